@@ -1,0 +1,144 @@
+# norch's build. Python, make and a C++17 compiler are all it needs; `make help` lists the targets.
+
+PYTHON ?= python3
+CXX    ?= g++
+# The toolkit's own place first: an nvcc on PATH may be a wrapper.
+NVCC   ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
+
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+
+# `make V=1` shows the commands.
+QUIET := $(if $(V),,@)
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.PHONY: all example test check lint oracle sanitized clean help FORCE
+
+# ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
+
+# CUDA=0: without, whatever is installed. CUDA=1: with it, or fail. Unset: with it where there is an nvcc.
+CUDA_SOURCE := $(wildcard norch/csrc/cuda.cu)
+CUDA        ?= $(if $(CUDA_SOURCE),$(if $(NVCC),1,0),0)
+
+ifeq ($(CUDA),0)
+CUDA_NOTE := built without CUDA$(if $(CUDA_SOURCE),, (there is no norch/csrc/cuda.cu yet))
+else ifeq ($(CUDA),1)
+CUDA_NOTE := built with CUDA
+ifeq ($(CUDA_SOURCE),)
+CUDA_ERROR := CUDA=1 needs norch/csrc/cuda.cu, which does not exist yet: build with CUDA=0
+else ifeq ($(NVCC),)
+CUDA_ERROR := CUDA=1 needs nvcc, found neither in /usr/local/cuda/bin nor on PATH: build with CUDA=0
+endif
+else ifeq ($(CUDA),emu)
+CUDA_ERROR := CUDA=emu needs tests/cuda_emulator, which does not exist yet: build with CUDA=0
+else
+CUDA_ERROR := CUDA=$(CUDA) is none of 0, 1, emu
+endif
+
+ifneq ($(filter-out address thread,$(SANITIZE)),)
+$(error SANITIZE=$(SANITIZE) is neither address nor thread)
+endif
+
+BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,cuda)$(if $(SANITIZE),-$(SANITIZE))
+LIBRARY := $(BUILD)/libnorch.so
+PACKAGE := norch/libnorch.so
+
+# ---- Flags -----------------------------------------------------------------------------------------------------------
+
+# Never -ffast-math: linking with it flushes denormals in the whole process, and NaN and infinity go wrong.
+# -fwrapv: integers wrap around when they overflow, as in NumPy and PyTorch.
+MODE_        := -O3
+MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+MODE  := $(MODE_$(SANITIZE))
+FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
+         -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
+LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
+ifeq ($(shell uname -s),Linux)
+LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
+endif
+
+# ---- The library -----------------------------------------------------------------------------------------------------
+
+SOURCES := $(sort $(wildcard norch/csrc/*.cpp))
+ifneq ($(CUDA),0)
+SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
+endif
+OBJECTS := $(SOURCES:norch/csrc/%.cpp=$(BUILD)/%.o)
+
+# Sanitized variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+all: $(LIBRARY)
+	@echo "CUDA: $(or $(NVCC),no nvcc) found, $(CUDA_NOTE)"
+ifeq ($(SANITIZE),)
+	@cmp -s $< $(PACKAGE) || { cp $< $(PACKAGE).new && mv -f $(PACKAGE).new $(PACKAGE); }
+	@echo "library: $(PACKAGE)"
+else
+	@echo "library: $<"
+endif
+
+$(LIBRARY): $(OBJECTS) $(BUILD)/flags
+	@echo "link $@"
+	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(LINK) $(LDLIBS)
+
+$(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
+	@echo "compile $<"
+	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
+
+# Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
+COMMANDS := $(CXX) $(FLAGS) $(LINK) $(LDLIBS) $(OBJECTS)
+$(BUILD)/flags: FORCE
+	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
+	@mkdir -p $(BUILD)
+	@echo '$(COMMANDS)' | cmp -s - $@ || echo '$(COMMANDS)' > $@
+
+-include $(OBJECTS:.o=.d)
+
+# ---- The example and the tests ---------------------------------------------------------------------------------------
+
+example: all
+	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
+
+# The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it.
+test: all .venv/ready
+	.venv/bin/python -m pytest tests --ignore=tests/check $(ARGS)
+
+# Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
+check:
+	@$(MAKE) lint
+	@$(MAKE) oracle
+	@$(MAKE) sanitized
+
+lint: .venv-check/ready
+	.venv-check/bin/ruff check .
+	.venv-check/bin/mypy norch
+	.venv-check/bin/clang-format --dry-run --Werror $(wildcard norch/csrc/*.cpp norch/csrc/*.h)
+
+oracle: all .venv-check/ready
+	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)
+
+sanitized: .venv-check/ready
+	@$(MAKE) SANITIZE=address CUDA=0 all
+	.venv-check/bin/python tests/check/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
+
+# Two environments, because the suite must pass where torch and NumPy are not installed.
+.venv/ready: tests/requirements.txt
+.venv-check/ready: tests/check/requirements.txt
+.venv/ready .venv-check/ready:
+	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments:" \
+	    "install its venv module (Debian, Ubuntu: apt install python3-venv), or name another with PYTHON="; exit 1; }
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --requirement $<
+	@touch $@
+
+clean:
+	rm -rf $(filter-out build/.gitignore,$(wildcard build/*)) $(PACKAGE) $(PACKAGE).new
+
+help:
+	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
+	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
+	@echo "make test      the test suite, in .venv with pytest"
+	@echo "make check     ruff, mypy, clang-format, comparison with torch and NumPy, sanitizers, in .venv-check"
+	@echo "make clean     remove what was built"
+	@echo "Variables: CUDA=0|1  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

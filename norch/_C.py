@@ -1,0 +1,216 @@
+"""The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, turns its errors into exceptions.
+
+Tensors cross the boundary as addresses (integers): that is the cheapest thing ctypes can pass. A function that builds
+a tensor returns an address, or None after an error; `f(...) or raise_error()` is how it is called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_char_p, c_double, c_int32, c_int64, c_void_p
+from pathlib import Path
+from typing import Any, NoReturn
+
+# ---- The library ------------------------------------------------------------------------------------------------
+
+
+def _load() -> ctypes.CDLL:
+    path = Path(os.environ.get("NORCH_LIBRARY") or Path(__file__).with_name("libnorch.so"))
+    if not path.exists():
+        raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")
+    return ctypes.CDLL(str(path.resolve()))
+
+
+lib = _load()
+
+MAX_DIMS = 8
+
+
+class CTensor(ctypes.Structure):
+    """The mirror of `Tensor` in csrc/tensor.h, field by field. `tensor.tensor.contents` reads it."""
+
+    _fields_ = [
+        ("data", ctypes.POINTER(ctypes.c_float)),  # the first element, where the dtype is float32
+        ("strides", c_int64 * MAX_DIMS),  # in elements
+        ("shape", c_int64 * MAX_DIMS),
+        ("ndim", c_int32),
+        ("device", c_int32),  # 0 is the CPU, 1 + i is cuda:i
+        ("size", c_int64),  # number of elements
+        ("dtype", c_int32),
+        ("is_number", c_int32),
+        ("offset", c_int64),  # of the first element in the storage, in elements
+        ("storage", c_void_p),
+        ("value", c_double),
+    ]
+
+
+# ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
+
+TENSOR, STATUS, ARRAY = c_void_p, c_int32, c_void_p
+
+PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
+    "error_kind": (c_int32, []),
+    "error_message": (c_char_p, []),
+    "memory_allocated": (c_int64, [c_int32]),
+    "live_tensors": (c_int64, []),
+    "fail_allocation": (None, [c_int64]),
+    "device_count": (c_int32, []),
+    "why_no_cuda": (c_char_p, []),
+    "list_operations": (c_char_p, [c_int32]),
+    "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
+    "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),
+    "number_tensor": (TENSOR, [c_double, c_int64, c_int32]),
+    "free_tensor": (None, [TENSOR]),
+    "alias_tensor": (TENSOR, [TENSOR]),
+    "clone_tensor": (TENSOR, [TENSOR]),
+    "contiguous_tensor": (TENSOR, [TENSOR]),
+    "cast_tensor": (TENSOR, [TENSOR, c_int32]),
+    "to_device": (TENSOR, [TENSOR, c_int32]),
+    "assign_tensor": (STATUS, [TENSOR, TENSOR]),
+    "get_item": (c_double, [TENSOR, ARRAY]),
+    "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "view_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "transpose_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "permute_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "expand_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "squeeze_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "unsqueeze_tensor": (TENSOR, [TENSOR, c_int64]),
+    "select_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "slice_tensor": (TENSOR, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
+    "as_strided_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
+    "argmax_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
+    "argmin_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
+    "sum_to_shape": (TENSOR, [TENSOR, TENSOR]),
+    "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
+    "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
+    "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "owns_memory": (c_int32, [TENSOR]),
+    "shares_memory": (c_int32, [TENSOR]),
+    "same_kind": (c_int32, [TENSOR, TENSOR]),
+    "written_at": (c_int64, [TENSOR]),
+    "version_of": (c_int64, [TENSOR]),
+}
+for _name in ("sum", "prod", "max", "min", "any", "all"):
+    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, ARRAY, c_int32, c_int32])
+
+
+def operations() -> dict[str, list[str]]:
+    """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
+    lib.list_operations.restype = c_char_p
+    return {kind: lib.list_operations(arity).decode().split() for arity, kind in enumerate(("unary", "binary", "ternary"), 1)}
+
+
+for _arity, _names in enumerate(operations().values(), 1):
+    for _name in _names:
+        PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
+        PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
+
+for _name, (_result, _arguments) in PROTOTYPES.items():
+    _function = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
+
+write_clock = c_int64.in_dll(lib, "write_clock")  # ticks at every write in place
+
+# ---- Errors -----------------------------------------------------------------------------------------------------
+
+
+class ShapeError(ValueError, RuntimeError):
+    """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
+
+
+_EXCEPTIONS = {
+    1: ValueError,
+    2: TypeError,
+    3: IndexError,
+    4: RuntimeError,
+    5: MemoryError,
+    6: ZeroDivisionError,
+    7: ShapeError,
+}
+
+
+def raise_error() -> NoReturn:
+    """Raise what the last failed call of this thread left behind."""
+    kind, message = lib.error_kind(), lib.error_message().decode(errors="replace")
+    raise _EXCEPTIONS.get(kind, RuntimeError)(message)
+
+
+# ---- Arguments --------------------------------------------------------------------------------------------------
+
+_ARRAY_TYPES = [c_int64 * n for n in range(MAX_DIMS + 2)]
+
+
+def int64_array(values: Any) -> Any:
+    """A C array of sizes or axes. Raises TypeError for what is no integer, ShapeError for more than fit a tensor."""
+    if len(values) >= len(_ARRAY_TYPES):
+        raise ShapeError(f"a tensor has at most {MAX_DIMS} dimensions, got {len(values)}")
+    try:
+        return _ARRAY_TYPES[len(values)](*values)
+    except TypeError:
+        raise TypeError(f"expected integers, got {tuple(values)!r}") from None
+
+
+class Number:
+    """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
+
+    __slots__ = ("_ptr",)
+
+    def __init__(self, value: float) -> None:
+        self._ptr = None
+        if isinstance(value, float):
+            self._ptr = lib.number_tensor(value, 0, 5) or raise_error()
+        elif not -(2**63) <= value < 2**63:
+            raise OverflowError(f"the number {value} does not fit into int64")
+        else:
+            self._ptr = lib.number_tensor(0.0, value, 0 if isinstance(value, bool) else 3) or raise_error()
+
+    def __del__(self, free: Any = lib.free_tensor) -> None:
+        if self._ptr:
+            free(self._ptr)
+
+
+_numbers: dict[tuple[type, Any], Number] = {}
+_MAX_NUMBERS = 1024
+
+
+def number(value: Any) -> Number:
+    """The Number of an int, float or bool. The constants of a training loop come back, so they are kept."""
+    key = (type(value), value or str(value))  # 0.0 and -0.0 are equal but not the same
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= _MAX_NUMBERS:
+            _numbers.clear()
+        found = _numbers[key] = Number(value)
+    return found
+
+
+# ---- Counters and test hooks ------------------------------------------------------------------------------------
+
+
+def live_tensors() -> int:
+    """How many C tensors are alive, kept numbers not counted."""
+    return lib.live_tensors() - len(_numbers)
+
+
+def fail_allocation(countdown: int) -> None:
+    """Make the countdown-th allocation from now fail (for tests); 0 disarms."""
+    lib.fail_allocation(countdown)
+
+
+# ---- Devices ----------------------------------------------------------------------------------------------------
+
+
+def device_number(device: Any) -> int:
+    """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2. Raises for names it does not know."""
+    if not isinstance(device, str):
+        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}')
+    kind, colon, index = device.partition(":")
+    if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
+        raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')
+    return 0 if kind == "cpu" else 1 + int(index or 0)
+
+
+def device_name(number: int) -> str:
+    """The inverse of `device_number`: "cpu" or "cuda:i"."""
+    return "cpu" if number == 0 else f"cuda:{number - 1}"

@@ -1,0 +1,214 @@
+"""Function: a node of the autograd graph, and what a user derives operations of one's own from.
+
+Every tensor that an operation computed from inputs requiring gradients has a `grad_fn`: a Function that remembers the
+inputs and whose `backward(gradient)` returns a list with a gradient for each of them. The classes for norch's own
+operations are in functions.py; the walk over the graph is in engine.py.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Sequence
+
+from .. import _C
+from .. import operation as _tensor  # the module: its Tensor is not defined yet when this one loads
+from .mode import mode, no_grad
+
+_clock = _C.write_clock
+
+
+class Function:
+    """A node of the graph.
+
+    `input` are the operands as they were given. `edges` say where each gradient goes: to the Function that computed an
+    operand, to the operand itself where it is a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
+    first and second operand, checked not to have changed since; `self.output` is the result, where the class says
+    `saves_output`. `needs(i)` tells whether the gradient of operand i is wanted at all.
+
+    Own operations derive from Function and define two static methods, as in PyTorch::
+
+        class Square(norch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(ctx, gradient):
+                (x,) = ctx.saved_tensors
+                return 2 * x * gradient
+
+        y = Square.apply(x)
+    """
+
+    keeps_input = True  # False: backward reads no operand, so their memory may go
+    saves_output = False
+    broadcasts = False  # whether operands may be smaller than the result
+    overwrites = False  # in place: whether nothing of the first operand remains
+
+    input: Any = ()
+    edges: Any = ()
+    stamp = 0
+    hooks: Any = None
+    _output: Any = None
+    _saved: Any = ()
+    _result: Any = staticmethod(lambda: None)  # a weak reference to the result: held by whoever uses it, not by the graph
+
+    def __init__(self, *input: Any) -> None:
+        self.input = list(input)
+
+    # ---- What a backward may ask
+
+    def needs(self, index: int) -> bool:
+        """Whether the gradient of operand `index` goes anywhere."""
+        return self.edges[index] is not None
+
+    @property
+    def x(self) -> Any:
+        """The first operand, unchanged since the operation."""
+        return self._unchanged(self.input[0], self.stamp)
+
+    @property
+    def y(self) -> Any:
+        """The second operand, unchanged since the operation."""
+        return self._unchanged(self.input[1], self.stamp)
+
+    @property
+    def output(self) -> Any:
+        """The result, unchanged since the operation, as part of the graph."""
+        result = _tensor.wrap(_C.lib.alias_tensor(self._unchanged(self._output, self._output_stamp)._ptr) or _C.raise_error())
+        result._requires_grad, result.grad_fn = True, self
+        return result
+
+    def _unchanged(self, operand: Any, stamp: int) -> Any:
+        if operand is None or (
+            _clock.value != stamp and isinstance(operand, _tensor.Tensor) and _C.lib.written_at(operand._ptr) > stamp
+        ):
+            raise RuntimeError(
+                f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved for "
+                "backward; clone() the tensor before changing it, or use the operation that returns a new one"
+            )
+        return operand
+
+    def backward(self, *gradients: Any) -> Any:
+        """Return a list with a gradient for each of `input`."""
+        raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
+
+    def register_hook(self, hook: Any) -> Any:
+        """Call `hook(gradient)` when the gradient of the result is known; what it returns replaces the gradient."""
+        self.hooks = self.hooks or Hooks()
+        return HookHandle(self.hooks, hook)
+
+    def release(self) -> None:
+        """Let go of everything: the graph behind this node is freed."""
+        self.edges = self.input = self._output = self._saved = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    # ---- Operations of one's own
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept, checked not to have changed since."""
+        if self._saved is None:
+            raise RuntimeError(FREED)
+        return tuple(self.output if t is _OUTPUT else t if t is None else self._unchanged(t, self.stamp) for t in self._saved)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each argument of `forward`, whether its gradient is wanted."""
+        return tuple(edge is not None for edge in self.edges)
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Run `forward(ctx, *args)` and make this a node of the graph."""
+        node = cls.__new__(cls)
+        node.input = list(args)
+        node.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
+        node.stamp = _clock.value
+        with no_grad():
+            result = cls.forward(node, *args)  # type: ignore[attr-defined]
+        if not isinstance(result, _tensor.Tensor):
+            raise TypeError(f"{cls.__name__}.forward must return one Tensor, got {type(result).__name__}")
+        if not mode.enabled or not any(e is not None for e in node.edges):
+            return result
+        if any(result is x for x in args):  # an operand returned as it is: the result is a tensor of its own
+            result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+        if any(t is result for t in node._saved):
+            node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
+            node.saves_output = True
+        node.input = [x if isinstance(x, _tensor.Tensor) else None for x in args]
+        return record(result, node, node.input, node.edges)
+
+
+_OUTPUT = object()  # stands for the result among saved tensors: a strong reference would be a cycle
+
+FREED = (
+    "backward through a graph that was freed: its saved values are gone after the first backward. Call "
+    "backward(retain_graph=True) the first time to go through it again"
+)
+
+
+class Hooks(dict):  # type: ignore[type-arg]
+    """The hooks of a tensor or node by number. (A dict that can be referenced weakly.)"""
+
+    def run(self, gradient: Any) -> Any:
+        """Pass a gradient through every hook in order."""
+        for hook in list(self.values()):
+            replaced = hook(gradient)
+            if replaced is not None:
+                gradient = replaced
+        return gradient
+
+
+class HookHandle:
+    """What `register_hook` returns: `remove()` takes the hook away again."""
+
+    _next = 0
+
+    def __init__(self, hooks: Hooks, hook: Any) -> None:
+        if not callable(hook):
+            raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+        HookHandle._next += 1
+        self._hooks, self._key = weakref.ref(hooks), HookHandle._next
+        hooks[self._key] = hook
+
+    def remove(self) -> None:
+        """Take the hook away."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self._key, None)
+
+
+# ---- Recording --------------------------------------------------------------------------------------------------
+
+
+def edge(x: Any) -> Any:
+    """Where the gradient of an operand goes: its grad_fn, itself if it is a leaf, or None."""
+    if not isinstance(x, _tensor.Tensor) or not x._requires_grad:
+        return None
+    node = x.grad_fn
+    if node is None:
+        return x
+    if x._base is not None and x._base._rebased_at > node.stamp:
+        return _tensor.follow_base(x)  # its base was written to since: a view shows that
+    return node
+
+
+def record(result: Any, node: Function, inputs: Sequence[Any], edges: Any = None) -> Any:
+    """Make `node` the grad_fn of `result`, computed from `inputs`; return `result`."""
+    node.edges = [edge(x) for x in inputs] if edges is None else edges
+    node.stamp = _clock.value
+    if node.saves_output:
+        node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+        node._output_stamp = node.stamp
+    if not node.keeps_input:
+        node.input = None
+    node._result = weakref.ref(result)
+    result._requires_grad, result.grad_fn = True, node
+    return result

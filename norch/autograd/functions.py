@@ -1,0 +1,561 @@
+"""The derivative of every operation, one class each: the article's `XBackward(x, y).backward(gradient)`.
+
+Each `backward` returns a list with a gradient for each operand, written in tensor operations, so that it can itself be
+differentiated. None of them knows of broadcasting: the engine sums a gradient to its operand's shape. A gradient that
+nobody wants (`self.needs(i)` is false) need not be computed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from .function import Function
+
+# ---- Arithmetic -------------------------------------------------------------------------------------------------
+
+
+class AddBackward(Function):
+    """d(x + y)/dx = 1, d(x + y)/dy = 1"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient, gradient]
+
+
+class SubBackward(Function):
+    """d(x - y)/dx = 1, d(x - y)/dy = -1"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient, -gradient if self.needs(1) else None]
+
+
+class ElementwiseMulBackward(Function):
+    """d(x y)/dx = y, d(x y)/dy = x"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]
+
+
+class DivBackward(Function):
+    """d(x / y)/dx = 1 / y, d(x / y)/dy = -x / y^2"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [
+            gradient / self.y if self.needs(0) else None,
+            -gradient * ((self.x / self.y) / self.y) if self.needs(1) else None,
+        ]
+
+
+class PowBackward(Function):
+    """d(x^y)/dx = y x^(y - 1), which is 0 at y = 0; d(x^y)/dy = x^y log x, which is 0 at x = 0, y >= 0"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [self._to_base(gradient) if self.needs(0) else None, self._to_exponent(gradient) if self.needs(1) else None]
+
+    def _to_base(self, gradient: Any) -> Any:
+        x, y = self.x, self.y
+        if not hasattr(y, "shape"):
+            return gradient * 0.0 if y == 0 else gradient * (y * x ** (y - 1))
+        return (y == 0)._choose(0.0, gradient * (y * x ** (y - 1)))
+
+    def _to_exponent(self, gradient: Any) -> Any:
+        x, y = self.x, self.y
+        if not hasattr(x, "shape"):
+            if x == 0:
+                return gradient * (y < 0)._choose(math.nan, 0.0)
+            return gradient * (x**y * math.log(x)) if x > 0 else gradient * math.nan
+        settled = (x == 0).logical_and(y >= 0)
+        return gradient * settled._choose(0.0, x**y * settled._choose(1.0, x).log())
+
+
+class RemainderBackward(Function):
+    """x % y = x - y floor(x / y), whose floor is constant between its steps"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient, -gradient * self.x.floor_divide(self.y) if self.needs(1) else None]
+
+
+class NegBackward(Function):
+    """d(-x)/dx = -1"""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [-gradient]
+
+
+class AbsBackward(Function):
+    """d|x|/dx = sign(x), 0 at 0"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.x.sign()]
+
+
+class _StepBackward(Function):
+    """A function of steps: its derivative is 0 wherever there is one."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * 0.0]
+
+
+class SignBackward(_StepBackward):
+    """d sign(x)/dx = 0"""
+
+
+class FloorBackward(_StepBackward):
+    """d floor(x)/dx = 0"""
+
+
+class CeilBackward(_StepBackward):
+    """d ceil(x)/dx = 0"""
+
+
+class RoundBackward(_StepBackward):
+    """d round(x)/dx = 0"""
+
+
+# ---- Functions of one variable ----------------------------------------------------------------------------------
+
+
+class ExpBackward(Function):
+    """d exp(x)/dx = exp(x)"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.output]
+
+
+class LogBackward(Function):
+    """d log(x)/dx = 1 / x"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient / self.x]
+
+
+class SqrtBackward(Function):
+    """d sqrt(x)/dx = 1 / (2 sqrt(x))"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient / (2.0 * self.output)]
+
+
+class SinBackward(Function):
+    """d sin(x)/dx = cos(x)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.x.cos()]
+
+
+class CosBackward(Function):
+    """d cos(x)/dx = -sin(x)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [-gradient * self.x.sin()]
+
+
+class TanhBackward(Function):
+    """d tanh(x)/dx = 1 - tanh(x)^2"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        y = self.output
+        return [gradient * (1.0 - y * y)]
+
+
+class SigmoidBackward(Function):
+    """d sigmoid(x)/dx = sigmoid(x) (1 - sigmoid(x))"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        y = self.output
+        return [gradient * (y * (1.0 - y))]
+
+
+class ReluBackward(Function):
+    """d relu(x)/dx = 1 where x > 0, else 0"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [(self.output.detach() > 0)._choose(gradient, 0.0)]
+
+
+# ---- Choosing ---------------------------------------------------------------------------------------------------
+
+
+class MinimumBackward(Function):
+    """The gradient goes to the smaller operand; half to each where they are equal."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return _to_the_chosen(gradient, self.x, self.y, self.x <= self.y, self)
+
+
+class MaximumBackward(Function):
+    """The gradient goes to the larger operand; half to each where they are equal."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return _to_the_chosen(gradient, self.x, self.y, self.x >= self.y, self)
+
+
+def _to_the_chosen(gradient: Any, x: Any, y: Any, first: Any, node: Function) -> list[Any]:
+    share = (x == y)._choose(gradient / 2.0, gradient)
+    return [
+        first._choose(share, 0.0) if node.needs(0) else None,
+        first.logical_not().logical_or(x == y)._choose(share, 0.0) if node.needs(1) else None,
+    ]
+
+
+class WhereBackward(Function):
+    """The gradient goes to x where the condition holds, to y elsewhere."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        condition, zero = self.x, 0.0
+        return [
+            None,
+            condition._choose(gradient, zero) if self.needs(1) else None,
+            condition._choose(zero, gradient) if self.needs(2) else None,
+        ]
+
+
+class ClampBackward(Function):
+    """The gradient goes to x where low <= x <= high, to the bound that holds elsewhere."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x, low, high = self.x, self.y, self._unchanged(self.input[2], self.stamp)
+        inside = (x >= low).logical_and(x <= high)
+        below = (x < low).logical_and(low < high)
+        above = (x > high).logical_or(high < low)
+        return [chosen._choose(gradient, 0.0) if self.needs(i) else None for i, chosen in enumerate((inside, below, above))]
+
+
+# ---- Reductions -------------------------------------------------------------------------------------------------
+
+
+class SumBackward(Function):
+    """Every element counts once: the gradient is repeated over the summed axes."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+        super().__init__(x)
+        self.shape, self.axes, self.keepdim = x.shape, axes, keepdim
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [with_axes(gradient, self.shape, self.axes, self.keepdim).expand(self.shape)]
+
+
+class ProdBackward(Function):
+    """d prod(x)/dx_i is the product of the others: prod / x_i, or what is left beside the only zero."""
+
+    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+        super().__init__(x)
+        self.axes, self.keepdim = axes, keepdim
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        zero = x == 0
+        safe = zero._choose(1.0, x)
+        product = safe.prod(self.axes, keepdim=True)
+        zeros = zero.sum(self.axes, keepdim=True)
+        others = (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0))
+        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * others]
+
+
+class ExtremumBackward(Function):
+    """The gradient of a maximum or minimum over axes, shared evenly by the elements that attain it."""
+
+    saves_output = True
+
+    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+        super().__init__(x)
+        self.axes, self.keepdim = axes, keepdim
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x.detach()
+        extremum = with_axes(self.output.detach(), x.shape, self.axes, self.keepdim)
+        attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan())).to(gradient.dtype)
+        share = attained / attained.sum(self.axes, keepdim=True)
+        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * share]
+
+
+class MaxBackward(ExtremumBackward):
+    """d max(x)/dx_i = 1 / (number of maxima) at a maximum, else 0"""
+
+
+class MinBackward(ExtremumBackward):
+    """d min(x)/dx_i = 1 / (number of minima) at a minimum, else 0"""
+
+
+class PickBackward(Function):
+    """The values at one index along an axis, as max(dim) and min(dim) return them: the gradient goes there alone."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, indices: Any, axis: int, keepdim: bool) -> None:
+        super().__init__(x)
+        self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
+
+    def backward(self, gradient: Any) -> list[Any]:
+        chosen = one_hot(self.indices, self.shape, self.axis, self.keepdim)
+        return [chosen._choose(with_axes(gradient, self.shape, (self.axis,), self.keepdim), 0.0)]
+
+
+def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> Any:
+    """A reduction's result with its axes back, as size 1."""
+    if keepdim:
+        return reduced
+    axes = range(len(shape)) if axes is None else [a % max(len(shape), 1) for a in axes]
+    return reduced.reshape([1 if d in axes else size for d, size in enumerate(shape)])
+
+
+def one_hot(indices: Any, shape: Sequence[int], axis: int, keepdim: bool) -> Any:
+    """Whether each place of `shape` is the one that `indices` names along `axis`."""
+    from ..creation import arange
+
+    axis %= max(len(shape), 1)
+    places = [size if d == axis else 1 for d, size in enumerate(shape)]
+    count = shape[axis] if shape else 1
+    return with_axes(indices, shape, (axis,), keepdim) == arange(count, device=indices.device).reshape(places)
+
+
+# ---- Matrix product ---------------------------------------------------------------------------------------------
+
+
+class MatmulBackward(Function):
+    """d(X Y)/dX = G Y^T, d(X Y)/dY = X^T G, for each matrix of a batch; vectors are matrices of one row or column."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        row, column = self.input[0].ndim == 1, self.input[1].ndim == 1
+        if row and column:
+            return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]
+        if row:
+            gradient = gradient.unsqueeze(-2)
+        if column:
+            gradient = gradient.unsqueeze(-1)
+        return [self._to_left(gradient, row, column), self._to_right(gradient, row, column)]
+
+    def _to_left(self, gradient: Any, row: bool, column: bool) -> Any:
+        if not self.needs(0):
+            return None
+        right = self.y.unsqueeze(-1) if column else self.y
+        product = gradient @ right.transpose(-1, -2)
+        return product.squeeze(-2) if row else product
+
+    def _to_right(self, gradient: Any, row: bool, column: bool) -> Any:
+        if not self.needs(1):
+            return None
+        left = self.x.unsqueeze(-2) if row else self.x
+        product = left.transpose(-1, -2) @ gradient
+        return product.squeeze(-1) if column else product
+
+
+# ---- Views and copies -------------------------------------------------------------------------------------------
+
+
+class ReshapeBackward(Function):
+    """The gradient takes the old shape."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.shape = x.shape
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.reshape(self.shape)]
+
+
+class TransposeBackward(Function):
+    """Two axes exchanged: exchange them back."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis1: int, axis2: int) -> None:
+        super().__init__(x)
+        self.axes = axis1, axis2
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.transpose(*self.axes)]
+
+
+class PermuteBackward(Function):
+    """Axes reordered: the inverse order restores them."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.inverse = [0] * len(axes)
+        for place, axis in enumerate(axes):
+            self.inverse[axis % len(axes)] = place
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.permute(self.inverse)]
+
+
+class ExpandBackward(Function):
+    """An element that was repeated gets the sum of its gradients (the engine sums to the operand's shape)."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient]
+
+
+class SelectBackward(Function):
+    """What was not selected gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis: int, index: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (axis, index)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
+
+
+class SliceBackward(Function):
+    """What lies outside the slice gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis: int, start: int, length: int, step: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (axis, start, length, step)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
+
+
+class AsStridedBackward(Function):
+    """A view given by shape, strides and offset over its base: the gradient is added where each element came from."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, shape: Any, strides: Any, offset: int) -> None:
+        super().__init__(x)
+        self.shape, self.geometry = x.shape, (shape, strides, offset)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.as_strided(*self.geometry))]
+
+
+class PlaceBackward(Function):
+    """Zeros with a tensor written into a view of them: the gradient is that view of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, view: Any) -> None:
+        super().__init__(x)
+        self.view = view
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [self.view(gradient)]
+
+
+class CopySlicesBackward(Function):
+    """A view of x was overwritten by y: y gets its part of the gradient, x the rest."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, y: Any, view: Any) -> None:
+        super().__init__(x, y)
+        self.view = view
+
+    def backward(self, gradient: Any) -> list[Any]:
+        rest = None
+        if self.needs(0):
+            part = self.view(gradient)
+            rest = gradient - part._placed(gradient.shape, self.view)
+        return [rest, self.view(gradient) if self.needs(1) else None]
+
+
+class CopyBackward(Function):
+    """Every element was replaced by that of y, broadcast: all of the gradient is y's."""
+
+    broadcasts = overwrites = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [None, gradient]
+
+
+class CloneBackward(Function):
+    """A copy passes the gradient on."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient]
+
+
+class ToBackward(Function):
+    """A copy in another dtype or on another device: the gradient goes back to where x lives."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.device, self.dtype = x.device, x.dtype
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.to(self.device, self.dtype)]
+
+
+class SumToBackward(Function):
+    """Broadcasting undone: an element that was summed gets the gradient of its sum."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.shape, self.dtype = x.shape, x.dtype
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.expand(self.shape).to(self.dtype)]
+
+
+class CatBackward(Function):
+    """Each part gets its slice of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, *tensors: Any, axis: int) -> None:
+        super().__init__(*tensors)
+        self.axis, self.sizes = axis, [(t.shape[axis], t.dtype) for t in tensors]
+
+    def backward(self, gradient: Any) -> list[Any]:
+        parts, start = [], 0
+        for size, dtype in self.sizes:
+            parts.append(gradient._slice(self.axis, start, size, 1).to(dtype))
+            start += size
+        return parts

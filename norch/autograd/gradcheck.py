@@ -1,0 +1,115 @@
+"""Gradients checked against finite differences: (f(x + h) - f(x - h)) / 2h, in float64."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from .. import operation as _tensor
+from .engine import grad
+from .mode import enable_grad, no_grad
+
+
+def gradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+) -> bool:
+    """Compare the gradients of `function(*inputs)` with central differences, for each float64 input that requires them.
+
+    `function` returns a tensor or several. Raises RuntimeError (or returns False) where an element differs by more than
+    atol + rtol * |expected|; ValueError for inputs that are not float64, for which differences are too coarse.
+    """
+    inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
+    checked = [x for x in inputs if isinstance(x, _tensor.Tensor) and x.requires_grad]
+    if not checked:
+        raise ValueError("gradcheck: expected at least one input that requires gradients")
+    for x in checked:
+        if x.dtype.name != "float64":
+            raise ValueError(f"gradcheck: expected float64 inputs, got {x.dtype}")
+    try:
+        count = len(_outputs(function, inputs))
+        for place in range(count):
+            _check_output(function, inputs, checked, place, eps, atol, rtol)
+    except GradientMismatch:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
+    """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients."""
+    inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
+
+    def gradients(*values: Any) -> Any:
+        wanted = [x for x in values if isinstance(x, _tensor.Tensor) and x.requires_grad]
+        outputs = [y for y in _outputs(function, values) if y.requires_grad]
+        # weights that differ by element, so that no symmetry hides an error
+        weights = [_ramp(y) for y in outputs]
+        found = grad(outputs, wanted, weights, create_graph=True, allow_unused=True)
+        return [g for g in found if g is not None and g.requires_grad]
+
+    with enable_grad():
+        if not gradients(*inputs):
+            return True  # linear: the gradients depend on nothing
+    return gradcheck(gradients, inputs, **options)
+
+
+class GradientMismatch(RuntimeError):
+    """An analytic gradient that finite differences contradict."""
+
+
+def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
+    result = function(*inputs)
+    return [result] if isinstance(result, _tensor.Tensor) else list(result)
+
+
+def _ramp(y: Any) -> Any:
+    from ..creation import arange
+
+    return (arange(int(y.numel), dtype=y.dtype, device=y.device) / 7.0 + 0.5).reshape(y.shape)
+
+
+def _check_output(
+    function: Callable[..., Any], inputs: Any, checked: list[Any], place: int, eps: float, atol: float, rtol: float
+) -> None:
+    with enable_grad():
+        output = _outputs(function, inputs)[place]
+        weights = _ramp(output)
+        if output.requires_grad:
+            analytic = grad(output, checked, weights, allow_unused=True)
+        else:
+            analytic = (None,) * len(checked)
+
+    def loss() -> float:
+        with enable_grad():  # a function that differentiates inside needs its graph
+            return float((_outputs(function, inputs)[place].detach() * weights).sum())
+
+    for number, (x, gradient) in enumerate(zip(checked, analytic)):
+        values = gradient.reshape(-1).tolist() if gradient is not None else [0.0] * int(x.numel)
+        for i, found in enumerate(values):
+            expected = _difference(loss, x, i, eps)
+            if not abs(found - expected) <= atol + rtol * abs(expected):
+                raise GradientMismatch(
+                    f"output {place}, input {number}, element {i}: backward gives {found}, finite differences give {expected}"
+                )
+
+
+def _difference(loss: Callable[[], float], x: Any, i: int, eps: float) -> float:
+    """The central difference of the loss by element i of x, in row order."""
+    place, rest = [], i
+    for size in reversed(x.shape):
+        place.append(rest % size)
+        rest //= size
+    index: Any = tuple(reversed(place)) or (...,)
+    with no_grad():
+        before = x[index] if x.ndim else x.item()
+        x.detach()[index] = before + eps
+        above = loss()
+        x.detach()[index] = before - eps
+        below = loss()
+        x.detach()[index] = before
+    return (above - below) / (2 * eps)

@@ -1,0 +1,103 @@
+"""Whether operations record a graph: `no_grad`, `enable_grad`, `set_grad_enabled`, each a context and a decorator."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from typing import Any, Callable
+
+
+class _Mode(threading.local):
+    enabled = True  # in every thread until it says otherwise
+
+
+mode = _Mode()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations of this thread record a graph."""
+    return mode.enabled
+
+
+class _Context:
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+        self._before: list[bool] = []
+
+    def __enter__(self) -> Any:
+        self._before.append(mode.enabled)
+        mode.enabled = self.enabled
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        mode.enabled = self._before.pop()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return _decorated(function, lambda: _Context(self.enabled))
+
+
+def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            # the mode holds while the body runs, not while its caller does between two values
+            body = function(*args, **kwargs)
+            try:
+                with context():
+                    value = next(body)
+                while True:
+                    sent = yield value
+                    with context():
+                        value = body.send(sent)
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                body.close()
+
+        return generator
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with context():
+            return function(*args, **kwargs)
+
+    return call
+
+
+class set_grad_enabled(_Context):
+    """Turn the recording of graphs on or off: as a call, a context (`with set_grad_enabled(False):`) or a decorator."""
+
+    def __init__(self, enabled: bool) -> None:
+        super().__init__(bool(enabled))
+        self._outer = mode.enabled
+        mode.enabled = self.enabled  # at once: it may be used as a plain call
+
+    def __enter__(self) -> Any:
+        mode.enabled, self._outer = self._outer, self.enabled
+        return super().__enter__()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        mode.enabled = self._outer  # a decorator changes nothing until the function runs
+        return super().__call__(function)
+
+
+class no_grad(_Context):
+    """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`)."""
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__(False)
+
+    def __new__(cls, function: Any = None) -> Any:
+        return object.__new__(cls) if function is None else _decorated(function, cls)  # @no_grad without parentheses
+
+
+class enable_grad(_Context):
+    """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`)."""
+
+    def __init__(self, function: Any = None) -> None:
+        super().__init__(True)
+
+    def __new__(cls, function: Any = None) -> Any:
+        return object.__new__(cls) if function is None else _decorated(function, cls)

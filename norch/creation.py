@@ -1,0 +1,244 @@
+"""Making tensors: from data, filled with a value, and by joining others."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any, Sequence
+
+from . import _C
+from ._C import int64_array, lib, raise_error
+from .autograd import functions as f
+from .operation import check_tensor, recorded, ternary, wrap
+from .tensor import Tensor
+from .types import DTYPES, bool_, check_dtype, dtype, float32, int64
+from .views import sizes_of
+
+# ---- From data --------------------------------------------------------------------------------------------------
+
+
+def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """A tensor with a copy of `data`: a number, nested lists or tuples, a tensor or an array.
+
+    Without `dtype` it is inferred: float32 for floats, int64 for integers, bool for bools, an array's own for arrays.
+    """
+    result = wrap(address_of(data, None if dtype is None else check_dtype(dtype), device))
+    return result.requires_grad_() if requires_grad else result
+
+
+def address_of(data: Any, kind: Any, device: str) -> int:
+    """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
+    number = _C.device_number(device)
+    if isinstance(data, Tensor):
+        return _copied(data, kind or data.dtype, number)
+    if not isinstance(data, (list, tuple, int, float)):
+        array = _from_buffer(data)
+        if array is not None:
+            return _copied(array, kind or array.dtype, number)
+        data = _as_lists(data)
+    values, shape = flatten(data)
+    kind = kind or _inferred(values)
+    return lib.create_tensor(_packed(values, kind), int64_array(shape), len(shape), kind.number, number) or raise_error()
+
+
+def _copied(source: Tensor, kind: dtype, device: int) -> int:
+    copy = wrap(lib.cast_tensor(source._ptr, kind.number) or raise_error())
+    if copy._struct.device != device:
+        copy = wrap(lib.to_device(copy._ptr, device) or raise_error())
+    ptr, copy._ptr = copy._ptr, None
+    return ptr
+
+
+def flatten(data: Any) -> tuple[Any, list[int]]:
+    """Nested lists as a flat list and its shape: [[1, 2, 3], [-5, 2, 0]] gives [1, 2, 3, -5, 2, 0] and [2, 3]."""
+    if not isinstance(data, (list, tuple)):
+        return [data], [1]
+    shape = [len(data)]
+    level: Any = data
+    while level and isinstance(level[0], (list, tuple)):
+        size = len(level[0])
+        for row in level:
+            if not isinstance(row, (list, tuple)) or len(row) != size:
+                found = f"a list of length {len(row)}" if isinstance(row, (list, tuple)) else repr(row)
+                raise ValueError(f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}")
+        shape.append(size)
+        level = [value for row in level for value in row]
+    for value in level:
+        if isinstance(value, (list, tuple)):
+            raise ValueError(f"ragged nested lists: expected a number at depth {len(shape)}, got a list of length {len(value)}")
+    return level, shape
+
+
+def _inferred(values: Sequence[Any]) -> dtype:
+    if not values or not all(isinstance(value, int) for value in values):
+        return float32
+    return bool_ if all(isinstance(value, bool) for value in values) else int64
+
+
+def _packed(values: Sequence[Any], kind: dtype) -> Any:
+    """Numbers as the bytes of a C array."""
+    try:
+        return struct.pack(f"{len(values)}{kind.format}", *values)
+    except (struct.error, OverflowError, TypeError):
+        pass  # floats for an integer dtype, 1e40 for float32, or no numbers at all
+    for value in values:
+        if not hasattr(value, "__float__") or isinstance(value, str):
+            raise TypeError(f"expected numbers, got {value!r} ({type(value).__name__})")
+    if kind.is_floating_point:
+        return (kind.ctype * len(values))(*[float(value) for value in values])  # too large is infinite
+    try:
+        return struct.pack(f"{len(values)}{kind.format}", *[int(value) for value in values])
+    except (struct.error, OverflowError, ValueError):
+        raise OverflowError(f"a value does not fit into {kind!r}") from None
+
+
+def _from_buffer(data: Any) -> Any:
+    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview), None for others."""
+    try:
+        buffer = memoryview(data)
+    except TypeError:
+        return None
+    code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(buffer.format, buffer.format)
+    kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
+    if kind is None or buffer.ndim > _C.MAX_DIMS:
+        return None
+    raw = buffer.tobytes()  # in row order, whatever the strides
+    shape = list(buffer.shape) if buffer.ndim else [1]
+    return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
+
+
+def _as_lists(data: Any) -> Any:
+    if hasattr(data, "tolist"):
+        return data.tolist()
+    if isinstance(data, range):
+        return list(data)
+    if hasattr(data, "__float__") and not isinstance(data, str):
+        return float(data)
+    raise TypeError(f"cannot make a tensor of {type(data).__name__}: expected numbers, nested lists, a tensor or an array")
+
+
+# ---- Filled -----------------------------------------------------------------------------------------------------
+
+
+def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """A tensor whose values are not set. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    shape = sizes_of(size, "empty")
+    kind = float32 if dtype is None else check_dtype(dtype)
+    result = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)) or raise_error())
+    return result.requires_grad_() if requires_grad else result
+
+
+def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """A tensor of one value, whose type gives the dtype unless `dtype` does."""
+    shape = (size,) if isinstance(size, int) else size
+    kind = _inferred([fill_value]) if dtype is None else check_dtype(dtype)
+    result = empty(list(shape), dtype=kind, device=device).fill_(fill_value)
+    return result.requires_grad_() if requires_grad else result
+
+
+def zeros(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """Zeros. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    return full(sizes_of(size, "zeros"), 0, float32 if dtype is None else dtype, device, requires_grad)
+
+
+def ones(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """Ones. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    return full(sizes_of(size, "ones"), 1, float32 if dtype is None else dtype, device, requires_grad)
+
+
+def _like(input: Tensor, dtype: Any, device: Any, name: str) -> dict[str, Any]:
+    check_tensor(input, name)
+    return {"dtype": dtype or input.dtype, "device": device or input.device}
+
+
+def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of another's shape, dtype and device, whose values are not set."""
+    return empty(input.shape, **_like(input, dtype, device, "empty_like"), requires_grad=requires_grad)
+
+
+def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of another tensor's shape, dtype and device."""
+    return zeros(input.shape, **_like(input, dtype, device, "zeros_like"), requires_grad=requires_grad)
+
+
+def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones of another tensor's shape, dtype and device."""
+    return ones(input.shape, **_like(input, dtype, device, "ones_like"), requires_grad=requires_grad)
+
+
+def full_like(input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """One value in another tensor's shape, dtype and device."""
+    return full(input.shape, fill_value, **_like(input, dtype, device, "full_like"), requires_grad=requires_grad)
+
+
+def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32."""
+    if end is None:
+        start, end = 0, start
+    if step == 0:
+        raise ValueError("arange: expected a nonzero step, got 0")
+    if (end - start) * step < 0:
+        raise ValueError(f"arange: bounds {start} and {end} do not fit the sign of step {step}")
+    if all(isinstance(value, int) for value in (start, end, step)):
+        values: Any = range(start, end, step)
+    else:
+        count = max(0, -int(-((end - start) / step) // 1))
+        values = [start + i * step for i in range(count)]
+        dtype = dtype or float32
+    return tensor(list(values), dtype=dtype or int64, device=device, requires_grad=requires_grad)
+
+
+def linspace(start: float, end: float, steps: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """`steps` numbers at equal distances, the first `start`, the last `end`."""
+    if steps < 0:
+        raise ValueError(f"linspace: expected a number of steps that is not negative, got {steps}")
+    gap = (end - start) / (steps - 1) if steps > 1 else 0.0
+    # from both ends, so that the last number is exactly `end`
+    values = [start + i * gap if i < steps / 2 else end - (steps - 1 - i) * gap for i in range(steps)]
+    return tensor(values if steps != 1 else [start], dtype=dtype or float32, device=device, requires_grad=requires_grad)
+
+
+def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+    """A matrix [n, m] (square without m) of zeros with ones on its diagonal."""
+    columns = n if m is None else m
+    ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
+    result = ones_at.to(check_dtype(dtype or float32))
+    return result.requires_grad_() if requires_grad else result
+
+
+# ---- From tensors -----------------------------------------------------------------------------------------------
+
+
+def _sequence(tensors: Any, name: str) -> list[Tensor]:
+    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+        raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
+    found = [check_tensor(t, name) for t in tensors]
+    if not found:
+        raise ValueError(f"{name}: expected at least one tensor, got an empty list")
+    return found
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
+    parts, place = _sequence(tensors, "cat"), dim if axis is None else axis
+    addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
+    result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
+    place %= result.ndim
+    return recorded(result, lambda *inputs: f.CatBackward(*inputs, axis=place), parts)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors of one shape joined along a new dimension."""
+    parts, place = _sequence(tensors, "stack"), dim if axis is None else axis
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
+    return cat([part.unsqueeze(place) for part in parts], dim=place)
+
+
+def where(condition: Tensor, input: Any, other: Any) -> Tensor:
+    """The elements of `input` where the bool `condition` holds, those of `other` elsewhere; all broadcast."""
+    return ternary("where", f.WhereBackward, check_tensor(condition, "where"), input, other)

@@ -1,0 +1,405 @@
+// Elementwise CPU kernels, copies and the SGD step.
+//
+// Each row of ops.h becomes one plain loop over elements that lie side by side, which the compiler vectorises. walk()
+// brings operands of any layout to that loop: straight from memory where they are contiguous or repeated, otherwise
+// through small tiles in the cache, so that transposed operands are read a cache line at a time.
+
+#include "cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <type_traits>
+
+#include "walk.h"
+
+namespace {
+
+enum {
+    MAX_OPERANDS = 4,
+    SHORT_ROW = 16,       // rows shorter than this are gathered into tiles
+    TILE_ELEMENTS = 1024,
+    TILE_COLUMNS = 16,    // of a tile of a transposed operand: 64 rows of 16, read as 16 runs of 64
+};
+
+// ---- From layouts to runs of elements ---------------------------------------------------------------------------
+
+// What the loop of a kernel works on: n elements of each operand. The last operands are those it writes.
+struct Run {
+    char* data[MAX_OPERANDS];
+    bool repeats[MAX_OPERANDS];  // a single element stands for all n
+    int64_t n;
+    const void* options;
+};
+using Loop = void (*)(const Run& run);
+
+template <int N>
+struct Walk {
+    Layout<N> layout;
+    char* data[N];
+    int64_t item[N];  // bytes of an element
+    int written;      // how many operands the loop writes
+    bool transposed;  // an operand has its stride 1 in the last dimension but one
+    Loop loop;
+    Run run;
+};
+
+// Copies between a tile, whose rows are contiguous, and a tensor. Full tiles of transposed operands have their own copy
+// of the loop, in which the number of columns is known.
+template <class Word, bool STORE, bool FULL>
+void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+    const int64_t width = FULL ? int64_t(TILE_COLUMNS) : columns;
+    for (int64_t row = 0; row < rows; row++) {
+        INDEPENDENT for (int64_t column = 0; column < width; column++) {
+            Word& in_tensor = tensor[row * row_stride + column * column_stride];
+            if (STORE)
+                in_tensor = tile[row * width + column];
+            else
+                tile[row * width + column] = in_tensor;
+        }
+    }
+}
+
+// Elements are copied as words of their size, whatever their dtype.
+typedef uint32_t Word4 __attribute__((may_alias));
+typedef uint64_t Word8 __attribute__((may_alias));
+
+template <bool STORE>
+void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t columns, int64_t row_stride,
+               int64_t column_stride) {
+    auto copy = [&](auto* word) {
+        using Word = std::remove_reference_t<decltype(*word)>;
+        auto loop = columns == TILE_COLUMNS ? copy_tile<Word, STORE, true> : copy_tile<Word, STORE, false>;
+        loop(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns, row_stride, column_stride);
+    };
+    if (size == 1) copy(static_cast<uint8_t*>(nullptr));
+    if (size == 4) copy(static_cast<Word4*>(nullptr));
+    if (size == 8) copy(static_cast<Word8*>(nullptr));
+}
+
+// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves.
+template <int N>
+void walk_rows(Walk<N>& walk) {
+    const int last = walk.layout.ndim - 1;
+    walk.run.n = walk.layout.shape[last];
+    for (int k = 0; k < N; k++) walk.run.repeats[k] = walk.layout.strides[k][last] == 0;
+    Odometer<N> at(walk.layout, last);
+    do {
+        for (int k = 0; k < N; k++) walk.run.data[k] = walk.data[k] + at.offset[k] * walk.item[k];
+        walk.loop(walk.run);
+    } while (at.next());
+}
+
+// One tile of the last two dimensions: operands that the loop cannot take as they are go through a buffer.
+template <int N>
+void run_tile(Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t columns) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
+    alignas(64) char buffer[N][TILE_ELEMENTS * sizeof(double)];
+    bool staged[N];
+    int64_t row_stride[N];
+    for (int k = 0; k < N; k++) {
+        const int64_t step = layout.strides[k][last];
+        row_stride[k] = last > 0 ? layout.strides[k][last - 1] : 0;
+        const bool flat = rows == 1 || (step == 0 ? row_stride[k] == 0 : row_stride[k] == columns);
+        staged[k] = (step != 0 && step != 1) || !(by_row || flat);
+        walk.run.repeats[k] = step == 0 && !staged[k];
+        if (staged[k]) copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
+    }
+    walk.run.n = by_row ? columns : rows * columns;
+    for (int64_t row = 0; row < (by_row ? rows : 1); row++) {
+        for (int k = 0; k < N; k++)
+            walk.run.data[k] = (staged[k] ? buffer[k] : corner[k]) +
+                               row * (staged[k] ? columns : row_stride[k]) * walk.item[k];
+        walk.loop(walk.run);
+    }
+    for (int k = N - walk.written; k < N; k++)
+        if (staged[k])
+            copy_tile<true>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], layout.strides[k][last]);
+}
+
+template <int N>
+void walk_tiles(Walk<N>& walk) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
+    int64_t columns = walk.transposed ? TILE_ELEMENTS / height : int64_t(TILE_ELEMENTS);
+    if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
+    if (columns > width) columns = width;
+    const int64_t rows = TILE_ELEMENTS / columns;
+    Odometer<N> at(layout, last > 0 ? last - 1 : 0);
+    do {
+        for (int64_t i = 0; i < height; i += rows) {
+            for (int64_t j = 0; j < width; j += columns) {
+                char* corner[N];
+                for (int k = 0; k < N; k++) {
+                    const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
+                    corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
+                }
+                run_tile(walk, corner, height - i < rows ? height - i : rows, width - j < columns ? width - j : columns);
+            }
+        }
+    } while (at.next());
+}
+
+// Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
+template <int N>
+void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+    Walk<N> walk;
+    walk.layout = collapse(operands);
+    if (walk.layout.size == 0) return;
+    for (int k = 0; k < N; k++) {
+        walk.data[k] = static_cast<char*>(operands[k]->data);
+        walk.item[k] = item_size(operands[k]->dtype);
+    }
+    walk.written = written;
+    walk.loop = loop;
+    walk.run.options = options;
+
+    // The output's smallest stride goes last.
+    Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    for (int d = 0; d < last; d++)
+        if (llabs(layout.strides[N - 1][d]) < llabs(layout.strides[N - 1][last])) swap_dims(layout, d, last);
+
+    // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
+    bool plain = true;
+    walk.transposed = false;
+    for (int k = 0; k < N; k++) {
+        if (layout.strides[k][last] == 0 || layout.strides[k][last] == 1) continue;
+        plain = false;
+        for (int d = 0; d < last && !walk.transposed; d++) {
+            if (layout.strides[k][d] != 1) continue;
+            swap_dims(layout, d, last - 1);
+            walk.transposed = true;
+        }
+    }
+    if (plain && (last == 0 || layout.shape[last] >= SHORT_ROW)) return walk_rows(walk);
+    walk_tiles(walk);
+}
+
+// ---- The loops --------------------------------------------------------------------------------------------------
+
+// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
+template <class T>
+struct SideBySide {
+    const T* data;
+    T operator[](int64_t i) const { return data[i]; }
+};
+template <>
+struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
+    const bool* data;
+    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
+};
+template <class T>
+struct Repeated {
+    T value;
+    T operator[](int64_t) const { return value; }
+};
+
+template <class T, class F>
+void with_operand(const Run& run, int k, F f) {
+    const T* data = reinterpret_cast<const T*>(run.data[k]);
+    if (run.repeats[k]) return f(Repeated<T>{*data});
+    f(SideBySide<T>{data});
+}
+
+template <class Row, class T>
+void unary_loop(const Run& run) {
+    with_operand<T>(run, 0, [&](auto x) {
+        auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
+        const int64_t n = run.n;
+        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);
+    });
+}
+
+template <class Row, class T>
+void binary_loop(const Run& run) {
+    with_operand<T>(run, 0, [&](auto x) {
+        with_operand<T>(run, 1, [&](auto y) {
+            auto out = reinterpret_cast<decltype(Row::formula_of(T(), T()))*>(run.data[2]);
+            const int64_t n = run.n;
+            INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i], y[i]);
+        });
+    });
+}
+
+template <class Row, class First, class T>
+void ternary_loop(const Run& run) {
+    with_operand<First>(run, 0, [&](auto c) {
+        with_operand<T>(run, 1, [&](auto x) {
+            with_operand<T>(run, 2, [&](auto y) {
+                T* out = reinterpret_cast<T*>(run.data[3]);
+                const int64_t n = run.n;
+                INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(c[i], x[i], y[i]);
+            });
+        });
+    });
+}
+
+// ---- From a row of ops.h to a kernel ----------------------------------------------------------------------------
+
+// Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
+template <Rule RULE, class F>
+void for_rule(int32_t dtype, F f) {
+    if constexpr (RULE == REAL) return for_real(dtype, f);
+    if constexpr (RULE == WHOLE) return for_whole(dtype, f);
+    if constexpr (RULE == SAME || RULE == TEST) return for_any(dtype, f);
+    if constexpr (RULE == NUMERIC) {
+        for_any(dtype, [&](auto type) {
+            if constexpr (std::is_same<decltype(type), Type<bool>>::value)
+                fail(RUNTIME_ERROR, "no kernel for dtype bool: expected a number");
+            else
+                f(type);
+        });
+    }
+}
+
+template <class Row, Rule RULE>
+void unary(const Tensor& x, Tensor& out) {
+    for_rule<RULE>(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        walk<2>({&x, &out}, 1, unary_loop<Row, T>);
+    });
+}
+
+template <class Row, Rule RULE>
+void binary(const Tensor& x, const Tensor& y, Tensor& out) {
+    for_rule<RULE>(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
+    });
+}
+
+}  // namespace
+
+// OP(exp, REAL, formula::exp(x)) becomes
+//
+//     void exp_tensor_cpu(const Tensor& x, Tensor& out) {
+//         for (int64_t i = 0; i < out.size; i++) out.data[i] = formula::exp(x.data[i]);
+//     }
+#define UNARY_CPU(name, rule, expression)                     \
+    namespace {                                               \
+    struct name##_row {                                       \
+        template <class T>                                    \
+        static auto formula_of(T x) {                         \
+            return expression;                                \
+        }                                                     \
+    };                                                        \
+    }                                                         \
+    void name##_tensor_cpu(const Tensor& x, Tensor& out) { unary<name##_row, rule>(x, out); }
+UNARY_OPS(UNARY_CPU)
+
+// OP(add, SAME, T(x + y)) becomes
+//
+//     void add_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) {
+//         for (int64_t i = 0; i < out.size; i++) out.data[i] = x.data[i] + y.data[i];
+//     }
+//
+// and likewise sub_tensor_cpu, elementwise_mul_tensor_cpu, div_tensor_cpu and the others.
+#define BINARY_CPU(name, rule, expression)                    \
+    namespace {                                               \
+    struct name##_row {                                       \
+        template <class T>                                    \
+        static auto formula_of(T x, T y) {                    \
+            return expression;                                \
+        }                                                     \
+    };                                                        \
+    }                                                         \
+    void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) { binary<name##_row, rule>(x, y, out); }
+BINARY_OPS(BINARY_CPU)
+
+// OP(where, bool, c ? x : y) becomes
+//
+//     void where_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {
+//         for (int64_t i = 0; i < out.size; i++) out.data[i] = c.data[i] ? x.data[i] : y.data[i];
+//     }
+#define TERNARY_CPU(name, first, expression)                                                     \
+    namespace {                                                                                  \
+    struct name##_row {                                                                          \
+        template <class C, class T>                                                              \
+        static T formula_of(C c, T x, T y) {                                                     \
+            return expression;                                                                   \
+        }                                                                                        \
+    };                                                                                           \
+    }                                                                                            \
+    void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
+        for_any(x.dtype, [&](auto type) {                                                        \
+            using T = typename decltype(type)::type;                                             \
+            walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, first, T>);                  \
+        });                                                                                      \
+    }
+TERNARY_OPS(TERNARY_CPU)
+
+// ---- Copies -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class From, class To>
+void assign_loop(const Run& run) {
+    with_operand<From>(run, 0, [&](auto x) {
+        To* out = reinterpret_cast<To*>(run.data[1]);
+        const int64_t n = run.n;
+        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = static_cast<To>(x[i]);
+    });
+}
+
+}  // namespace
+
+// out.data[i] = x.data[i], converted where the dtypes differ. reshape, contiguous and to(dtype) copy with it.
+void assign_tensor_cpu(const Tensor& x, Tensor& out) {
+    for_any(x.dtype, [&](auto from) {
+        for_any(out.dtype, [&](auto to) {
+            walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
+        });
+    });
+}
+
+// ---- Stochastic gradient descent --------------------------------------------------------------------------------
+
+namespace {
+
+struct SGDStep {
+    SGDOptions options;
+    bool first;
+};
+
+// Operands: gradient, velocity (with momentum only), parameter.
+template <class T, bool MOMENTUM>
+void sgd_loop(const Run& run) {
+    const SGDStep& step = *static_cast<const SGDStep*>(run.options);
+    const bool first = step.first, nesterov = step.options.nesterov;
+    const T sign = step.options.maximize ? T(-1) : T(1), decay = T(step.options.weight_decay), lr = T(step.options.lr);
+    const T momentum = T(step.options.momentum), fresh = T(1 - step.options.dampening);
+    T* parameter = reinterpret_cast<T*>(run.data[MOMENTUM ? 2 : 1]);
+    T* velocity = reinterpret_cast<T*>(run.data[1]);
+    const int64_t n = run.n;
+    with_operand<T>(run, 0, [=](auto gradient) {
+        INDEPENDENT for (int64_t i = 0; i < n; i++) {
+            T g = sign * gradient[i];
+            if (decay != T(0)) g += decay * parameter[i];
+            if (MOMENTUM) {
+                const T v = first ? g : momentum * velocity[i] + fresh * g;
+                velocity[i] = v;
+                g = nesterov ? g + momentum * v : v;
+            }
+            parameter[i] -= lr * g;
+        }
+    });
+}
+
+}  // namespace
+
+// One step as torch.optim.SGD takes it, for each element:
+//     g = gradient (negated to maximize) + weight_decay * parameter
+//     v = g at first, then momentum * v + (1 - dampening) * g
+//     parameter -= lr * (nesterov: g + momentum * v, else v, or g without momentum)
+void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options) {
+    const SGDStep step = {options, first};
+    for_real(parameter.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        if (velocity) return walk<3>({&gradient, velocity, &parameter}, 2, sgd_loop<T, true>, &step);
+        walk<2>({&gradient, &parameter}, 1, sgd_loop<T, false>, &step);
+    });
+}

@@ -1,0 +1,16 @@
+// The CUDA backend: kernels (cuda.cu, or cuda_stub.cpp in a build without CUDA) and the memory of the device.
+
+#pragma once
+#include "kernels.h"
+
+#define KERNEL(name, arguments) void name##_tensor_cuda arguments;
+KERNELS
+#undef KERNEL
+
+int cuda_device_count();           // 0 without a driver or a device
+const char* cuda_unavailable();    // why there is none, for messages: how the library was built, what the driver said
+void* cuda_allocate(int64_t nbytes, int32_t device);  // null if the device has not that much
+void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept;
+void cpu_to_cuda(const Tensor& source, Tensor& target);   // both contiguous, of one dtype and shape
+void cuda_to_cpu(const Tensor& source, Tensor& target);
+void cuda_to_cuda(const Tensor& source, Tensor& target);  // between two devices

@@ -1,0 +1,35 @@
+// How a kernel walks over several tensors of one shape: dimensions of size 1 dropped, neighbours merged where every
+// operand steps through them as through one. A contiguous operation of any rank becomes a single loop.
+
+#pragma once
+#include "tensor.h"
+
+template <int N>
+struct Layout {
+    int ndim;      // at least 1
+    int64_t size;  // number of elements
+    int64_t shape[MAX_DIMS];
+    int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 where it is repeated
+};
+
+template <int N>
+Layout<N> collapse(const Tensor* const (&operands)[N]) {
+    const Tensor& first = *operands[0];
+    Layout<N> layout = {};
+    layout.size = first.size;
+    for (int d = 0; d < first.ndim; d++) {
+        if (first.shape[d] == 1) continue;
+        int last = layout.ndim - 1;
+        bool merges = last >= 0;
+        for (int k = 0; k < N && merges; k++)
+            merges = layout.strides[k][last] == operands[k]->strides[d] * first.shape[d];
+        int target = merges ? last : layout.ndim++;
+        layout.shape[target] = (merges ? layout.shape[target] : 1) * first.shape[d];
+        for (int k = 0; k < N; k++) layout.strides[k][target] = operands[k]->strides[d];
+    }
+    if (layout.ndim == 0) {  // a single element
+        layout.ndim = 1;
+        layout.shape[0] = 1;
+    }
+    return layout;
+}

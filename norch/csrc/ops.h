@@ -1,0 +1,165 @@
+// Every elementwise operation once: its name, its rule for dtypes and its formula, for CPU and CUDA alike.
+//
+// A row such as  OP(add, SAME, T(x + y))  becomes, by the macros in tensor.cpp, cpu.cpp and cuda.cu,
+//
+//     Tensor* add_tensor(Tensor* tensor1, Tensor* tensor2)          // the C API: checks, shapes, device
+//     void add_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) {
+//         for (int64_t i = 0; i < out.size; i++) out.data[i] = x.data[i] + y.data[i];
+//     }
+//     void add_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out)
+//
+// In a formula T is the dtype of the computation; x, y (and c) are the elements.
+
+#pragma once
+#include <math.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define HOST_DEVICE __host__ __device__ inline
+#else
+#define HOST_DEVICE inline
+#endif
+
+// How a row treats dtypes, after its operands were promoted to a common one:
+enum Rule {
+    SAME,     // computed in and returned as that dtype
+    NUMERIC,  // the same, and bool is refused
+    REAL,     // integers and bool become float32 first
+    TEST,     // computed in that dtype, returns bool
+    WHOLE     // integers and bool only
+};
+
+#define UNARY_OPS(OP)                                     \
+    OP(neg, NUMERIC, T(-x))                               \
+    OP(abs, NUMERIC, x < T(0) ? T(-x) : T(x + T(0)))      \
+    OP(sign, SAME, T((x > T(0)) - (x < T(0))))            \
+    OP(relu, NUMERIC, x < T(0) ? T(0) : x)                \
+    OP(floor, NUMERIC, formula::floor(x))                 \
+    OP(ceil, NUMERIC, formula::ceil(x))                   \
+    OP(round, NUMERIC, formula::round(x))                 \
+    OP(exp, REAL, formula::exp(x))                        \
+    OP(log, REAL, formula::log(x))                        \
+    OP(sqrt, REAL, formula::sqrt(x))                      \
+    OP(sin, REAL, formula::sin(x))                        \
+    OP(cos, REAL, formula::cos(x))                        \
+    OP(tanh, REAL, formula::tanh(x))                      \
+    OP(sigmoid, REAL, T(1) / (T(1) + formula::exp(-x)))   \
+    OP(isnan, TEST, x != x)                               \
+    OP(isinf, TEST, (x == x) & (formula::minus(x, x) != T(0))) \
+    OP(isfinite, TEST, formula::minus(x, x) == T(0))      \
+    OP(logical_not, TEST, x == T(0))                      \
+    OP(bitwise_not, WHOLE, formula::flip(x))
+
+#define BINARY_OPS(OP)                                    \
+    OP(add, SAME, T(x + y))                               \
+    OP(sub, NUMERIC, T(x - y))                            \
+    OP(elementwise_mul, SAME, T(x * y))                   \
+    OP(div, REAL, x / y)                                  \
+    OP(pow, NUMERIC, formula::pow(x, y))                  \
+    OP(floor_divide, NUMERIC, formula::floor_divide(x, y)) \
+    OP(remainder, NUMERIC, formula::remainder(x, y))      \
+    OP(minimum, SAME, (x < y) | (x != x) ? x : y)         \
+    OP(maximum, SAME, (x > y) | (x != x) ? x : y)         \
+    OP(eq, TEST, x == y)                                  \
+    OP(ne, TEST, x != y)                                  \
+    OP(lt, TEST, x < y)                                   \
+    OP(le, TEST, x <= y)                                  \
+    OP(gt, TEST, x > y)                                   \
+    OP(ge, TEST, x >= y)                                  \
+    OP(logical_and, TEST, (x != T(0)) & (y != T(0)))      \
+    OP(logical_or, TEST, (x != T(0)) | (y != T(0)))       \
+    OP(logical_xor, TEST, (x != T(0)) != (y != T(0)))     \
+    OP(bitwise_and, WHOLE, T(x & y))                      \
+    OP(bitwise_or, WHOLE, T(x | y))                       \
+    OP(bitwise_xor, WHOLE, T(x ^ y))
+
+// The second column is the type of the first operand, c; x and y have the dtype of the result.
+#define TERNARY_OPS(OP)                                   \
+    OP(where, bool, c ? x : y)                            \
+    OP(clamp, T, formula::clamp(c, x, y))
+
+// The scalar functions behind the formulas, for each type that a kernel is built for.
+namespace formula {
+
+#define REAL_FUNCTION(name)                                     \
+    HOST_DEVICE float name(float x) { return ::name##f(x); }    \
+    HOST_DEVICE double name(double x) { return ::name(x); }
+
+REAL_FUNCTION(exp)
+REAL_FUNCTION(log)
+REAL_FUNCTION(sqrt)
+REAL_FUNCTION(sin)
+REAL_FUNCTION(cos)
+REAL_FUNCTION(tanh)
+REAL_FUNCTION(floor)
+REAL_FUNCTION(ceil)
+REAL_FUNCTION(rint)
+#undef REAL_FUNCTION
+
+HOST_DEVICE float round(float x) { return rint(x); }  // halves go to the even neighbour, as in PyTorch
+HOST_DEVICE double round(double x) { return rint(x); }
+
+template <class T> HOST_DEVICE T floor(T x) { return x; }  // integers are their own floor
+template <class T> HOST_DEVICE T ceil(T x) { return x; }
+template <class T> HOST_DEVICE T round(T x) { return x; }
+
+template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
+
+template <class T> HOST_DEVICE T flip(T x) { return T(~x); }
+HOST_DEVICE bool flip(bool x) { return !x; }
+
+HOST_DEVICE float pow(float x, float y) { return ::powf(x, y); }
+HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
+
+// Integer powers by squaring; overflow wraps. A negative exponent leaves 1, -1 or 0, as 1 / x ** -y truncates.
+template <class T> HOST_DEVICE T pow(T x, T y) {
+    if (y < T(0)) {
+        if (x == T(1)) return T(1);
+        if (x == T(-1)) return (y & T(1)) ? x : T(1);
+        return T(0);
+    }
+    T result = T(1);
+    for (; y > T(0); y = T(y >> 1)) {
+        if (y & T(1)) result = T(result * x);
+        x = T(x * x);
+    }
+    return result;
+}
+
+// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign.
+template <class T> HOST_DEVICE T remainder(T x, T y) {
+    if ((T(-1) < T(0)) & (y == T(-1))) return T(0);  // the smallest integer divided by -1 traps
+    T r = T(x % y);
+    return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? T(r + y) : r;
+}
+template <class T> HOST_DEVICE T floor_divide(T x, T y) {
+    if ((T(-1) < T(0)) & (y == T(-1))) return T(T(0) - x);
+    T q = T(x / y);
+    return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
+}
+
+template <class T> HOST_DEVICE T real_remainder(T x, T y) {
+    T r = T(fmod(x, y));
+    return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? r + y : r;
+}
+// floor(x / y) itself would be one too large where x / y rounds up to an integer.
+template <class T> HOST_DEVICE T real_floor_divide(T x, T y) {
+    if (y == T(0)) return x / y;
+    T r = T(fmod(x, y));
+    T q = (x - r) / y;
+    if ((r != T(0)) & ((r < T(0)) != (y < T(0)))) q -= T(1);
+    if (q == T(0)) return T(copysign(T(0), x / y));
+    T whole = floor(q);
+    return q - whole > T(0.5) ? whole + T(1) : whole;
+}
+HOST_DEVICE float remainder(float x, float y) { return real_remainder(x, y); }
+HOST_DEVICE double remainder(double x, double y) { return real_remainder(x, y); }
+HOST_DEVICE float floor_divide(float x, float y) { return real_floor_divide(x, y); }
+HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y); }
+
+template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
+    T raised = (x < low) | (low != low) ? low : x;
+    return (raised > high) | (high != high) ? high : raised;
+}
+
+}  // namespace formula

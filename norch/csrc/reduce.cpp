@@ -1,0 +1,353 @@
+// CPU reductions: sum prod max min any all over any axes, argmax and argmin along one.
+//
+// Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
+// partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
+// Partial results are short-lived: floats are added in float over at most 256 elements, then in double.
+
+#include <stdlib.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "cpu.h"
+#include "walk.h"
+
+namespace {
+
+enum {
+    CHUNK = 1024,         // elements of a row that are reduced at a time
+    LANE_BYTES = 128,     // of partial results, kept in registers
+    COLUMNS = 512,        // results that a block of columns holds
+    ROWS = 256,           // rows added into partial results before these are added to the totals
+};
+
+// ---- The operations ---------------------------------------------------------------------------------------------
+// Each has the type of its partial results, the type of its totals, the value that an empty reduction gives, and
+// combine() for two partial results or two totals.
+
+template <class T>
+constexpr bool is_real = std::is_floating_point<T>::value;
+
+template <class T>
+struct Sum {
+    using Total = std::conditional_t<is_real<T>, double, int64_t>;
+    using Partial = std::conditional_t<is_real<T>, T, std::conditional_t<(sizeof(T) < 4), int32_t, int64_t>>;
+    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    static constexpr Total empty() { return 0; }
+    static Partial lift(T x) { return x; }
+    template <class A>
+    static A combine(A a, A b) {
+        return a + b;
+    }
+};
+
+template <class T>
+struct Prod {
+    using Total = std::conditional_t<is_real<T>, double, int64_t>;
+    using Partial = Total;
+    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    static constexpr Total empty() { return 1; }
+    static Partial lift(T x) { return x; }
+    static Total combine(Total a, Total b) { return a * b; }
+};
+
+template <class T, bool LARGEST>
+struct Extreme {
+    using Total = T;
+    using Partial = T;
+    using Result = T;
+    static constexpr T empty() {
+        using Limits = std::numeric_limits<T>;
+        if (is_real<T>) return LARGEST ? -Limits::infinity() : Limits::infinity();
+        return LARGEST ? Limits::lowest() : Limits::max();
+    }
+    static T lift(T x) { return x; }
+    static bool beats(T x, T best) { return LARGEST ? x > best : x < best; }
+    static T combine(T a, T b) {
+        const T best = beats(b, a) ? b : a;  // a NaN in a stays, as nothing beats it
+        return b != b ? b : best;
+    }
+};
+template <class T>
+using Max = Extreme<T, true>;
+template <class T>
+using Min = Extreme<T, false>;
+
+template <class T>
+struct Any {
+    using Total = bool;
+    using Partial = bool;
+    using Result = bool;
+    static constexpr bool empty() { return false; }
+    static bool lift(T x) { return x != T(0); }
+    static bool combine(bool a, bool b) { return a | b; }
+};
+
+template <class T>
+struct All {
+    using Total = bool;
+    using Partial = bool;
+    using Result = bool;
+    static constexpr bool empty() { return true; }
+    static bool lift(T x) { return x != T(0); }
+    static bool combine(bool a, bool b) { return a & b; }
+};
+
+// ---- Along the reduced dimension --------------------------------------------------------------------------------
+
+// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...
+template <class Op, class T>
+typename Op::Total reduce_chunk(const T* x, int64_t n) {
+    using Partial = typename Op::Partial;
+    enum { LANES = LANE_BYTES / sizeof(Partial) };
+    using Total = typename Op::Total;
+    Total total = Op::empty();
+    int64_t i = 0;
+    if (n >= LANES) {
+        Partial lanes[LANES];
+        for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
+        for (i = LANES; i + LANES <= n; i += LANES)
+            for (int j = 0; j < LANES; j++) lanes[j] = Op::combine(lanes[j], Op::lift(x[i + j]));
+        for (int half = LANES / 2; half > 0; half /= 2)
+            for (int j = 0; j < half; j++) lanes[j] = Op::combine(lanes[j], lanes[j + half]);
+        total = lanes[0];
+    }
+    for (; i < n; i++) total = Op::combine(total, Total(Op::lift(x[i])));
+    return total;
+}
+
+// Where the elements of a chunk do not lie side by side, they are first brought there.
+template <class T>
+const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
+    if (stride == 1) return x;
+    for (int64_t i = 0; i < n; i++) buffer[i] = x[i * stride];
+    return buffer;
+}
+
+template <class Op, class T>
+typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
+    T buffer[CHUNK];
+    typename Op::Total total = Op::empty();
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
+        total = Op::combine(total, reduce_chunk<Op>(side_by_side(buffer, x + i * stride, length, stride), length));
+    }
+    return total;
+}
+
+// For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
+template <class Op, class T>
+void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Result = typename Op::Result;
+    const int last = reduced.ndim - 1;
+    Odometer<2> at(kept, kept.ndim);
+    do {
+        typename Op::Total total = Op::empty();
+        Odometer<1> row(reduced, last);
+        if (reduced.size > 0) {
+            do {
+                const T* start = x + at.offset[0] + row.offset[0];
+                total = Op::combine(total, reduce_row<Op>(start, reduced.shape[last], reduced.strides[0][last]));
+            } while (row.next());
+        }
+        out[at.offset[1]] = Result(total);
+    } while (at.next());
+}
+
+// ---- Across the reduced dimension -------------------------------------------------------------------------------
+
+// totals[j] takes in `count` rows, x[j], x[j + stride], ...: eight in a pass, so that the buffer is seldom touched.
+template <class Op, class T>
+void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, typename Op::Total* totals) {
+    using Partial = typename Op::Partial;
+    using Total = typename Op::Total;
+    Partial partial[COLUMNS];
+    for (int64_t start = 0; start < count; start += ROWS) {
+        const int64_t end = start + ROWS < count ? start + ROWS : count;
+        int64_t i = start;
+        for (int64_t j = 0; j < columns; j++) partial[j] = Partial(Op::empty());
+        for (; i + 8 <= end; i += 8) {
+            const T* row = x + i * stride;
+            for (int64_t j = 0; j < columns; j++) {
+                auto pair = [&](int k) {
+                    return Op::combine(Op::lift(row[k * stride + j]), Op::lift(row[(k + 1) * stride + j]));
+                };
+                const Partial eight = Op::combine(Op::combine(pair(0), pair(2)), Op::combine(pair(4), pair(6)));
+                partial[j] = Op::combine(partial[j], eight);
+            }
+        }
+        for (; i < end; i++)
+            for (int64_t j = 0; j < columns; j++) partial[j] = Op::combine(partial[j], Op::lift(x[i * stride + j]));
+        for (int64_t j = 0; j < columns; j++) totals[j] = Op::combine(totals[j], Total(partial[j]));
+    }
+}
+
+// The last dimension of kept has stride 1 in x.
+template <class Op, class T>
+void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Result = typename Op::Result;
+    const int last = reduced.ndim - 1, across = kept.ndim - 1;
+    const int64_t width = kept.shape[across];
+    typename Op::Total totals[COLUMNS];
+    Odometer<2> at(kept, across);
+    do {
+        for (int64_t j = 0; j < width; j += COLUMNS) {
+            const int64_t columns = width - j < COLUMNS ? width - j : int64_t(COLUMNS);
+            for (int64_t c = 0; c < columns; c++) totals[c] = Op::empty();
+            Odometer<1> row(reduced, last);
+            do {
+                const T* start = x + at.offset[0] + row.offset[0] + j;
+                add_rows<Op>(start, reduced.shape[last], reduced.strides[0][last], columns, totals);
+            } while (row.next());
+            Result* results = out + at.offset[1] + j * kept.strides[1][across];
+            for (int64_t c = 0; c < columns; c++) results[c * kept.strides[1][across]] = Result(totals[c]);
+        }
+    } while (at.next());
+}
+
+// ---- The choice between the two ---------------------------------------------------------------------------------
+
+// x and out of a reduction, as the dimensions that stay and those that go.
+struct Split {
+    Layout<2> kept;  // strides in x, strides in out
+    Layout<1> reduced;
+};
+
+void add_dim(Tensor& tensor, int64_t length, int64_t stride) {
+    tensor.shape[tensor.ndim] = length;
+    tensor.strides[tensor.ndim++] = stride;
+    tensor.size *= length;
+}
+
+Split split(const Tensor& x, const Tensor& out) {
+    Tensor kept_x = {}, kept_out = {}, reduced = {};
+    kept_x.size = kept_out.size = reduced.size = 1;
+    for (int d = 0; d < x.ndim; d++) {
+        if (out.shape[d] == x.shape[d]) {
+            add_dim(kept_x, x.shape[d], x.strides[d]);
+            add_dim(kept_out, x.shape[d], out.strides[d]);
+        } else {
+            add_dim(reduced, x.shape[d], x.strides[d]);
+        }
+    }
+    // Any order gives the same result: the largest stride first walks memory forwards, and merges more dimensions.
+    for (int a = 0; a < reduced.ndim; a++) {
+        for (int b = a + 1; b < reduced.ndim; b++) {
+            if (llabs(reduced.strides[a]) >= llabs(reduced.strides[b])) continue;
+            std::swap(reduced.strides[a], reduced.strides[b]);
+            std::swap(reduced.shape[a], reduced.shape[b]);
+        }
+    }
+    return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
+}
+
+// Brings a dimension along which x is contiguous to the end of kept; false if no kept dimension is one.
+bool bring_columns_last(Layout<2>& kept) {
+    for (int d = 0; d < kept.ndim; d++) {
+        if (kept.strides[0][d] != 1 || kept.shape[d] == 1) continue;
+        swap_dims(kept, d, kept.ndim - 1);
+        return true;
+    }
+    return false;
+}
+
+template <template <class> class Op>
+void reduce(const Tensor& x, Tensor& out) {
+    if (out.size == 0) return;
+    Split dims = split(x, out);
+    const bool across = dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 &&
+                        bring_columns_last(dims.kept);
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(x.data);
+        auto to = static_cast<typename Op<T>::Result*>(out.data);
+        if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, from, to);
+        reduce_rows<Op<T>>(dims.kept, dims.reduced, from, to);
+    });
+}
+
+}  // namespace
+
+// All of them: for each element of out, combine the elements of x along the reduced axes, in any order.
+void sum_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Sum>(x, out); }
+void prod_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Prod>(x, out); }
+void max_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Max>(x, out); }
+void min_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Min>(x, out); }
+void any_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Any>(x, out); }
+void all_tensor_cpu(const Tensor& x, Tensor& out) { reduce<All>(x, out); }
+
+// ---- The index of the extreme -----------------------------------------------------------------------------------
+
+namespace {
+
+// Whether x, which comes later, takes the place of best: the first of equals stays, and so does the first NaN.
+template <class Op, class T>
+bool replaces(T x, T best) {
+    return Op::beats(x, best) | ((x != x) & (best == best));
+}
+
+// Chunk by chunk: the extreme of the chunk is found in vectors; only a chunk that improves on it is searched.
+template <class Op, class T>
+int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
+    T buffer[CHUNK];
+    T best = x[0];
+    int64_t index = 0;
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
+        const T* chunk = side_by_side(buffer, x + i * stride, length, stride);
+        const T extreme = reduce_chunk<Op>(chunk, length);
+        if (!replaces<Op>(extreme, best)) continue;
+        best = extreme;
+        int64_t j = 0;
+        while (!((chunk[j] == best) | (chunk[j] != chunk[j]))) j++;
+        index = i + j;
+    }
+    return index;
+}
+
+// x is contiguous across the axis: the rows are compared one after another, COLUMNS of them at a time.
+template <class Op, class T>
+void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
+    T best[COLUMNS];
+    int64_t index[COLUMNS];
+    for (int64_t j = 0; j < columns; j++) best[j] = x[j], index[j] = 0;
+    for (int64_t i = 1; i < n; i++) {
+        const T* row = x + i * stride;
+        for (int64_t j = 0; j < columns; j++) {
+            const bool better = replaces<Op>(row[j], best[j]);
+            index[j] = better ? i : index[j];
+            best[j] = better ? row[j] : best[j];
+        }
+    }
+    for (int64_t j = 0; j < columns; j++) out[j * out_stride] = index[j];
+}
+
+template <template <class> class Op>
+void arg_reduce(const Tensor& x, Tensor& out, int axis) {
+    if (out.size == 0) return;
+    const int64_t n = x.shape[axis], stride = x.strides[axis];
+    Layout<2> kept = split(x, out).kept;
+    const bool across = n > 1 && stride != 1 && bring_columns_last(kept);
+    const int last = kept.ndim - 1;
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(x.data);
+        int64_t* to = static_cast<int64_t*>(out.data);
+        Odometer<2> at(kept, across ? last : kept.ndim);
+        do {
+            const T* start = from + at.offset[0];
+            int64_t* result = to + at.offset[1];
+            if (!across) *result = index_of_extreme<Op<T>>(start, n, stride);
+            for (int64_t j = 0; across && j < kept.shape[last]; j += COLUMNS) {
+                const int64_t columns = kept.shape[last] - j < COLUMNS ? kept.shape[last] - j : int64_t(COLUMNS);
+                const int64_t out_stride = kept.strides[1][last];
+                index_rows<Op<T>>(start + j, n, stride, columns, result + j * out_stride, out_stride);
+            }
+        } while (at.next());
+    });
+}
+
+}  // namespace
+
+void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Max>(x, out, axis); }
+void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Min>(x, out, axis); }

@@ -1,0 +1,151 @@
+// Memory: the one place that allocates, the counters of what is alive, and the reference counts of Storage.
+
+#include <new>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "cuda.h"
+
+// ---- Counters ---------------------------------------------------------------------------------------------------
+
+enum { MAX_DEVICES = 1 + 16, ALIGNMENT = 64, MAX_SMALL = 16 << 20 };
+
+static std::atomic<int64_t> live_bytes[MAX_DEVICES];
+static std::atomic<int64_t> live_tensor_count;
+static std::atomic<int64_t> allocations_until_failure;  // a test hook: 0 is never
+
+int64_t memory_allocated(int32_t device) { return device >= 0 && device < MAX_DEVICES ? live_bytes[device].load() : 0; }
+int64_t live_tensors() { return live_tensor_count; }
+void fail_allocation(int64_t countdown) { allocations_until_failure = countdown; }
+
+static bool hook_fails() {
+    return allocations_until_failure.load(std::memory_order_relaxed) > 0 && --allocations_until_failure == 0;
+}
+
+// The memory that this process could ever have: the machine's, or less in a container.
+static int64_t memory_limit() {
+    static const int64_t limit = [] {
+        int64_t bytes = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+        long long group = 0;
+        if (FILE* file = fopen("/sys/fs/cgroup/memory.max", "r")) {
+            if (fscanf(file, "%lld", &group) == 1 && group > 0 && group < bytes) bytes = group;
+            fclose(file);
+        }
+        return bytes;
+    }();
+    return limit;
+}
+
+// ---- Allocation -------------------------------------------------------------------------------------------------
+
+static void* cpu_allocate(int64_t nbytes) {
+    // An overcommitting kernel would promise this and kill the process later.
+    if (nbytes > MAX_SMALL && nbytes > memory_limit() - live_bytes[CPU]) return nullptr;
+    return aligned_alloc(ALIGNMENT, size_t(nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+void* allocate(int64_t nbytes, int32_t device) {
+    if (nbytes == 0) return nullptr;
+    void* data = nullptr;
+    if (!hook_fails()) data = kind_of(device) == CPU_KIND ? cpu_allocate(nbytes) : cuda_allocate(nbytes, device);
+    if (!data)
+        fail(MEMORY_ERROR, "could not allocate %lld bytes on %s (%lld are in use by norch)", (long long)nbytes,
+             (const char*)device_text(device), (long long)memory_allocated(device));
+    live_bytes[device] += nbytes;
+    return data;
+}
+
+void release(void* data, int64_t nbytes, int32_t device) noexcept {
+    if (!data) return;
+    live_bytes[device] -= nbytes;
+    if (kind_of(device) == CPU_KIND)
+        free(data);
+    else
+        cuda_release(data, nbytes, device);
+}
+
+template <class T>
+static T* new_object() {
+    void* memory = hook_fails() ? nullptr : malloc(sizeof(T));
+    if (!memory) fail(MEMORY_ERROR, "could not allocate %zu bytes for a tensor's description", sizeof(T));
+    return new (memory) T();
+}
+
+Tensor* new_struct() {
+    Tensor* tensor = new_object<Tensor>();
+    live_tensor_count++;
+    return tensor;
+}
+
+Storage* new_storage(int64_t nbytes, int32_t device) {
+    Storage* storage = new_object<Storage>();
+    storage->references = 1;
+    storage->nbytes = nbytes;
+    storage->device = device;
+    try {
+        storage->data = allocate(nbytes, device);
+    } catch (...) {
+        free(storage);
+        throw;
+    }
+    return storage;
+}
+
+void drop(Storage* storage) noexcept {
+    if (!storage || --storage->references > 0) return;
+    release(storage->data, storage->nbytes, storage->device);
+    free(storage);
+}
+
+void drop(Tensor* tensor) noexcept {
+    if (!tensor) return;
+    drop(tensor->storage);
+    free(tensor);
+    live_tensor_count--;
+}
+
+// ---- Errors -----------------------------------------------------------------------------------------------------
+
+void fail(ErrorKind kind, const char* format, ...) {
+    Error error;
+    error.kind = kind;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error.message, sizeof error.message, format, arguments);
+    va_end(arguments);
+    throw error;
+}
+
+Text shape_text(const int64_t* shape, int ndim) {
+    Text text;
+    int used = snprintf(text.chars, sizeof text.chars, "[");
+    for (int d = 0; d < ndim && used < int(sizeof text.chars) - 24; d++)
+        used += snprintf(text.chars + used, sizeof text.chars - used, d ? ", %lld" : "%lld", (long long)shape[d]);
+    snprintf(text.chars + used, sizeof text.chars - used, "]");
+    return text;
+}
+
+Text shape_text(const Tensor& tensor) { return shape_text(tensor.shape, tensor.ndim); }
+
+Text device_text(int32_t device) {
+    Text text;
+    if (device == CPU)
+        snprintf(text.chars, sizeof text.chars, "cpu");
+    else
+        snprintf(text.chars, sizeof text.chars, "cuda:%d", device - 1);
+    return text;
+}
+
+const char* dtype_name(int32_t dtype) {
+    static const char* const names[] = {"bool", "uint8", "int32", "int64", "float32", "float64"};
+    return dtype >= 0 && dtype < DTYPE_COUNT ? names[dtype] : "unknown";
+}
+
+int64_t item_size(int32_t dtype) {
+    static const int64_t sizes[] = {1, 1, 4, 8, 4, 8};
+    if (dtype < 0 || dtype >= DTYPE_COUNT) fail(TYPE_ERROR, "unknown dtype number %d", dtype);
+    return sizes[dtype];
+}

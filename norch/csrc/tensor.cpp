@@ -1,0 +1,224 @@
+// Tensors: creation, copies between dtypes, layouts and devices, and the boundary where C++ errors stop.
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api.h"
+#include "cpu.h"
+#include "cuda.h"
+
+// ---- Errors -----------------------------------------------------------------------------------------------------
+
+static thread_local Error last_error;
+
+int32_t error_kind() { return last_error.kind; }
+const char* error_message() { return last_error.message; }
+
+void remember_error(const Error& error) noexcept { last_error = error; }
+
+void remember_error(const std::exception& error) noexcept {
+    last_error.kind = dynamic_cast<const std::bad_alloc*>(&error) ? MEMORY_ERROR : RUNTIME_ERROR;
+    snprintf(last_error.message, sizeof last_error.message, "%s", error.what());
+}
+
+// ---- Devices ----------------------------------------------------------------------------------------------------
+
+int32_t device_count() { return cuda_device_count(); }
+const char* why_no_cuda() { return cuda_unavailable(); }
+
+static void check_device(int32_t device) {
+    if (device == CPU) return;
+    if (cuda_device_count() == 0) fail(RUNTIME_ERROR, "%s is not available: %s", (const char*)device_text(device), cuda_unavailable());
+    if (device < 0 || device > cuda_device_count())
+        fail(RUNTIME_ERROR, "no device %s: there are %d CUDA devices", (const char*)device_text(device), cuda_device_count());
+}
+
+// ---- Building a tensor ------------------------------------------------------------------------------------------
+
+int64_t count_elements(const int64_t* shape, int ndim) {
+    if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most %d dimensions, got %d", MAX_DIMS, ndim);
+    int64_t size = 1;
+    bool overflow = false, empty = false;
+    for (int d = 0; d < ndim; d++) {
+        if (shape[d] < 0) fail(SHAPE_ERROR, "sizes cannot be negative: got shape %s", (const char*)shape_text(shape, ndim));
+        empty |= shape[d] == 0;
+        overflow |= __builtin_mul_overflow(size, shape[d], &size);
+    }
+    if (empty) return 0;
+    // 16 leaves room for the bytes of the largest dtype
+    if (overflow || size > INT64_MAX / 16) fail(MEMORY_ERROR, "shape %s is too large", (const char*)shape_text(shape, ndim));
+    return size;
+}
+
+Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device) {
+    int64_t size = count_elements(shape, ndim), width = item_size(dtype);
+    check_device(device);
+    Owned tensor(new_struct());
+    tensor->ndim = ndim;
+    tensor->device = device;
+    tensor->dtype = dtype;
+    tensor->size = size;
+    int64_t stride = 1;
+    for (int d = ndim - 1; d >= 0; d--) {
+        tensor->shape[d] = shape[d];
+        tensor->strides[d] = stride;
+        stride *= shape[d] > 1 ? shape[d] : 1;
+    }
+    tensor->storage = new_storage(size * width, device);
+    tensor->data = tensor->storage->data;
+    return tensor;
+}
+
+Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides, int ndim, int64_t offset) {
+    int64_t size = count_elements(shape, ndim);
+    Owned view(new_struct());
+    Tensor& v = *view;
+    v.ndim = ndim;
+    v.device = tensor.device;
+    v.dtype = tensor.dtype;
+    v.size = size;
+    v.offset = offset;
+    for (int d = 0; d < ndim; d++) v.shape[d] = shape[d], v.strides[d] = strides[d];
+    v.storage = tensor.storage;
+    v.storage->references++;
+    v.data = v.storage->data ? static_cast<char*>(v.storage->data) + offset * item_size(v.dtype) : nullptr;
+    return view;
+}
+
+bool is_contiguous(const Tensor& tensor) {
+    int64_t stride = 1;
+    for (int d = tensor.ndim - 1; d >= 0; d--) {
+        if (tensor.shape[d] != 1 && tensor.strides[d] != stride && tensor.size > 0) return false;
+        stride *= tensor.shape[d];
+    }
+    return true;
+}
+
+Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device) {
+    return build([&] {
+        Owned tensor = new_tensor(shape, ndim, dtype, CPU);
+        if (tensor->size) memcpy(tensor->data, data, size_t(tensor->size * item_size(dtype)));
+        return device == CPU ? std::move(tensor) : on_device(*tensor, device);
+    });
+}
+
+Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device) {
+    return build([&] { return new_tensor(shape, ndim, dtype, device); });
+}
+
+Tensor* number_tensor(double real, int64_t integer, int32_t dtype) {
+    return build([&] {
+        Owned number(new_struct());
+        number->is_number = 1;
+        number->dtype = dtype;
+        number->size = 1;
+        number->data = &number->value;
+        if (dtype == FLOAT64) number->value.real = real;
+        if (dtype == INT64) number->value.integer = integer;
+        if (dtype == BOOL) number->value.truth = integer != 0;
+        return number;
+    });
+}
+
+void free_tensor(Tensor* tensor) { drop(tensor); }
+
+// ---- Copies -----------------------------------------------------------------------------------------------------
+
+using AssignKernel = void (*)(const Tensor&, Tensor&);
+static const AssignKernel assign_kernels[DEVICE_KIND_COUNT] = {assign_tensor_cpu, assign_tensor_cuda};
+
+void assign(const Tensor& source, Tensor& target) {
+    if (target.size) assign_kernels[kind_of(target.device)](source, target);
+}
+
+Owned cast(const Tensor& tensor, int32_t dtype) {
+    Owned result = new_tensor(tensor.shape, tensor.ndim, dtype, tensor.device);
+    assign(tensor, *result);
+    return result;
+}
+
+Owned contiguous(const Tensor& tensor) {
+    if (is_contiguous(tensor)) return view_of(tensor, tensor.shape, tensor.strides, tensor.ndim, tensor.offset);
+    return cast(tensor, tensor.dtype);
+}
+
+Tensor* alias_tensor(Tensor* tensor) {
+    return build([&] { return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset); });
+}
+
+Tensor* clone_tensor(Tensor* tensor) {
+    return build([&] { return cast(*tensor, tensor->dtype); });
+}
+
+Tensor* contiguous_tensor(Tensor* tensor) {
+    return build([&] { return contiguous(*tensor); });
+}
+
+Tensor* cast_tensor(Tensor* tensor, int32_t dtype) {
+    return build([&] { return cast(*tensor, dtype); });
+}
+
+Owned on_device(const Tensor& tensor, int32_t device) {
+    check_device(device);
+    if (tensor.device == device) return cast(tensor, tensor.dtype);
+    Owned source = contiguous(tensor);
+    Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, device);
+    if (tensor.size == 0) return result;
+    if (kind_of(device) == CPU_KIND)
+        cuda_to_cpu(*source, *result);
+    else if (kind_of(tensor.device) == CPU_KIND)
+        cpu_to_cuda(*source, *result);
+    else
+        cuda_to_cuda(*source, *result);
+    return result;
+}
+
+Tensor* to_device(Tensor* tensor, int32_t device) {
+    return build([&] { return on_device(*tensor, device); });
+}
+
+// ---- Reading and writing ----------------------------------------------------------------------------------------
+
+std::atomic<int64_t> write_clock;
+
+void mark_written(Tensor& tensor) {
+    tensor.storage->version++;
+    tensor.storage->written_at = ++write_clock;
+}
+
+int32_t owns_memory(Tensor* tensor) {
+    return tensor->storage->references == 1 && tensor->size * item_size(tensor->dtype) == tensor->storage->nbytes &&
+           is_contiguous(*tensor);
+}
+
+int32_t shares_memory(Tensor* tensor) { return tensor->storage->references > 1; }
+
+int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
+    const Tensor &x = *tensor1, &y = *tensor2;
+    return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device && !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
+}
+
+int64_t written_at(Tensor* tensor) { return tensor->storage->written_at; }
+int64_t version_of(Tensor* tensor) { return tensor->storage->version; }
+
+double get_item(Tensor* tensor, const int64_t* indices) {
+    double result = NAN;
+    attempt([&] {
+        int64_t offset = 0;
+        for (int d = 0; d < tensor->ndim; d++) {
+            int64_t size = tensor->shape[d], index = indices[d] < 0 ? indices[d] + size : indices[d];
+            if (index < 0 || index >= size)
+                fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)", (long long)indices[d], d,
+                     (long long)size, (const char*)shape_text(*tensor));
+            offset += index * tensor->strides[d];
+        }
+        int64_t zero = 0;
+        Owned element = view_of(*tensor, &zero, &zero, 0, tensor->offset + offset);
+        if (tensor->device != CPU) element = on_device(*element, CPU);
+        for_any(element->dtype, [&](auto type) {
+            result = double(*static_cast<typename decltype(type)::type*>(element->data));
+        });
+    });
+    return result;
+}

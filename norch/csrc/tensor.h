@@ -1,0 +1,169 @@
+// Storage, Tensor, dtypes and devices: what every other file of the library is about.
+//
+// A Tensor is a view: shape, strides and an offset over a Storage, which owns the memory and is shared.
+// Element (i, j, ...) of a tensor is data[i * strides[0] + j * strides[1] + ...], strides counted in elements.
+
+#pragma once
+#include <atomic>
+#include <exception>
+#include <stdint.h>
+
+enum { MAX_DIMS = 8 };
+
+// In the order of promotion: an operation on two dtypes is computed in the larger one.
+enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT };
+
+// A device is a number: 0 is the CPU, 1 + i is cuda:i. Kernel tables have a column for each kind of device.
+enum : int32_t { CPU = 0 };
+enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
+inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
+
+struct Storage {
+    std::atomic<int64_t> references;
+    void* data;
+    int64_t nbytes;
+    int32_t device;
+    std::atomic<int64_t> version;     // how often the memory was written in place
+    std::atomic<int64_t> written_at;  // the write clock at the last of them
+};
+
+struct Tensor {  // norch/_C.py mirrors this, field by field
+    void* data;  // the first element: storage->data + offset elements
+    int64_t strides[MAX_DIMS];
+    int64_t shape[MAX_DIMS];
+    int32_t ndim;
+    int32_t device;
+    int64_t size;  // number of elements
+    int32_t dtype;
+    int32_t is_number;  // a Python number as an operand: it does not widen a tensor's dtype
+    int64_t offset;
+    Storage* storage;  // null for a number, whose value is inline
+    union {
+        double real;
+        int64_t integer;
+        bool truth;
+    } value;
+};
+
+// ---- Errors: C++ code throws, the API boundary catches, Python raises -------------------------------------------
+
+enum ErrorKind : int32_t {
+    VALUE_ERROR = 1,
+    TYPE_ERROR,
+    INDEX_ERROR,
+    RUNTIME_ERROR,
+    MEMORY_ERROR,
+    ZERO_DIVISION_ERROR,
+    SHAPE_ERROR  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
+};
+
+struct Error : std::exception {
+    ErrorKind kind;
+    char message[512];
+    const char* what() const noexcept override { return message; }
+};
+
+[[noreturn]] void fail(ErrorKind kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+// Shapes, dtypes and devices as text for messages: "[2, 3]", "float32", "cuda:0".
+struct Text {
+    char chars[192];
+    operator const char*() const { return chars; }
+};
+Text shape_text(const int64_t* shape, int ndim);
+Text shape_text(const Tensor& tensor);
+Text device_text(int32_t device);
+const char* dtype_name(int32_t dtype);
+int64_t item_size(int32_t dtype);
+
+// ---- Memory (storage.cpp) ---------------------------------------------------------------------------------------
+
+// The one door to memory: every allocation of the library passes here. Throws MEMORY_ERROR.
+void* allocate(int64_t nbytes, int32_t device);
+void release(void* data, int64_t nbytes, int32_t device) noexcept;
+
+Storage* new_storage(int64_t nbytes, int32_t device);
+Tensor* new_struct();  // an empty Tensor, for the functions below that build one
+void drop(Storage* storage) noexcept;
+void drop(Tensor* tensor) noexcept;
+
+// Scratch memory on the CPU that a kernel needs while it runs.
+template <class T>
+struct Scratch {
+    T* data;
+    int64_t count;
+    explicit Scratch(int64_t n) : data(static_cast<T*>(allocate(n * int64_t(sizeof(T)), CPU))), count(n) {}
+    ~Scratch() { release(data, count * int64_t(sizeof(T)), CPU); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    T& operator[](int64_t i) { return data[i]; }
+};
+
+// A Tensor that is dropped when an exception passes.
+struct Owned {
+    Tensor* tensor;
+    explicit Owned(Tensor* t = nullptr) : tensor(t) {}
+    ~Owned() { drop(tensor); }
+    Owned(Owned&& other) noexcept : tensor(other.give()) {}
+    Owned& operator=(Owned&& other) noexcept {
+        if (this != &other) {
+            drop(tensor);
+            tensor = other.give();
+        }
+        return *this;
+    }
+    Tensor* give() {
+        Tensor* t = tensor;
+        tensor = nullptr;
+        return t;
+    }
+    Tensor& operator*() const { return *tensor; }
+    Tensor* operator->() const { return tensor; }
+};
+
+// ---- Building tensors (tensor.cpp, views.cpp) -------------------------------------------------------------------
+
+int64_t count_elements(const int64_t* shape, int ndim);                                       // throws on overflow
+Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device);              // contiguous, values unset
+Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides, int ndim, int64_t offset);
+Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char* operation);  // stride 0 where it repeats
+Owned cast(const Tensor& tensor, int32_t dtype);                                              // always a new tensor
+Owned contiguous(const Tensor& tensor);                                                       // a view where it already is
+Owned on_device(const Tensor& tensor, int32_t device);                                        // always a new tensor
+Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);                         // a view where strides allow
+bool is_contiguous(const Tensor& tensor);
+int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
+void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
+void mark_written(Tensor& tensor);                              // the version counter and the write clock
+
+// ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
+
+template <class T>
+struct Type {
+    using type = T;
+};
+
+// Calls f(Type<float>()) for FLOAT32, and so on. The ranges say which dtypes a kernel is built for.
+template <class F>
+void for_real(int32_t dtype, F f) {
+    if (dtype == FLOAT32) return f(Type<float>());
+    if (dtype == FLOAT64) return f(Type<double>());
+    fail(RUNTIME_ERROR, "no kernel for dtype %s: expected float32 or float64", dtype_name(dtype));
+}
+
+template <class F>
+void for_whole(int32_t dtype, F f) {
+    switch (dtype) {
+        case BOOL: return f(Type<bool>());
+        case UINT8: return f(Type<uint8_t>());
+        case INT32: return f(Type<int32_t>());
+        case INT64: return f(Type<int64_t>());
+    }
+    fail(RUNTIME_ERROR, "no kernel for dtype %s: expected an integer dtype or bool", dtype_name(dtype));
+}
+
+template <class F>
+void for_any(int32_t dtype, F f) {
+    if (dtype >= FLOAT32) return for_real(dtype, f);
+    for_whole(dtype, f);
+}

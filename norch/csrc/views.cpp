@@ -1,0 +1,234 @@
+// Views: new shapes, strides and offsets over the same storage. Nothing here touches an element.
+
+#include "api.h"
+
+#define SHAPE(tensor) ((const char*)shape_text(tensor))
+
+int check_axis(int64_t axis, int ndim, const char* operation) {
+    int64_t rank = ndim > 0 ? ndim : 1;  // a 0-d tensor is addressed as if it had one axis
+    if (axis < -rank || axis >= rank)
+        fail(INDEX_ERROR, "%s: axis %lld is out of range [%lld, %lld] for a tensor of %d dimensions", operation,
+             (long long)axis, (long long)-rank, (long long)rank - 1, ndim);
+    return int(axis < 0 ? axis + rank : axis);
+}
+
+// ---- reshape and view -------------------------------------------------------------------------------------------
+
+// Fills in a size of -1 and checks that the number of elements stays.
+static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, int64_t* shape, const char* operation) {
+    if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "%s: a tensor has at most %d dimensions, got %d", operation, MAX_DIMS, ndim);
+    int unknown = -1;
+    int64_t known = 1;
+    for (int d = 0; d < ndim; d++) {
+        shape[d] = asked[d];
+        if (asked[d] == -1 && unknown < 0) {
+            unknown = d;
+        } else if (asked[d] < 0 || __builtin_mul_overflow(known, asked[d], &known)) {
+            fail(SHAPE_ERROR, "%s: invalid shape %s (one size may be -1)", operation, (const char*)shape_text(asked, ndim));
+        }
+    }
+    if (unknown >= 0 && known != 0 && tensor.size % known == 0) shape[unknown] = tensor.size / known;
+    if ((unknown >= 0 && shape[unknown] < 0) || count_elements(shape, ndim) != tensor.size)
+        fail(SHAPE_ERROR, "%s: shape %s is invalid for a tensor of %lld elements (shape %s)", operation,
+             (const char*)shape_text(asked, ndim), (long long)tensor.size, SHAPE(tensor));
+}
+
+// The strides that show the tensor's elements in a new shape without moving them; false where there are none.
+// Runs of old axes that are steps of one loop ("chunks") must be covered exactly by runs of new axes.
+static bool strides_for(const Tensor& tensor, const int64_t* shape, int ndim, int64_t* strides) {
+    if (tensor.size == 0) {
+        int64_t stride = 1;
+        for (int d = ndim - 1; d >= 0; d--) strides[d] = stride, stride *= shape[d] > 1 ? shape[d] : 1;
+        return true;
+    }
+    int next = ndim - 1;  // the new axis to place, from the last one on
+    int64_t chunk_stride = tensor.ndim ? tensor.strides[tensor.ndim - 1] : 1;
+    int64_t chunk_size = 1, placed = 1;
+    for (int d = tensor.ndim - 1; d >= 0; d--) {
+        chunk_size *= tensor.shape[d];
+        bool ends = d == 0 || (tensor.shape[d - 1] != 1 && tensor.strides[d - 1] != chunk_size * chunk_stride);
+        if (!ends) continue;
+        while (next >= 0 && (placed < chunk_size || shape[next] == 1)) {
+            strides[next] = placed * chunk_stride;
+            placed *= shape[next--];
+        }
+        if (placed != chunk_size) return false;
+        if (d > 0) chunk_stride = tensor.strides[d - 1], chunk_size = placed = 1;
+    }
+    for (; next >= 0; next--) strides[next] = 1;  // sizes of 1 before everything
+    return true;
+}
+
+Tensor* view_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
+    return build([&] {
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        resolve_shape(*tensor, asked, ndim, shape, "view");
+        if (!strides_for(*tensor, shape, ndim, strides))
+            fail(SHAPE_ERROR, "view: size %s is not compatible with input tensor's size %s and stride %s (at least one "
+                 "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
+                 (const char*)shape_text(shape, ndim), SHAPE(*tensor), (const char*)shape_text(tensor->strides, tensor->ndim));
+        return view_of(*tensor, shape, strides, ndim, tensor->offset);
+    });
+}
+
+Owned reshaped(const Tensor& tensor, const int64_t* asked, int ndim) {
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+    resolve_shape(tensor, asked, ndim, shape, "reshape");
+    if (strides_for(tensor, shape, ndim, strides)) return view_of(tensor, shape, strides, ndim, tensor.offset);
+    Owned copy = cast(tensor, tensor.dtype);
+    strides_for(*copy, shape, ndim, strides);
+    return view_of(*copy, shape, strides, ndim, 0);
+}
+
+Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim) {
+    return build([&] { return reshaped(*tensor, shape, ndim); });
+}
+
+// ---- Reordering axes --------------------------------------------------------------------------------------------
+
+Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
+    return build([&] {
+        int a = check_axis(axis1, tensor->ndim, "transpose"), b = check_axis(axis2, tensor->ndim, "transpose");
+        Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        if (tensor->ndim == 0) return view;
+        view->shape[a] = tensor->shape[b], view->strides[a] = tensor->strides[b];
+        view->shape[b] = tensor->shape[a], view->strides[b] = tensor->strides[a];
+        return view;
+    });
+}
+
+Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
+    return build([&] {
+        if (ndim != tensor->ndim)
+            fail(SHAPE_ERROR, "permute: got %d axes for a tensor of %d dimensions", ndim, tensor->ndim);
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        unsigned seen = 0;
+        for (int d = 0; d < ndim; d++) {
+            int axis = check_axis(axes[d], ndim, "permute");
+            if (seen >> axis & 1) fail(SHAPE_ERROR, "permute: axis %d is repeated in %s", axis, (const char*)shape_text(axes, ndim));
+            seen |= 1u << axis;
+            shape[d] = tensor->shape[axis], strides[d] = tensor->strides[axis];
+        }
+        return view_of(*tensor, shape, strides, ndim, tensor->offset);
+    });
+}
+
+// ---- Axes of size 1 ---------------------------------------------------------------------------------------------
+
+Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
+    return build([&] {
+        unsigned chosen = count < 0 ? ~0u : 0;
+        for (int k = 0; k < count; k++) chosen |= 1u << check_axis(axes[k], tensor->ndim, "squeeze");
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        int ndim = 0;
+        for (int d = 0; d < tensor->ndim; d++) {
+            if (tensor->shape[d] == 1 && (chosen >> d & 1)) continue;
+            shape[ndim] = tensor->shape[d], strides[ndim++] = tensor->strides[d];
+        }
+        return view_of(*tensor, shape, strides, ndim, tensor->offset);
+    });
+}
+
+Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis) {
+    return build([&] {
+        if (tensor->ndim == MAX_DIMS) fail(SHAPE_ERROR, "unsqueeze: a tensor has at most %d dimensions", MAX_DIMS);
+        int at = check_axis(axis, tensor->ndim + 1, "unsqueeze");
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        for (int d = 0, from = 0; d <= tensor->ndim; d++) {
+            if (d == at) {
+                shape[d] = 1;
+                strides[d] = from < tensor->ndim ? tensor->shape[from] * tensor->strides[from] : 1;
+            } else {
+                shape[d] = tensor->shape[from], strides[d] = tensor->strides[from++];
+            }
+        }
+        return view_of(*tensor, shape, strides, tensor->ndim + 1, tensor->offset);
+    });
+}
+
+// ---- Broadcasting: a stride of 0 repeats ------------------------------------------------------------------------
+
+Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char* operation) {
+    int missing = ndim - tensor.ndim;
+    Tensor result = tensor;
+    bool fits = missing >= 0;
+    for (int d = 0; d < ndim && fits; d++) {
+        int64_t size = d < missing ? 1 : tensor.shape[d - missing];
+        fits = size == shape[d] || size == 1;
+        result.shape[d] = shape[d];
+        result.strides[d] = size == 1 && shape[d] != 1 ? 0 : d < missing ? 0 : tensor.strides[d - missing];
+    }
+    if (!fits)
+        fail(SHAPE_ERROR, "%s: shape %s cannot be broadcast to shape %s", operation, SHAPE(tensor), (const char*)shape_text(shape, ndim));
+    result.ndim = ndim;
+    result.size = count_elements(shape, ndim);
+    return result;
+}
+
+Tensor* expand_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
+    return build([&] {
+        if (ndim < tensor->ndim || ndim > MAX_DIMS)
+            fail(SHAPE_ERROR, "expand: got %d sizes for a tensor of %d dimensions (at most %d)", ndim, tensor->ndim, MAX_DIMS);
+        int64_t shape[MAX_DIMS];
+        for (int d = 0; d < ndim; d++) {
+            int own = d - (ndim - tensor->ndim);
+            shape[d] = asked[d] == -1 && own >= 0 ? tensor->shape[own] : asked[d];
+        }
+        Tensor wide = expanded(*tensor, shape, ndim, "expand");
+        return view_of(*tensor, wide.shape, wide.strides, ndim, tensor->offset);
+    });
+}
+
+// ---- Indexing ---------------------------------------------------------------------------------------------------
+
+Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index) {
+    return build([&] {
+        if (tensor->ndim == 0) fail(INDEX_ERROR, "a tensor of 0 dimensions cannot be indexed");
+        int at = check_axis(axis, tensor->ndim, "select");
+        int64_t size = tensor->shape[at], place = index < 0 ? index + size : index;
+        if (place < 0 || place >= size)
+            fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)", (long long)index, at,
+                 (long long)size, SHAPE(*tensor));
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        for (int d = 0, to = 0; d < tensor->ndim; d++)
+            if (d != at) shape[to] = tensor->shape[d], strides[to++] = tensor->strides[d];
+        return view_of(*tensor, shape, strides, tensor->ndim - 1, tensor->offset + place * tensor->strides[at]);
+    });
+}
+
+Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step) {
+    return build([&] {
+        int at = check_axis(axis, tensor->ndim, "slice");
+        int64_t size = tensor->ndim ? tensor->shape[at] : 1;
+        if (tensor->ndim == 0 || step < 1 || start < 0 || length < 0 || (length > 0 && (length - 1) > (size - 1 - start) / step))
+            fail(INDEX_ERROR, "slice: start %lld, length %lld, step %lld do not lie within axis %d of size %lld",
+                 (long long)start, (long long)length, (long long)step, at, (long long)size);
+        Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        view->shape[at] = length;
+        view->strides[at] *= step;
+        view->size = count_elements(view->shape, view->ndim);
+        if (length > 0) {
+            view->offset += start * tensor->strides[at];
+            view->data = static_cast<char*>(view->data) + start * tensor->strides[at] * item_size(tensor->dtype);
+        }
+        return view;
+    });
+}
+
+Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset) {
+    return build([&] {
+        int64_t capacity = tensor->storage->nbytes / item_size(tensor->dtype), last = offset;
+        bool fits = offset >= 0 && offset <= capacity;
+        int64_t size = count_elements(shape, ndim);
+        for (int d = 0; d < ndim && size > 0 && fits; d++) {
+            int64_t reach;
+            fits = strides[d] >= 0 && !__builtin_mul_overflow(shape[d] - 1, strides[d], &reach) &&
+                   !__builtin_add_overflow(last, reach, &last);
+        }
+        if (!fits || (size > 0 && last >= capacity))
+            fail(SHAPE_ERROR, "as_strided: shape %s, strides %s and offset %lld reach outside a storage of %lld elements",
+                 (const char*)shape_text(shape, ndim), (const char*)shape_text(strides, ndim), (long long)offset,
+                 (long long)capacity);
+        return view_of(*tensor, shape, strides, ndim, offset);
+    });
+}

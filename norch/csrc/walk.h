@@ -1,0 +1,47 @@
+// An odometer over the outer dimensions of a Layout: what the CPU kernels put around their inner loops.
+//
+//     Odometer<2> at(layout, layout.ndim - 1);
+//     do row(x + at.offset[0], out + at.offset[1]); while (at.next());
+
+#pragma once
+#include "layout.h"
+
+// Before a loop whose iterations are independent: an output is one of the operands or overlaps none.
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+template <int N>
+struct Odometer {
+    const Layout<N>& layout;
+    int dims;           // it turns over the first `dims` dimensions, the last of them fastest
+    int64_t offset[N];  // of the current position, in elements, for each operand
+    int64_t index[MAX_DIMS];
+
+    Odometer(const Layout<N>& layout, int dims) : layout(layout), dims(dims), offset(), index() {}
+
+    // Steps to the next position; false after the last one.
+    bool next() {
+        for (int d = dims - 1; d >= 0; d--) {
+            const bool carries = ++index[d] == layout.shape[d];
+            for (int k = 0; k < N; k++) offset[k] += layout.strides[k][d] * (carries ? 1 - layout.shape[d] : 1);
+            if (!carries) return true;
+            index[d] = 0;
+        }
+        return false;
+    }
+};
+
+// Dimensions may be visited in any order: kernels bring those that suit them to the end.
+template <int N>
+void swap_dims(Layout<N>& layout, int a, int b) {
+    auto swap = [](int64_t& x, int64_t& y) {
+        const int64_t kept = x;
+        x = y;
+        y = kept;
+    };
+    swap(layout.shape[a], layout.shape[b]);
+    for (int k = 0; k < N; k++) swap(layout.strides[k][a], layout.strides[k][b]);
+}

@@ -1,0 +1,195 @@
+"""How a tensor prints: the text of `repr(tensor)`, character for character what PyTorch would print.
+
+All numbers of a tensor share one format and one width, chosen by a look at every number that will be shown. A tensor of
+more than `threshold` elements shows the first and last `edgeitems` of each dimension; nothing else of it is read.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from norch.tensor import Tensor
+
+UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # a reader can tell these from the numbers
+
+
+@dataclass
+class PrintOptions:
+    """What `set_printoptions` changes."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+options = PrintOptions()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Change how tensors print; what is not given stays as it is, except for `sci_mode`.
+
+    Args:
+        precision: digits after the decimal point (4 at first).
+        threshold: tensors of more elements than this show only their edges (1000); `math.inf` shows all.
+        edgeitems: how many elements at each edge of a dimension are shown (3).
+        linewidth: characters in a line (80).
+        sci_mode: scientific notation always (True), never (False) or where the numbers ask for it (None).
+
+    Raises:
+        TypeError: a number of digits, items or characters that is no int, a `sci_mode` that is no bool.
+        ValueError: a negative number.
+    """
+    given = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth, "threshold": threshold}
+    for name, value in given.items():
+        allowed = (int, float) if name == "threshold" else (int,)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, allowed):
+            raise TypeError(f"set_printoptions: {name} is {value!r}, expected a number of type int")
+        if not value >= 0:
+            raise ValueError(f"set_printoptions: {name} is {value}, expected 0 or more")
+    if not (sci_mode is None or isinstance(sci_mode, bool)):
+        raise TypeError(f"set_printoptions: sci_mode is {sci_mode!r}, expected True, False or None")
+    for name, value in given.items():
+        if value is not None:
+            setattr(options, name, value)
+    options.sci_mode = sci_mode
+
+
+def tensor_repr(tensor: Tensor) -> str:
+    """The text of a tensor: its numbers, then what sets it apart: device, size, dtype, grad_fn."""
+    kind = type(tensor).__name__
+    prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
+    numbers = _numbers_text(tensor.detach(), indent=len(prefix))
+    return _join_suffixes(prefix + numbers, _suffixes(tensor), indent=len(prefix))
+
+
+# ---- the numbers -----------------------------------------------------------------------------------------------------
+
+
+def _numbers_text(tensor: Tensor, indent: int) -> str:
+    if 0 in tensor.shape:
+        return "[]"
+    summarize = math.prod(tensor.shape) > options.threshold
+    shown = _edges(tensor) if summarize else tensor.tolist()
+    return _block(shown, tensor.ndim, indent, NumberFormat(_scalars(shown), tensor.dtype.is_floating_point))
+
+
+def _edges(tensor: Tensor, dim: int = 0) -> Any:
+    """The nested list of the elements at the edges of each dimension from `dim` on, `...` where others are left out."""
+    if dim == tensor.ndim:
+        return tensor.tolist()
+    size, edge = tensor.shape[dim], options.edgeitems
+    if size <= 2 * edge:
+        return _edges(tensor, dim + 1)
+    before = (slice(None),) * dim
+    head = _edges(tensor[before + (slice(0, edge),)], dim + 1)
+    tail = _edges(tensor[before + (slice(size - edge, size),)], dim + 1)
+    return _join(head, tail, dim)
+
+
+def _join(head: list[Any], tail: list[Any], dim: int) -> list[Any]:
+    if dim == 0:
+        return head + [...] + tail
+    return [_join(first, last, dim - 1) for first, last in zip(head, tail)]
+
+
+def _scalars(shown: Any) -> list[Any]:
+    """The numbers of a nested list, in order."""
+    if isinstance(shown, list):
+        return [number for row in shown for number in _scalars(row)]
+    return [] if shown is ... else [shown]
+
+
+def _block(shown: Any, ndim: int, indent: int, number_format: NumberFormat) -> str:
+    """Brackets within brackets: rows on lines of their own, a blank line more for each further dimension."""
+    if ndim == 0:
+        return number_format(shown)
+    if ndim == 1:
+        return _vector(shown, indent, number_format)
+    rows = ["..." if row is ... else _block(row, ndim - 1, indent + 1, number_format) for row in shown]
+    return "[" + ("," + "\n" * (ndim - 1) + " " * (indent + 1)).join(rows) + "]"
+
+
+def _vector(shown: list[Any], indent: int, number_format: NumberFormat) -> str:
+    gap = " ..." if options.edgeitems else "..."
+    texts = [gap if number is ... else number_format(number) for number in shown]
+    per_line = max(1, (options.linewidth - indent) // (number_format.width + len(", ")))
+    lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+class NumberFormat:
+    """One format for all numbers of a tensor, chosen by the numbers that will be shown.
+
+    Floats that are all whole print as `2.`, others with `precision` digits, and all in scientific notation where their
+    sizes differ by more than 1000 times, one is above 1e8 or one below 1e-4. nan and inf take what room they need.
+    """
+
+    def __init__(self, numbers: list[Any], is_float: bool) -> None:
+        self.is_float, self.scientific, self.whole = is_float, False, True
+        widest = [number for number in numbers if not is_float or (math.isfinite(number) and number != 0)]
+        if is_float and widest:
+            sizes = [abs(number) for number in widest]
+            low, high = min(sizes), max(sizes)
+            self.whole = all(number == math.floor(number) for number in sizes)
+            self.scientific = high / low > 1000 or high > 1e8 or low < 1e-4
+            if options.sci_mode is not None:
+                self.scientific = options.sci_mode
+        self.width = max([1] + [len(self.text(number)) for number in widest])
+
+    def text(self, number: Any) -> str:
+        """The number without padding."""
+        if not self.is_float:
+            return str(number)
+        if self.scientific:
+            return f"{number:.{options.precision}e}"
+        if self.whole:
+            return f"{number:.0f}" + ("." if math.isfinite(number) else "")
+        return f"{number:.{options.precision}f}"
+
+    def __call__(self, number: Any) -> str:
+        return self.text(number).rjust(self.width)
+
+
+# ---- what follows the numbers ----------------------------------------------------------------------------------------
+
+
+def _suffixes(tensor: Tensor) -> list[str]:
+    suffixes = []
+    dtype, empty = str(tensor.dtype), 0 in tensor.shape
+    if tensor.device != "cpu":
+        suffixes.append(f"device='{tensor.device}'")
+    if (empty and tensor.ndim != 1) or (not empty and options.edgeitems == 0):
+        suffixes.append(f"size={tuple(tensor.shape)}")
+    if dtype != "norch.float32" if empty else dtype not in UNMARKED_DTYPES:
+        suffixes.append(f"dtype={dtype}")
+    if tensor.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+    elif tensor.requires_grad:
+        suffixes.append("requires_grad=True")
+    return suffixes
+
+
+def _join_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """Each suffix after a comma, on a line of its own where the line would grow too long."""
+    length = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if length + len(suffix) + 2 > options.linewidth:
+            text += ",\n" + " " * indent + suffix
+            length = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            length += len(suffix) + 2
+    return text + ")"

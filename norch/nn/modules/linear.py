@@ -1,0 +1,88 @@
+"""Linear, and the two layers that only pass on or reshape."""
+
+from __future__ import annotations
+
+from .. import functional as F
+from ..module import Module
+from ..parameter import Parameter
+
+
+class Linear(Module):
+    """y = x W^T + b for rows x of shape [..., input_dim]; y has shape [..., output_dim].
+
+    A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] where input_dim > 1 (at input_dim 1 a
+    column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight
+    [output_dim, input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`.
+    """
+
+    def __init__(
+        self,
+        input_dim=None,
+        output_dim=None,
+        bias=True,
+        device=None,
+        dtype=None,
+        *,
+        in_features=None,
+        out_features=None,
+    ):
+        super().__init__()
+        self.input_dim = _one_size(input_dim, in_features, "input_dim", "in_features")
+        self.output_dim = _one_size(output_dim, out_features, "output_dim", "out_features")
+        self.weight = Parameter(shape=[self.output_dim, self.input_dim])
+        self.register_parameter("bias", Parameter(shape=[self.output_dim]) if bias else None)
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    @property
+    def in_features(self) -> int:
+        """PyTorch's name for input_dim."""
+        return self.input_dim
+
+    @property
+    def out_features(self) -> int:
+        """PyTorch's name for output_dim."""
+        return self.output_dim
+
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias)
+
+    def inner_repr(self) -> str:
+        return f"input_dim={self.input_dim}, output_dim={self.output_dim}, bias={self.bias is not None}"
+
+
+def _one_size(ours, theirs, our_name: str, their_name: str) -> int:
+    """The size given under one of its two names."""
+    if (ours is None) == (theirs is None):
+        raise TypeError(f"Linear expects {our_name} (or {their_name}), once")
+    size = theirs if ours is None else ours
+    if not isinstance(size, int) or isinstance(size, bool):
+        raise TypeError(f"Linear: {our_name} is {size!r}, expected an int")
+    if size < 0:
+        raise ValueError(f"Linear: {our_name} is {size}, expected no negative size")
+    return size
+
+
+class Identity(Module):
+    """Returns its input; takes and ignores any argument, so that it can stand in for any layer."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, x):
+        return x
+
+
+class Flatten(Module):
+    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1):
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, x):
+        return x.flatten(self.start_dim, self.end_dim)
+
+    def inner_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

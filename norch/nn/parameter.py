@@ -1,0 +1,54 @@
+"""Parameter: a tensor that a Module trains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from norch.tensor import Tensor
+from norch.utils import utils
+
+
+class Parameter(Tensor):
+    """A parameter is a trainable tensor: a Module finds it, an optimizer changes it, results of operations are Tensors.
+
+    `Parameter(shape=[3, 2])`, or a list of ints alone, draws each element in row order from `random.uniform(-1, 1)`.
+    `Parameter(tensor)` wraps given values and shares the tensor's storage, dtype and device; nested lists and floats
+    are values too. Raises TypeError for a lone int, RuntimeError for values that cannot have a gradient (integers).
+    """
+
+    def __init__(self, data=None, requires_grad: bool = True, *, shape: Sequence[int] | None = None):
+        if (data is None) == (shape is None):
+            raise TypeError("Parameter expects either values (a tensor, nested lists) or shape=[...], and not both")
+        if isinstance(data, int) and not isinstance(data, bool):
+            raise TypeError(f"Parameter({data}) could be a shape or a value: write [{data}] or {float(data)}")
+        if _is_shape(data):
+            data, shape = None, data
+        if shape is not None:
+            shape = _check_shape(shape)
+            super().__init__(utils.uniform_numbers(math.prod(shape)))
+            self.data = self.reshape(shape)
+        elif isinstance(data, Tensor):
+            super().__init__([])
+            self.data = data.detach()
+        else:
+            super().__init__(data)
+        self.requires_grad_(requires_grad)
+
+    def __repr__(self) -> str:
+        return "Parameter containing:\n" + super().__repr__()
+
+
+def _is_shape(data) -> bool:
+    """True for a list or tuple of ints: the article's Parameter([3, 2]) asks for a shape."""
+    return isinstance(data, (list, tuple)) and all(
+        isinstance(size, int) and not isinstance(size, bool) for size in data
+    )
+
+
+def _check_shape(shape) -> tuple[int, ...]:
+    if not _is_shape(shape):
+        raise TypeError(f"Parameter: shape is {shape!r}, expected a list or tuple of ints")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"Parameter: shape is {list(shape)}, expected no negative size")
+    return tuple(shape)

@@ -1,0 +1,228 @@
+"""The one way from Python to a kernel and back: call, wrap the result, record its grad_fn.
+
+`unary("exp", ExpBackward, ...)` makes the methods `exp` and `exp_` from the C functions `exp_tensor` and `exp_into`;
+`binary` makes an operator, its reflected and in-place forms and the named methods. tensor.py uses them, a line for each
+operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from . import _C
+from ._C import lib, number, raise_error
+from .autograd import function as _function
+from .autograd.mode import mode
+
+Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
+
+_new = object.__new__
+
+
+def wrap(ptr: int) -> Any:
+    """The Tensor that owns a C tensor."""
+    result = _new(Tensor)
+    result._ptr = ptr
+    return result
+
+
+def operand(value: Any) -> Any:
+    """A Tensor as it is, a Python number as a Number; NotImplemented for anything else."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (int, float)):
+        return number(value)
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
+        return number(value.item())
+    return NotImplemented
+
+
+def check_tensor(value: Any, name: str) -> Any:
+    """Return a Tensor; raise TypeError for anything else."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")
+    return value
+
+
+def check_operand(value: Any, name: str) -> Any:
+    """Like `operand`, but raise TypeError for what is neither a tensor nor a number."""
+    found = operand(value)
+    if found is NotImplemented:
+        raise TypeError(f"{name}: expected a Tensor or a number, got {type(value).__name__}")
+    return found
+
+
+# ---- Methods from rows of csrc/ops.h ----------------------------------------------------------------------------
+
+
+def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods `name()` and `name_()` of a unary operation; `backward` is None where it has no derivative."""
+    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+
+    def method(self: Any) -> Any:
+        result = wrap(function(self._ptr) or raise_error())
+        if backward is not None and self._requires_grad and mode.enabled:
+            return _function.record(result, backward(self), (self,))
+        return result
+
+    def method_(self: Any) -> Any:
+        return write(self, backward, (), lambda: into(self._ptr, self._ptr))
+
+    return _named(method, name, doc), _named(method_, f"{name}_", f"In place: {doc}")
+
+
+def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
+    """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`."""
+    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+    method_name = method_name or name
+
+    def call(x: Any, y: Any) -> Any:
+        a = x if isinstance(x, Tensor) else operand(x)
+        b = y if isinstance(y, Tensor) else operand(y)
+        if a is NotImplemented or b is NotImplemented:
+            return NotImplemented
+        result = wrap(function(a._ptr, b._ptr) or raise_error())
+        if backward is not None and mode.enabled:
+            # x and y, not a and b: a backward wants numbers as numbers
+            if (a is x and x._requires_grad) or (b is y and y._requires_grad):
+                return _function.record(result, backward(x, y), (x, y))
+        return result
+
+    def reflected(self: Any, other: Any) -> Any:
+        return call(other, self)
+
+    def in_place(self: Any, other: Any) -> Any:
+        b = operand(other)
+        if b is NotImplemented:
+            return NotImplemented
+        return write(self, backward, (other,), lambda: into(self._ptr, self._ptr, b._ptr))
+
+    def method(self: Any, other: Any) -> Any:
+        check_operand(other, method_name)
+        return call(self, other)
+
+    def method_(self: Any, other: Any) -> Any:
+        check_operand(other, f"{method_name}_")
+        return in_place(self, other)
+
+    return (
+        _named(call, f"__{method_name}__", doc),
+        _named(reflected, f"__r{method_name}__", doc),
+        _named(in_place, f"__i{method_name}__", doc),
+        _named(method, method_name, doc),
+        _named(method_, f"{method_name}_", f"In place: {doc}"),
+    )
+
+
+def _named(function: Any, name: str, doc: str) -> Any:
+    function.__name__ = name
+    function.__qualname__ = f"Tensor.{name}"
+    function.__doc__ = doc
+    return function
+
+
+def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
+    """The result of a ternary operation on tensors and numbers."""
+    operands = [check_operand(value, name) for value in (x, y, z)]
+    result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]) or raise_error())
+    return recorded(result, backward, (x, y, z))
+
+
+def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
+    """Make backward(*inputs, *parameters) the grad_fn of `result` where an input requires gradients."""
+    if mode.enabled and any(isinstance(x, Tensor) and x._requires_grad for x in inputs):
+        return _function.record(result, backward(*inputs, *parameters), inputs)
+    return result
+
+
+def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
+    """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
+    result = wrap(ptr or raise_error())
+    result._base = base if base._base is None else base._base
+    if base._requires_grad and mode.enabled:
+        return _function.record(result, backward(base, *parameters), (base,))
+    return result
+
+
+# ---- Writing in place -------------------------------------------------------------------------------------------
+
+
+def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], int]) -> Any:
+    """Let a kernel write into x's memory, and its graph follow: x is now what backward(x, *others) differentiates.
+
+    PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
+    """
+    recording = mode.enabled and any(isinstance(t, Tensor) and t._requires_grad for t in (x, *others))
+    node = edges = None
+    if recording or (mode.enabled and x._base is not None and x._base._requires_grad):
+        _check_leaf(x)
+        if backward is not None:
+            node = backward(x, *others)
+            edges = [_function.edge(t) for t in (x, *others)]
+            if node.overwrites:
+                edges[0] = None
+            _check_aliases(x)
+    stamp = _C.write_clock.value
+    if kernel() != 0:
+        raise_error()
+    if node is not None:
+        _rebase(x, node, edges, stamp)
+    return x
+
+
+def _check_leaf(x: Any) -> None:
+    root = x if x._base is None else x._base
+    if root._requires_grad and root.grad_fn is None:
+        what = "a leaf tensor that requires grad" if root is x else "a view of a leaf tensor that requires grad"
+        raise RuntimeError(f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place")
+
+
+def _check_aliases(x: Any) -> None:
+    """Other views of a tensor that is to enter a graph only now would not learn of it."""
+    if x._base is None and not x._requires_grad and lib.shares_memory(x._ptr):
+        raise RuntimeError(
+            "an in-place operation would make this tensor require gradients while views of it exist that do not; "
+            "clone() it first, or take the views afterwards"
+        )
+
+
+def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
+    if node.keeps_input:
+        node.input[0] = None  # overwritten: no backward may read it
+    if x._base is None:
+        _function.record(x, node, (), edges)
+        x._rebased_at = node.stamp
+        node.stamp = stamp
+        return
+    base = x._base
+    target = _function.edge(base)
+    _function.record(x, node, (), edges)  # the new values of the view...
+    node.stamp = stamp
+    copy = _functions().CopySlicesBackward(base, x, geometry(x))
+    _function.record(base, copy, (), [target, node])  # ... written into the base
+    base._rebased_at = copy.stamp
+    follow_base(x)
+
+
+def geometry(x: Any) -> Callable[[Any], Any]:
+    """The function that takes from a gradient of x's base the part that x is."""
+    base = x._base
+    if not base.is_contiguous():
+        raise RuntimeError("in-place operations with gradients need a contiguous base; use clone() or contiguous() first")
+    shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
+    return lambda gradient: gradient.contiguous().as_strided(shape, strides, offset)
+
+
+def follow_base(x: Any) -> Any:
+    """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
+    base = x._base
+    parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
+    node = _functions().AsStridedBackward(base, *parameters)
+    _function.record(x, node, (base,))
+    return node
+
+
+def _functions() -> Any:
+    from .autograd import functions
+
+    return functions

@@ -1,0 +1,207 @@
+"""Optimizer: parameters in groups, each with its settings. SGD: the article's, with PyTorch's options."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from norch import _C
+from norch.autograd import enable_grad
+from norch.tensor import Tensor
+from norch.utils.utils import clear_gradient
+
+
+class Optimizer:
+    """Base class for optimizers: a subclass defines `step`.
+
+    `parameters` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
+    form {"params": [...], "lr": 0.1} that give a group settings of its own. `defaults` holds the settings of groups
+    that name none. A tensor listed twice in a group is kept once; in two groups it is a ValueError.
+    """
+
+    def __init__(self, parameters, defaults: dict | None = None):
+        if isinstance(parameters, Tensor):
+            raise TypeError(f"parameters should be an iterable but got {type(parameters)}")
+        if isinstance(parameters, dict):
+            parameters = [parameters] if "params" in parameters else parameters.values()
+        self.defaults = dict(defaults or {})
+        self.state: dict[Tensor, dict] = defaultdict(dict)
+        self.param_groups: list[dict] = []
+        entries = list(parameters)
+        if not entries:
+            raise ValueError("the optimizer was given an empty list, expected at least one parameter")
+        groups = entries if all(isinstance(entry, dict) for entry in entries) else [{"params": entries}]
+        for group in groups:
+            self.add_param_group(group)
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All tensors that `step` changes, each once."""
+        return [parameter for group in self.param_groups for parameter in group["params"]]
+
+    def add_param_group(self, group: dict) -> None:
+        """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
+        if not isinstance(group, dict) or "params" not in group:
+            raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
+        group = {**self.defaults, **group, "params": _unique_parameters(group["params"])}
+        known = {id(parameter) for parameter in self.parameters}
+        if any(id(parameter) in known for parameter in group["params"]):
+            raise ValueError("a parameter appears in more than one parameter group, expected it in one")
+        self.check_settings(group)
+        self.param_groups.append(group)
+
+    def check_settings(self, settings: dict) -> None:
+        """Raise ValueError for settings that make no sense; a subclass defines which."""
+
+    def step(self, closure: Callable | None = None):
+        """Change every parameter by its gradient."""
+        raise NotImplementedError(f"{type(self).__name__} does not define step()")
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
+        for parameter in self.parameters:
+            clear_gradient(parameter, set_to_none)
+
+    def state_dict(self) -> dict:
+        """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
+        numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
+        groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
+        state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
+        given = [len(group["params"]) for group in state_dict["param_groups"]]
+        expected = [len(group["params"]) for group in self.param_groups]
+        if given != expected:
+            raise ValueError(f"load_state_dict: groups of {given} parameters were given, expected {expected}")
+        groups = [
+            {**copy.deepcopy(theirs), "params": ours["params"]}
+            for theirs, ours in zip(state_dict["param_groups"], self.param_groups)
+        ]
+        for group in groups:
+            self.check_settings({**self.defaults, **group})
+        numbers = [number for group in state_dict["param_groups"] for number in group["params"]]
+        by_number = dict(zip(numbers, self.parameters))
+        state: dict[Tensor, dict] = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number not in by_number:
+                raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
+            parameter = by_number[number]
+            state[parameter] = {key: _like_parameter(value, parameter) for key, value in values.items()}
+        self.param_groups, self.state = groups, state
+
+    def __repr__(self) -> str:
+        lines = []
+        for number, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {number}")
+            lines += [f"    {key}: {value}" for key, value in sorted(group.items()) if key != "params"]
+        return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, on every parameter that has a gradient g:
+
+        g = g + weight_decay * p
+        v = momentum * v + (1 - dampening) * g      (v = g at the first step)
+        p = p - lr * v                              (with nesterov: p - lr * (g + momentum * v))
+
+    Without momentum v is g; with `maximize`, g is negated first. The rule is PyTorch's, done in place by one call for
+    each group; the velocity v is kept in `state[p]["momentum_buffer"]`.
+    """
+
+    def __init__(
+        self,
+        parameters,
+        lr: float = 1e-1,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        maximize: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+        }
+        super().__init__(parameters, defaults)
+
+    def check_settings(self, settings: dict) -> None:
+        """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
+        labels = {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value"}
+        for name, label in labels.items():
+            if not settings[name] >= 0:  # so that NaN is refused too
+                raise ValueError(f"Invalid {label}: {settings[name]}, expected at least 0")
+        if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
+            raise ValueError(
+                "Nesterov momentum requires a momentum and zero dampening, "
+                f"given momentum {settings['momentum']} and dampening {settings['dampening']}"
+            )
+
+    def step(self, closure: Callable | None = None):
+        """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            self._step_group(group)
+        return loss
+
+    def _step_group(self, group: dict) -> None:
+        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+        count = len(parameters)
+        addresses = ctypes.c_void_p * count
+        velocities, first = [], []
+        if group["momentum"]:
+            held = [self.state[parameter].get("momentum_buffer") for parameter in parameters]
+            first = [velocity is None for velocity in held]
+            velocities = [p.detach().zeros_like() if v is None else v for p, v in zip(parameters, held)]
+        status = _C.lib.sgd_step(
+            count,
+            addresses(*[parameter._ptr for parameter in parameters]),
+            addresses(*[parameter.grad._ptr for parameter in parameters]),
+            addresses(*[velocity._ptr for velocity in velocities]),
+            (ctypes.c_uint8 * count)(*first),
+            group["lr"],
+            group["momentum"],
+            group["dampening"],
+            group["weight_decay"],
+            group["nesterov"],
+            group["maximize"],
+        )
+        if status:
+            _C.raise_error()
+        for parameter, velocity in zip(parameters, velocities):
+            self.state[parameter]["momentum_buffer"] = velocity
+
+
+def _unique_parameters(entries) -> list[Tensor]:
+    """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
+    if isinstance(entries, Tensor):
+        entries = [entries]
+    if isinstance(entries, (set, frozenset)) or not isinstance(entries, Iterable):
+        raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
+    unique: dict[int, Tensor] = {}
+    for entry in entries:
+        parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
+        if not isinstance(parameter, Tensor):
+            raise TypeError(f"the optimizer was given a {type(parameter).__name__}, expected tensors")
+        if not parameter.is_leaf:
+            raise ValueError("the optimizer was given the result of an operation, expected leaf tensors only")
+        unique[id(parameter)] = parameter
+    return list(unique.values())
+
+
+def _like_parameter(value, parameter: Tensor):
+    """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
+    if not isinstance(value, Tensor):
+        return copy.deepcopy(value)
+    value = value.detach().clone().to(parameter.device)
+    return value.to(parameter.dtype) if value.dtype.is_floating_point else value

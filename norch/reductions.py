@@ -1,0 +1,145 @@
+"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`.
+
+Over everything the result is the article's scalar, of shape [1].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._C import int64_array, lib, raise_error
+from .autograd import functions as f
+from .operation import recorded, wrap
+from .views import sizes_of
+
+
+def _axes(name: str, dim: Any, axis: Any) -> Any:
+    """The dimensions to reduce as a list, None for all."""
+    if dim is not None and axis is not None:
+        raise TypeError(f"{name}: dim and axis are the same argument, got both ({dim!r} and {axis!r})")
+    chosen = axis if dim is None else dim
+    if chosen is None or chosen == () or chosen == []:
+        return None
+    return sizes_of(chosen if isinstance(chosen, (list, tuple)) else (chosen,), name)
+
+
+def _reduce(name: str, x: Any, axes: Any, keepdim: bool, backward: Any = None) -> Any:
+    function = getattr(lib, f"{name}_tensor")
+    count = -1 if axes is None else len(axes)
+    ptr = function(x._ptr, int64_array(axes or ()), count, keepdim) or raise_error()
+    return wrap(ptr) if backward is None else recorded(wrap(ptr), backward, (x,), axes, keepdim)
+
+
+class Reductions:
+    """The methods of Tensor that reduce."""
+
+    _ptr: Any
+
+    def sum(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+        """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length."""
+        x = self if dtype is None else self.to(dtype)
+        return _reduce("sum", x, _axes("sum", dim, axis), keepdim, f.SumBackward)
+
+    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The mean; NaN over no elements. Raises RuntimeError for integers."""
+        if not self.is_floating_point():
+            raise RuntimeError(f"mean: expected a floating dtype, got {self.dtype}")
+        total = self.sum(dim, keepdim, axis=axis)
+        return total / (int(self.numel) / int(total.numel) if total.numel else 1.0)
+
+    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The product; integers and bools multiply to int64."""
+        return _reduce("prod", self, _axes("prod", dim, axis), keepdim, f.ProdBackward)
+
+    def var(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
+        """The variance: squared distances from the mean, summed and divided by n - correction (1: the unbiased estimate)."""
+        if unbiased is not None:
+            correction = int(unbiased)
+        axes = _axes("var", dim, axis)
+        centred = self - self.mean(axes, keepdim=True)
+        total = (centred * centred).sum(axes, keepdim)
+        count = int(self.numel) // int(total.numel) if total.numel else 0
+        return total / float(max(count - correction, 0))
+
+    def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
+        """The standard deviation: the square root of `var`."""
+        return self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis).sqrt()
+
+    def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """Whether any element is nonzero, as bool."""
+        return _reduce("any", self, _axes("any", dim, axis), keepdim)
+
+    def all(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """Whether all elements are nonzero, as bool."""
+        return _reduce("all", self, _axes("all", dim, axis), keepdim)
+
+    def max(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The largest element; NaN if there is one.
+
+        `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
+        `max(other)` with a tensor is `maximum`. Raises RuntimeError over no elements.
+        """
+        return _extremum(self, "max", "maximum", f.MaxBackward, dim, axis, keepdim)
+
+    def min(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The smallest element; otherwise as `max`."""
+        return _extremum(self, "min", "minimum", f.MinBackward, dim, axis, keepdim)
+
+    def amax(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        """The largest element over one dimension or several; the gradient is shared by equals."""
+        return self.max(axis=dim, keepdim=keepdim)
+
+    def amin(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        """The smallest element over one dimension or several; the gradient is shared by equals."""
+        return self.min(axis=dim, keepdim=keepdim)
+
+    def argmax(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The index, int64, of the first largest element along a dimension, or in the flattened tensor."""
+        return _arg("argmax", self, dim, axis, keepdim)
+
+    def argmin(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+        """The index, int64, of the first smallest element along a dimension, or in the flattened tensor."""
+        return _arg("argmin", self, dim, axis, keepdim)
+
+
+def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
+    if isinstance(dim, type(x)) or hasattr(dim, "_ptr"):
+        return getattr(x, elementwise)(dim)
+    axes = _axes(name, dim, axis)
+    if dim is None or axes is None:
+        return _reduce(name, x, axes, keepdim, backward)
+    if len(axes) != 1:
+        raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
+    indices = getattr(x, f"arg{name}")(axes[0], keepdim)
+    values = recorded(_reduce(name, x, axes, keepdim), f.PickBackward, (x,), indices, axes[0], keepdim)
+    return Extremum(values, indices)
+
+
+class Extremum(tuple):
+    """The pair that `max(dim)` and `min(dim)` return: `values` and `indices`."""
+
+    __slots__ = ()
+
+    def __new__(cls, values: Any, indices: Any) -> Any:
+        return tuple.__new__(cls, (values, indices))
+
+    @property
+    def values(self) -> Any:
+        """The extreme values along the dimension."""
+        return self[0]
+
+    @property
+    def indices(self) -> Any:
+        """Where they were found, int64."""
+        return self[1]
+
+    def __repr__(self) -> str:
+        return f"norch.Extremum(values={self[0]!r}, indices={self[1]!r})"
+
+
+def _arg(name: str, x: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
+    axes = _axes(name, dim, axis)
+    if axes is not None and len(axes) != 1:
+        raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
+    ptr = getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim)
+    return wrap(ptr or raise_error())

@@ -1,0 +1,518 @@
+"""Tensor: the article's class, with PyTorch's habits.
+
+A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
+strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py and
+indexing.py, reductions in reductions.py, printing in formatting.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Callable, Iterator
+
+from . import _C, formatting, indexing, operation
+from ._C import CTensor, lib, raise_error
+from .autograd import functions as f
+from .autograd.engine import backward as _backward
+from .autograd.function import HookHandle, Hooks
+from .autograd.mode import no_grad
+from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, view, wrap, write
+from .reductions import Reductions
+from .types import DTYPES, Count, Size, check_dtype, dtype, float32
+from .views import Views
+
+__all__ = ["CTensor", "Tensor"]
+
+
+class Tensor(Views, Reductions):
+    """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
+
+    `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
+    dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array. A number
+    becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
+    """
+
+    _ptr: Any = None  # the address of the C tensor, which this object owns
+    _base: Any = None  # of a view: the tensor that it is a view of
+    _shape: Any = None
+    _requires_grad = False
+    _hooks: Any = None
+    _rebased_at = 0  # the write clock when a write in place last gave this tensor a new grad_fn
+    grad: Any = None
+    grad_fn: Any = None
+
+    __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
+
+    def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
+        from .creation import address_of
+
+        self._ptr = address_of(data, float32, device)
+        if requires_grad:
+            self._requires_grad = True
+
+    def __del__(self, free: Any = lib.free_tensor) -> None:
+        ptr = self._ptr
+        if ptr:
+            free(ptr)
+
+    # ---- What a tensor is ---------------------------------------------------------------------------------------
+
+    @property
+    def tensor(self) -> Any:
+        """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
+        return ctypes.cast(self._ptr, ctypes.POINTER(CTensor))
+
+    @property
+    def _struct(self) -> CTensor:
+        return CTensor.from_address(self._ptr)
+
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension: a tuple that also equals the same list."""
+        if self._shape is None:
+            struct = self._struct
+            self._shape = Size(struct.shape[: struct.ndim])
+        return self._shape
+
+    def size(self, dim: Any = None) -> Any:
+        """The shape, or the size of one dimension."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self, dim: Any = None) -> Any:
+        """How many elements to step in the storage for the next index of each dimension, or of one."""
+        struct = self._struct
+        strides = tuple(struct.strides[: struct.ndim])
+        return strides if dim is None else strides[dim]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self._struct.ndim
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self._struct.ndim
+
+    @property
+    def numel(self) -> Count:
+        """The number of elements: the article's attribute, and PyTorch's method `numel()`, at once."""
+        return Count(self._struct.size)
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements, such as `norch.float32`."""
+        return DTYPES[self._struct.dtype]
+
+    @property
+    def device(self) -> str:
+        """Where the elements live: "cpu" or "cuda:0"."""
+        return _C.device_name(self._struct.device)
+
+    def storage_offset(self) -> int:
+        """The index in the storage of the first element."""
+        return self._struct.offset
+
+    def data_ptr(self) -> int:
+        """The address of the first element."""
+        return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is float32 or float64."""
+        return self.dtype.is_floating_point
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a tensor of 0 dimensions")
+        return self.shape[0]
+
+    # ---- Autograd -----------------------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        if self.grad_fn is not None and not value:
+            raise RuntimeError("requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph")
+        if value and not self.dtype.is_floating_point:
+            raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
+        self._requires_grad = bool(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return this tensor."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.grad_fn is None
+
+    def retain_grad(self) -> None:
+        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)"""
+
+    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+        """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
+
+        `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
+        The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of another shape.
+        """
+        _backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def zero_grad(self) -> None:
+        """Forget the gradient: `.grad` is None again."""
+        self.grad = None
+
+    def detach(self) -> Tensor:
+        """A tensor over the same storage, outside of any graph."""
+        return wrap(lib.alias_tensor(self._ptr) or raise_error())
+
+    def detach_(self) -> Tensor:
+        """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`)."""
+        if self._base is not None and self._requires_grad:
+            raise RuntimeError("a view cannot be detached in place; use detach()")
+        self.grad_fn, self._requires_grad = None, False
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another."""
+        return self.detach()
+
+    @data.setter
+    def data(self, other: Tensor) -> None:
+        ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        lib.free_tensor(self._ptr)
+        self._ptr, self._shape = ptr, None
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
+        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it."""
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
+        if self.grad_fn is not None:
+            return self.grad_fn.register_hook(hook)
+        self._hooks = self._hooks or Hooks()
+        return HookHandle(self._hooks, hook)
+
+    @property
+    def _version(self) -> int:
+        return lib.version_of(self._ptr)
+
+    def _sum_to(self, like: Tensor) -> Tensor:
+        """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""
+        if lib.same_kind(self._ptr, like._ptr):
+            return self
+        result = wrap(lib.sum_to_shape(self._ptr, like._ptr) or raise_error())
+        return recorded(result, f.SumToBackward, (self,)).to(like.dtype)
+
+    def _placed(self, shape: Any, part: Callable[[Tensor], Tensor]) -> Tensor:
+        """Zeros of a shape, with this gradient in a part of them."""
+        from .creation import zeros
+
+        whole = zeros(shape, dtype=self.dtype, device=self.device)
+        with no_grad():
+            part(whole).copy_(self)
+        return recorded(whole, f.PlaceBackward, (self,), part)
+
+    # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
+
+    __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
+    __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
+    __mul__, __rmul__, __imul__, mul, mul_ = binary("elementwise_mul", f.ElementwiseMulBackward, "x * y", "mul")
+    __truediv__, __rtruediv__, __itruediv__, div, div_ = binary("div", f.DivBackward, "x / y; integers become floats")
+    __pow__, __rpow__, __ipow__, pow, pow_ = binary("pow", f.PowBackward, "x to the power of y")
+    __floordiv__, __rfloordiv__, __ifloordiv__, floor_divide, floor_divide_ = binary(
+        "floor_divide", None, "x // y: rounded towards minus infinity. No gradient."
+    )
+    __mod__, __rmod__, __imod__, remainder, remainder_ = binary(
+        "remainder", f.RemainderBackward, "x % y: with the sign of y, as in Python"
+    )
+    __and__, __rand__, __iand__, bitwise_and, bitwise_and_ = binary("bitwise_and", None, "x & y of integers or bools")
+    __or__, __ror__, __ior__, bitwise_or, bitwise_or_ = binary("bitwise_or", None, "x | y of integers or bools")
+    __xor__, __rxor__, __ixor__, bitwise_xor, bitwise_xor_ = binary("bitwise_xor", None, "x ^ y of integers or bools")
+    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y, element by element, as bool")
+    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y, element by element, as bool")
+    __lt__, _, _, lt, lt_ = binary("lt", None, "x < y, element by element, as bool")
+    __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
+    __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
+    __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
+    _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
+    _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
+    _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
+    _, _, _, logical_or, logical_or_ = binary("logical_or", None, "Whether x or y is nonzero")
+    _, _, _, logical_xor, logical_xor_ = binary("logical_xor", None, "Whether exactly one of x and y is nonzero")
+    subtract, multiply, divide, true_divide = sub, mul, div, div
+    __hash__ = object.__hash__
+
+    neg, neg_ = unary("neg", f.NegBackward, "-x")
+    abs, abs_ = unary("abs", f.AbsBackward, "The absolute value |x|")
+    sign, sign_ = unary("sign", f.SignBackward, "-1, 0 or 1 by the sign of x")
+    relu, relu_ = unary("relu", f.ReluBackward, "max(x, 0)")
+    floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
+    ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
+    round, round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
+    exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
+    log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
+    sqrt, sqrt_ = unary("sqrt", f.SqrtBackward, "The square root of x")
+    sin, sin_ = unary("sin", f.SinBackward, "The sine of x, in radians")
+    cos, cos_ = unary("cos", f.CosBackward, "The cosine of x, in radians")
+    tanh, tanh_ = unary("tanh", f.TanhBackward, "The hyperbolic tangent of x")
+    sigmoid, sigmoid_ = unary("sigmoid", f.SigmoidBackward, "1 / (1 + exp(-x))")
+    isnan, _ = unary("isnan", None, "Whether x is NaN, as bool")
+    isinf, _ = unary("isinf", None, "Whether x is infinite, as bool")
+    isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN, as bool")
+    logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero, as bool")
+    bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
+    __neg__, __abs__, __invert__ = neg, abs, bitwise_not
+    del _
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def square(self) -> Tensor:
+        """x * x"""
+        return self * self
+
+    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
+        """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
+        if min is None and max is None:
+            raise ValueError("clamp: expected min, max or both, got neither")
+        if not self.is_floating_point() and (min is None or max is None):
+            return self.maximum(min) if max is None else self.minimum(max)
+        low = -float("inf") if min is None else min
+        return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
+
+    def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
+        """In place: each element moved into [min, max]."""
+        if min is None and max is None:
+            raise ValueError("clamp_: expected min, max or both, got neither")
+        if not self.is_floating_point() and (min is None or max is None):
+            return self.maximum_(min) if max is None else self.minimum_(max)
+        bounds = (-float("inf") if min is None else min, float("inf") if max is None else max)
+        low, high = (check_operand(bound, "clamp_") for bound in bounds)
+        return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere."""
+        return check_tensor(condition, "where")._choose(self, other)
+
+    def _choose(self, x: Any, y: Any) -> Tensor:
+        return ternary("where", f.WhereBackward, self, x, y)
+
+    def softmax(self, dim: int) -> Tensor:
+        """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
+        shifted = (self - self.detach().max(axis=dim, keepdim=True)).exp()
+        return shifted / shifted.sum(axis=dim, keepdim=True)
+
+    def log_softmax(self, dim: int) -> Tensor:
+        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
+        shifted = self - self.detach().max(axis=dim, keepdim=True)
+        return shifted - shifted.exp().sum(axis=dim, keepdim=True).log()
+
+    # ---- Matrix product -----------------------------------------------------------------------------------------
+
+    def __matmul__(self, other: Any) -> Tensor:
+        if not isinstance(other, Tensor):
+            return NotImplemented
+        return recorded(wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error()), f.MatmulBackward, (self, other))
+
+    def matmul(self, other: Tensor) -> Tensor:
+        """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
+
+        [..., m, k] @ [..., k, n] is [..., m, n]. Raises ShapeError where the shapes do not chain.
+        """
+        return self @ check_tensor(other, "matmul")
+
+    def mm(self, other: Tensor) -> Tensor:
+        """The product of two matrices."""
+        if self.ndim != 2 or check_tensor(other, "mm").ndim != 2:
+            raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(other.shape)}")
+        return self @ other
+
+    # ---- Copies and conversions ---------------------------------------------------------------------------------
+
+    def clone(self) -> Tensor:
+        """A contiguous copy, through which gradients flow."""
+        return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
+
+    def contiguous(self) -> Tensor:
+        """This tensor where its elements lie in row order without gaps, else a copy that does."""
+        return self if self.is_contiguous() else self.clone()
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row order without gaps."""
+        stride, struct = 1, self._struct
+        for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
+            if size != 1 and own != stride and struct.size > 0:
+                return False
+            stride *= size
+        return True
+
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
+        """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(other)`.
+
+        A new tensor, differentiable; this one itself where nothing changes. Raises RuntimeError for a device that is not
+        there, TypeError for what is neither device, dtype nor tensor.
+        """
+        device, kind = _destination(*args, **kwargs)
+        result = self
+        if kind is not None and kind is not result.dtype:
+            result = wrap(lib.cast_tensor(result._ptr, kind.number) or raise_error())
+        if device is not None and _C.device_number(device) != result._struct.device:
+            result = wrap(lib.to_device(result._ptr, _C.device_number(device)) or raise_error())
+        if result is self or not result.is_floating_point():
+            return result
+        return recorded(result, f.ToBackward, (self,))
+
+    def cpu(self) -> Tensor:
+        """This tensor on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Tensor:
+        """This tensor on a CUDA device, given as an index or a name."""
+        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """This tensor in the dtype of another."""
+        return self.to(check_tensor(other, "type_as").dtype)
+
+    def copy_(self, source: Any) -> Tensor:
+        """Overwrite the elements with those of a tensor or number, broadcast and converted."""
+        value = check_operand(source, "copy_")
+        return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
+
+    def fill_(self, value: Any) -> Tensor:
+        """Set every element to one number."""
+        return self.copy_(value)
+
+    def zero_(self) -> Tensor:
+        """Set every element to 0."""
+        return self.copy_(0)
+
+    def ones_like(self) -> Tensor:
+        """Ones of this shape, dtype and device."""
+        from .creation import ones
+
+        return ones(self.shape, dtype=self.dtype, device=self.device)
+
+    def zeros_like(self) -> Tensor:
+        """Zeros of this shape, dtype and device."""
+        from .creation import zeros
+
+        return zeros(self.shape, dtype=self.dtype, device=self.device)
+
+    # ---- Values -------------------------------------------------------------------------------------------------
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions)."""
+        source = self.detach().cpu().contiguous()
+        count = int(source.numel)
+        flat = list((source.dtype.ctype * count).from_address(source.data_ptr())) if count else []
+        for size in reversed(self.shape[1:]):
+            flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
+        if count == 0:
+            return _empty_lists(self.shape)
+        return flat[0] if self.ndim == 0 else flat
+
+    def item(self) -> Any:
+        """The value of a tensor of one element, as a Python number."""
+        if self.numel != 1:
+            raise RuntimeError(f"item: expected a tensor of one element, got shape {list(self.shape)}")
+        source = self.cpu() if self._struct.device else self
+        return source.dtype.ctype.from_address(source.data_ptr()).value
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.is_floating_point() or self.numel != 1:
+            raise TypeError(f"only an integer tensor of one element can be an index, got {self.dtype} of shape {list(self.shape)}")
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        if self.numel != 1:
+            raise RuntimeError(f"the truth of a tensor of shape {list(self.shape)} is ambiguous; use any() or all()")
+        return bool(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.numel == 1 else format(repr(self), spec)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self) -> str:
+        return formatting.tensor_repr(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return indexing.get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        indexing.set(self, index, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 0:
+            raise TypeError("a tensor of 0 dimensions cannot be iterated over")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        if self.grad_fn is not None:
+            raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
+        copy = memo[id(self)] = operation._new(type(self))
+        copy._ptr = lib.clone_tensor(self._ptr) or raise_error()
+        copy._requires_grad = self._requires_grad
+        copy.grad = None if self.grad is None else self.grad.clone()
+        return copy
+
+    # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
+
+    def float(self) -> Tensor:
+        """This tensor as float32."""
+        return self.to(DTYPES[4])
+
+    def double(self) -> Tensor:
+        """This tensor as float64."""
+        return self.to(DTYPES[5])
+
+    def long(self) -> Tensor:
+        """This tensor as int64."""
+        return self.to(DTYPES[3])
+
+    def int(self) -> Tensor:
+        """This tensor as int32."""
+        return self.to(DTYPES[2])
+
+    def bool(self) -> Tensor:
+        """This tensor as bool: whether each element is nonzero."""
+        return self.to(DTYPES[0])
+
+
+operation.Tensor = Tensor
+
+
+def _empty_lists(shape: Size) -> list[Any]:
+    return [] if shape[0] == 0 else [_empty_lists(shape[1:]) for _ in range(shape[0])]
+
+
+def _destination(*args: Any, device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
+    """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
+    for value in args:
+        if isinstance(value, str) and device is None:
+            device = value
+        elif isinstance(value, Tensor):
+            device, dtype = value.device, value.dtype
+        elif value is not None and dtype is None:
+            dtype = value
+        elif value is not None:
+            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
+    if device is not None:
+        _C.device_number(device)
+    return device, None if dtype is None else check_dtype(dtype)

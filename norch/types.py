@@ -1,0 +1,94 @@
+"""The small types of a tensor's face: dtypes, Size, and the integer that `numel` is."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+
+class dtype:
+    """The type of a tensor's elements: `norch.float32`, `norch.int64` and so on.
+
+    Attributes: `itemsize` in bytes and `is_floating_point`. The numbers are those of `DType` in csrc/tensor.h, in the
+    order of promotion.
+    """
+
+    __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point")
+
+    def __init__(self, name: str, number: int, ctype: Any, format: str) -> None:
+        self.name = name
+        self.number = number
+        self.ctype = ctype
+        self.format = format  # of the struct module
+        self.itemsize = ctypes.sizeof(ctype)
+        self.is_floating_point = name.startswith("float")
+
+    def __repr__(self) -> str:
+        return f"norch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name  # copies and pickles are the same object
+
+
+bool_ = dtype("bool", 0, ctypes.c_bool, "?")
+uint8 = dtype("uint8", 1, ctypes.c_uint8, "B")
+int32 = dtype("int32", 2, ctypes.c_int32, "i")
+int64 = dtype("int64", 3, ctypes.c_int64, "q")
+float32 = dtype("float32", 4, ctypes.c_float, "f")
+float64 = dtype("float64", 5, ctypes.c_double, "d")
+DTYPES = (bool_, uint8, int32, int64, float32, float64)
+
+
+def check_dtype(value: Any) -> dtype:
+    """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
+    if isinstance(value, dtype):
+        return value
+    by_type = {float: float32, int: int64, bool: bool_}
+    if isinstance(value, type) and value in by_type:
+        return by_type[value]
+    names = ", ".join(repr(d) for d in DTYPES)
+    raise TypeError(f"expected a dtype ({names}), got {value!r}")
+
+
+class Size(tuple):
+    """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: Any) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __repr__(self) -> str:
+        return f"norch.Size({list(self)})"
+
+    def __getitem__(self, index: Any) -> Any:
+        item = tuple.__getitem__(self, index)
+        return Size(item) if isinstance(index, slice) else item
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple(self) + tuple(other))
+
+    def numel(self) -> int:
+        """The product of the sizes."""
+        product = 1
+        for size in self:
+            product *= size
+        return product
+
+    def copy(self) -> Size:
+        """Itself: a Size cannot change (the article copies its lists)."""
+        return self
+
+
+class Count(int):
+    """An int that may also be called: `t.numel` is the article's attribute, `t.numel()` PyTorch's method."""
+
+    __slots__ = ()
+
+    def __call__(self) -> int:
+        return int(self)

@@ -1,0 +1,5 @@
+"""Helpers that stand beside the framework."""
+
+from . import utils
+
+__all__ = ["utils"]

@@ -1,0 +1,47 @@
+"""What several rooms share: initial random numbers, and the clearing of gradients.
+
+The numbers come from Python's `random` module, so that `random.seed` governs every initial weight.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+
+def generate_random_list(shape: Sequence[int]) -> list:
+    """
+    Generate a list with random numbers and shape 'shape'
+    [4, 2] --> [[rand1, rand2], [rand3, rand4], [rand5, rand6], [rand7, rand8]]
+    """
+    if len(shape) == 0:
+        return []
+    inner_shape = shape[1:]
+    if len(inner_shape) == 0:
+        return [random.uniform(-1, 1) for _ in range(shape[0])]
+    return [generate_random_list(inner_shape) for _ in range(shape[0])]
+
+
+def uniform_numbers(count: int, low: float = -1.0, high: float = 1.0) -> list[float]:
+    """`count` draws of `random.uniform(low, high)` in one flat list.
+
+    The same numbers and the same state afterwards as that many calls: `uniform` is low + (high - low) * random(),
+    and asking for `random()` directly makes a large layer start about four times sooner.
+    """
+    draw = random.random
+    width = high - low
+    return [low + width * draw() for _ in range(count)]
+
+
+def normal_numbers(count: int, mean: float = 0.0, std: float = 1.0) -> list[float]:
+    """`count` draws of `random.gauss(mean, std)` in one flat list."""
+    draw = random.gauss
+    return [draw(mean, std) for _ in range(count)]
+
+
+def clear_gradient(tensor, set_to_none: bool) -> None:
+    """Forget the tensor's gradient, or fill it with zeros if `set_to_none` is False."""
+    if set_to_none or tensor.grad is None:
+        tensor.grad = None
+    else:
+        tensor.grad = tensor.grad.zeros_like()

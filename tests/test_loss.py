@@ -1,0 +1,209 @@
+"""norch.nn's losses: values, gradients, extremes and bad input."""
+
+import math
+
+import pytest
+from nn_helpers import close
+
+import norch
+from norch import nn
+from norch.autograd import gradcheck, gradgradcheck
+from norch.nn import functional as F
+
+LOGITS = [[1.0, 2.0, 3.0], [1.0, 0.0, 0.0]]
+# log_softmax of LOGITS, worked out by hand: x - log(sum(e^x))
+LOG_P = [
+    [x - math.log(sum(math.exp(y) for y in row)) for x in row]
+    for row in LOGITS
+]  # fmt: skip
+
+
+def test_mse_loss():
+    predictions, labels = norch.Tensor([1.0, 2.0, 4.0], requires_grad=True), norch.Tensor([1.0, 4.0, 1.0])
+    loss = nn.MSELoss()(predictions, labels)
+    assert loss.shape == [1] and loss[0] == pytest.approx(13 / 3)
+    loss.backward()
+    close(predictions.grad, [0.0, -4 / 3, 2.0])
+    assert nn.MSELoss(reduction="sum")(predictions, labels)[0] == 13.0
+    assert F.mse_loss(predictions, labels, "none").tolist() == [0.0, 4.0, 9.0]
+
+
+def test_mse_loss_refuses_shapes_that_would_broadcast():
+    with pytest.raises(ValueError, match=r"Labels and predictions shape does not match: \[3\] and \[3, 1\]"):
+        nn.MSELoss()(norch.zeros(3, 1), norch.zeros(3))
+    with pytest.raises(TypeError, match="float"):
+        nn.MSELoss()(norch.zeros(1), 1.0)
+    with pytest.raises(ValueError, match="average"):
+        nn.MSELoss(reduction="average")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+def test_cross_entropy_of_class_indices(dtype):
+    target = norch.tensor([2, 1], dtype=getattr(norch, dtype))
+    expected = [-LOG_P[0][2], -LOG_P[1][1]]
+    logits = norch.Tensor(LOGITS)
+    loss = nn.CrossEntropyLoss()(logits, target)
+    assert loss.shape == [1] and loss[0] == pytest.approx(sum(expected) / 2, rel=1e-6)
+    close(nn.CrossEntropyLoss(reduction="none")(logits, target), expected)
+    close(nn.CrossEntropyLoss(reduction="sum")(logits, target), [sum(expected)])
+    close(F.nll_loss(F.log_softmax(logits, dim=1), target, reduction="none"), expected)
+
+
+def test_cross_entropy_gradient_is_softmax_minus_target_and_scales_with_what_comes_in():
+    logits = norch.Tensor(LOGITS, requires_grad=True)
+    (2 * F.cross_entropy(logits, norch.tensor([2, 1]))).backward()
+    p = [[math.exp(x) for x in row] for row in LOG_P]
+    close(logits.grad, [[p[0][0], p[0][1], p[0][2] - 1], [p[1][0], p[1][1] - 1, p[1][2]]])
+
+
+def test_cross_entropy_with_class_weights():
+    weight, target = norch.Tensor([1.0, 2.0, 5.0]), norch.tensor([2, 1])
+    parts = [-5 * LOG_P[0][2], -2 * LOG_P[1][1]]
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, weight), [sum(parts) / 7])
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, weight, reduction="none"), parts)
+    loss = nn.CrossEntropyLoss(weight)
+    close(loss(norch.Tensor(LOGITS), target), [sum(parts) / 7])
+    assert list(loss.state_dict()) == ["weight"] and list(loss.parameters()) == []
+
+
+def test_cross_entropy_ignores_an_index():
+    logits = norch.Tensor(LOGITS, requires_grad=True)
+    loss = F.cross_entropy(logits, norch.tensor([-100, 0]))
+    close(loss, [-LOG_P[1][0]])
+    loss.backward()
+    assert logits.grad[0].tolist() == [0.0, 0.0, 0.0] and logits.grad[1, 1] > 0
+    target = norch.tensor([2, 1])
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, ignore_index=2, reduction="none"), [0.0, -LOG_P[1][1]])
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, ignore_index=2, label_smoothing=0.5, reduction="none"),
+          [0.0, -0.5 * LOG_P[1][1] - sum(LOG_P[1]) / 6])  # fmt: skip
+    assert math.isnan(F.cross_entropy(norch.Tensor(LOGITS), norch.tensor([-100, -100]))[0])
+
+
+def test_cross_entropy_smooths_labels():
+    target, weight = norch.tensor([2, 1]), norch.Tensor([1.0, 2.0, 5.0])
+    parts = [-0.7 * LOG_P[0][2] - 0.1 * sum(LOG_P[0]), -0.7 * LOG_P[1][1] - 0.1 * sum(LOG_P[1])]
+    close(nn.CrossEntropyLoss(label_smoothing=0.3)(norch.Tensor(LOGITS), target), [sum(parts) / 2])
+    weighted = [
+        -0.7 * 5 * LOG_P[0][2] - 0.1 * (LOG_P[0][0] + 2 * LOG_P[0][1] + 5 * LOG_P[0][2]),
+        -0.7 * 2 * LOG_P[1][1] - 0.1 * (LOG_P[1][0] + 2 * LOG_P[1][1] + 5 * LOG_P[1][2]),
+    ]
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, weight, label_smoothing=0.3), [sum(weighted) / 7])
+
+
+def test_cross_entropy_of_probabilities():
+    target = norch.Tensor([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    parts = [-0.2 * LOG_P[0][0] - 0.3 * LOG_P[0][1] - 0.5 * LOG_P[0][2], -LOG_P[1][0]]
+    close(F.cross_entropy(norch.Tensor(LOGITS), target), [sum(parts) / 2])
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, reduction="none"), parts)
+    weight = norch.Tensor([1.0, 2.0, 5.0])
+    parts = [-0.2 * LOG_P[0][0] - 0.6 * LOG_P[0][1] - 2.5 * LOG_P[0][2], -LOG_P[1][0]]
+    close(F.cross_entropy(norch.Tensor(LOGITS), target, weight), [sum(parts) / 2])
+    hard = norch.Tensor([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    close(F.cross_entropy(norch.Tensor(LOGITS), hard, label_smoothing=0.3),
+          F.cross_entropy(norch.Tensor(LOGITS), norch.tensor([2, 1]), label_smoothing=0.3).tolist())  # fmt: skip
+
+
+def test_cross_entropy_of_further_dimensions_and_of_one_sample():
+    # [N, C, d] = [1, 3, 2]: the two rows of LOGITS as columns
+    logits = norch.Tensor([[[row[c] for row in LOGITS] for c in range(3)]])
+    expected = [[-LOG_P[0][2], -LOG_P[1][1]]]
+    close(F.cross_entropy(logits, norch.tensor([[2, 1]]), reduction="none"), expected)
+    close(F.cross_entropy(logits, norch.tensor([[2, 1]])), [sum(expected[0]) / 2])
+    weight = norch.Tensor([1.0, 2.0, 5.0])
+    close(F.cross_entropy(logits, norch.tensor([[2, 1]]), weight), [(-5 * LOG_P[0][2] - 2 * LOG_P[1][1]) / 7])
+    probabilities = norch.Tensor([[[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]])
+    close(F.cross_entropy(logits, probabilities), [sum(expected[0]) / 2])
+    for target in (norch.tensor([2]), norch.tensor([2]).reshape(())):
+        assert F.cross_entropy(norch.Tensor(LOGITS[0]), target).item() == pytest.approx(-LOG_P[0][2], rel=1e-6)
+
+
+def test_cross_entropy_stays_finite_where_softmax_underflows():
+    logits = norch.Tensor([[1000.0, 0.0]], requires_grad=True)
+    loss = F.cross_entropy(logits, norch.tensor([1]))
+    assert loss[0] == 1000.0
+    loss.backward()
+    close(logits.grad, [[1.0, -1.0]])
+
+
+@pytest.mark.parametrize(
+    "target, options",
+    [
+        (norch.tensor([0]), {}),
+        (norch.tensor([0]), {"weight": norch.Tensor([1.0, 0.0])}),
+        (norch.Tensor([[1.0, 0.0]]), {}),
+    ],
+)
+def test_an_impossible_class_that_is_not_the_target_costs_nothing(target, options):
+    logits = norch.Tensor([[0.0, -math.inf]], requires_grad=True)
+    loss = F.cross_entropy(logits, target, **options)
+    assert loss[0] == 0.0
+    loss.backward()
+    assert logits.grad.tolist() == [[0.0, 0.0]]
+
+
+def float64(values):
+    return norch.tensor(values, dtype=norch.float64, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "target, options",
+    [
+        (norch.tensor([2, 1]), {}),
+        (norch.tensor([2, -100]), {"reduction": "sum"}),
+        (norch.tensor([2, 1]), {"weight": norch.tensor([1.0, 2.0, 5.0], dtype=norch.float64), "reduction": "none"}),
+        (norch.tensor([2, 1]), {"label_smoothing": 0.3}),
+        (norch.tensor([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]], dtype=norch.float64), {}),
+    ],
+)
+def test_first_and_second_derivatives_of_cross_entropy(target, options):
+    def loss(logits):
+        return F.cross_entropy(logits, target, **options)
+
+    assert gradcheck(loss, (float64(LOGITS),))
+    assert gradgradcheck(loss, (float64(LOGITS),))
+
+
+def test_derivative_by_the_target_probabilities():
+    logits = norch.tensor(LOGITS, dtype=norch.float64)
+    assert gradcheck(lambda target: F.cross_entropy(logits, target), (float64([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]),))
+
+
+def test_derivatives_of_mse_loss():
+    labels = norch.tensor([1.0, 4.0], dtype=norch.float64)
+    assert gradcheck(lambda x: F.mse_loss(x, labels), (float64([1.5, 2.0]),))
+    assert gradgradcheck(lambda x: F.mse_loss(x, labels), (float64([1.5, 2.0]),))
+
+
+@pytest.mark.parametrize(
+    "use, error, words",
+    [
+        (lambda x: F.cross_entropy(x, norch.tensor([3, 0])), IndexError, "target 3 .*0 to 2"),
+        (lambda x: F.cross_entropy(x, norch.tensor([0, -1])), IndexError, "target -1 .*0 to 2"),
+        (lambda x: F.cross_entropy(x, norch.tensor([0, 3]), label_smoothing=0.1), IndexError, "target 3"),
+        (lambda x: F.cross_entropy(x, norch.tensor([0])), ValueError, r"\[1\].*\[2\]"),
+        (lambda x: F.cross_entropy(x, norch.zeros(2)), ValueError, r"\[2\].*\[2, 3\]"),
+        (lambda x: F.cross_entropy(x, norch.tensor([True, False])), TypeError, "bool"),
+        (lambda x: F.cross_entropy(x.long(), norch.tensor([0, 1])), TypeError, "int64"),
+        (lambda x: F.cross_entropy(x, [0, 1]), TypeError, "list"),
+        (lambda x: F.cross_entropy(x, norch.tensor([0, 1]), norch.ones(2)), ValueError, r"\[2\].*\[3\]"),
+        (lambda x: F.cross_entropy(x, norch.tensor([0, 1]), reduction="avg"), ValueError, "avg"),
+        (lambda x: nn.CrossEntropyLoss(label_smoothing=2), ValueError, "2"),
+        (lambda x: F.cross_entropy(x.sum().reshape(()), norch.tensor([0])), ValueError, "dimensions"),
+        (lambda x: F.nll_loss(x, norch.tensor([0, 9])), IndexError, "nll_loss: target 9"),
+    ],
+)
+def test_losses_refuse(use, error, words):
+    with pytest.raises(error, match=words):
+        use(norch.Tensor(LOGITS))
+
+
+def test_one_hot():
+    assert F.one_hot(norch.tensor([2, 0])).tolist() == [[0, 0, 1], [1, 0, 0]]
+    encoded = F.one_hot(norch.tensor([[1]]), 4)
+    assert encoded.tolist() == [[[0, 1, 0, 0]]] and encoded.dtype is norch.int64
+    with pytest.raises(RuntimeError, match="class 4 .*0 to 3"):
+        F.one_hot(norch.tensor([4]), 4)
+    with pytest.raises(RuntimeError, match="-1"):
+        F.one_hot(norch.tensor([-1]))
+    with pytest.raises(TypeError, match="float32"):
+        F.one_hot(norch.zeros(1))
