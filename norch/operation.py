@@ -161,6 +161,8 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
             edges = [_function.edge(t) for t in (x, *others)]
             if node.overwrites:
                 edges[0] = None
+            node.edges = edges
+            node.input[0] = _kept(x, edges[0]) if node.reads_x() else None
             _check_aliases(x)
     stamp = _C.write_clock.value
     if kernel() != 0:
@@ -186,9 +188,15 @@ def _check_aliases(x: Any) -> None:
         )
 
 
+def _kept(x: Any, target: Any) -> Any:
+    """A copy of what is about to be overwritten, at x's place in the graph."""
+    copy = wrap(lib.clone_tensor(x._ptr) or raise_error())
+    if target is not None:
+        copy._requires_grad, copy.grad_fn = True, target
+    return copy
+
+
 def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
-    if node.keeps_input:
-        node.input[0] = None  # overwritten: no backward may read it
     if x._base is None:
         _function.record(x, node, (), edges)
         x._rebased_at = node.stamp

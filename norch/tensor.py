@@ -163,6 +163,8 @@ class Tensor(Views, Reductions):
         `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
         The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of another shape.
         """
+        if gradient is not None:
+            check_tensor(gradient, "backward: gradient")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
     def zero_grad(self) -> None:

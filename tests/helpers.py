@@ -111,6 +111,11 @@ def reduce(function: Callable, array: Array, axes: Sequence[int] | None, keepdim
     return Array([function(group) for group in groups.values()], shape)
 
 
+def total(xs: list) -> Any:
+    """The sum, exactly rounded where the elements are floats."""
+    return math.fsum(xs) if xs and isinstance(xs[0], float) else sum(xs)
+
+
 def matmul(a: Array, b: Array) -> Array:
     """numpy.matmul: batched, broadcasting, a 1-D operand is a row on the left and a column on the right."""
     left = a if len(a.shape) > 1 else Array(a.flat, (1,) + a.shape)
@@ -118,7 +123,7 @@ def matmul(a: Array, b: Array) -> Array:
     batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])
     rows, inner, columns = left.shape[-2], left.shape[-1], right.shape[-1]
     flat = [
-        math.fsum(left.at((*index, i, k)) * right.at((*index, k, j)) for k in range(inner))
+        total([left.at((*index, i, k)) * right.at((*index, k, j)) for k in range(inner)])
         for index in indices(batch)
         for i in range(rows)
         for j in range(columns)

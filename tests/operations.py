@@ -24,6 +24,7 @@ from helpers import (
     smooth,
     smooth_either,
     smooth_positive,
+    total,
 )
 
 # How a row treats dtypes (ops.h): which it accepts, and the dtype of the result.
@@ -250,9 +251,7 @@ def position(best: Callable) -> Callable:
 
 
 REDUCTIONS = [
-    Reduction(
-        "sum", lambda xs: math.fsum(xs) if isinstance(xs[0], float) else sum(xs), into_int64, "SumBackward", empty=0
-    ),
+    Reduction("sum", total, into_int64, "SumBackward", empty=0),
     Reduction("mean", mean, same, "SumBackward", accepted=REAL, empty=nan),
     Reduction("prod", math.prod, into_int64, "ProdBackward", empty=1),
     Reduction("max", max, same, "MaxBackward", several_axes=False),

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import norch
-from norch import nn, optim
+from norch import _C, nn, optim
 
 
 def follow(steps, gradients=None, start=1.0, **options):
@@ -232,6 +232,26 @@ def test_an_optimizer_of_one_s_own():
     assert parameter.tolist() == [0.5, -0.5]
     with pytest.raises(NotImplementedError, match="Optimizer"):
         optim.Optimizer([parameter]).step()
+
+
+def test_a_step_without_memory_changes_nothing():
+    parameters = [nn.Parameter([1.0]), nn.Parameter([2.0])]
+    optimizer = optim.SGD(parameters, lr=0.5, momentum=0.5)
+    for parameter in parameters:
+        parameter.grad = norch.Tensor([1.0])
+    failures = 0
+    while True:
+        _C.fail_allocation(failures + 1)
+        try:
+            optimizer.step()
+            break
+        except MemoryError:
+            failures += 1
+            assert [parameter[0] for parameter in parameters] == [1.0, 2.0]
+            assert not any(optimizer.state.values())
+        finally:
+            _C.fail_allocation(0)
+    assert failures > 0 and [parameter[0] for parameter in parameters] == [0.5, 1.5]
 
 
 def test_training_keeps_live_bytes_flat():

@@ -63,6 +63,10 @@ class Function:
         """Whether the gradient of operand `index` goes anywhere."""
         return self.edges[index] is not None
 
+    def reads_x(self) -> bool:
+        """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
+        return self.keeps_input
+
     @property
     def x(self) -> Any:
         """The first operand, unchanged since the operation."""

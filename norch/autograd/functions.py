@@ -20,6 +20,9 @@ class AddBackward(Function):
 
     broadcasts = True
 
+    def reads_x(self) -> bool:
+        return False
+
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient, gradient]
 
@@ -28,6 +31,9 @@ class SubBackward(Function):
     """d(x - y)/dx = 1, d(x - y)/dy = -1"""
 
     broadcasts = True
+
+    def reads_x(self) -> bool:
+        return False
 
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient, -gradient if self.needs(1) else None]
@@ -38,6 +44,9 @@ class ElementwiseMulBackward(Function):
 
     broadcasts = True
 
+    def reads_x(self) -> bool:
+        return self.needs(1)
+
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]
 
@@ -46,6 +55,9 @@ class DivBackward(Function):
     """d(x / y)/dx = 1 / y, d(x / y)/dy = -x / y^2"""
 
     broadcasts = True
+
+    def reads_x(self) -> bool:
+        return self.needs(1)
 
     def backward(self, gradient: Any) -> list[Any]:
         return [
@@ -82,6 +94,9 @@ class RemainderBackward(Function):
     """x % y = x - y floor(x / y), whose floor is constant between its steps"""
 
     broadcasts = True
+
+    def reads_x(self) -> bool:
+        return self.needs(1)
 
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient, -gradient * self.x.floor_divide(self.y) if self.needs(1) else None]
@@ -504,6 +519,9 @@ class CopyBackward(Function):
     """Every element was replaced by that of y, broadcast: all of the gradient is y's."""
 
     broadcasts = overwrites = True
+
+    def reads_x(self) -> bool:
+        return False
 
     def backward(self, gradient: Any) -> list[Any]:
         return [None, gradient]

@@ -17,9 +17,9 @@ namespace {
 
 enum {
     MAX_OPERANDS = 4,
-    SHORT_ROW = 16,       // rows shorter than this are gathered into tiles
+    SHORT_ROW = 16,  // rows shorter than this are gathered into tiles
     TILE_ELEMENTS = 1024,
-    TILE_COLUMNS = 16,    // of a tile of a transposed operand: 64 rows of 16, read as 16 runs of 64
+    TILE_COLUMNS = 64,  // of a tile of a transposed operand: 16 rows of 64, read as 64 runs of 16
 };
 
 // ---- From layouts to runs of elements ---------------------------------------------------------------------------
@@ -44,19 +44,27 @@ struct Walk {
     Run run;
 };
 
-// Copies between a tile, whose rows are contiguous, and a tensor. Full tiles of transposed operands have their own copy
-// of the loop, in which the number of columns is known.
-template <class Word, bool STORE, bool FULL>
+// Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
+template <class Word, bool STORE>
 void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
-    const int64_t width = FULL ? int64_t(TILE_COLUMNS) : columns;
-    for (int64_t row = 0; row < rows; row++) {
-        INDEPENDENT for (int64_t column = 0; column < width; column++) {
-            Word& in_tensor = tensor[row * row_stride + column * column_stride];
-            if (STORE)
-                in_tensor = tile[row * width + column];
-            else
-                tile[row * width + column] = in_tensor;
+    auto copy = [=](int64_t row, int64_t column) {
+        Word &in_tile = tile[row * columns + column], &in_tensor = tensor[row * row_stride + column * column_stride];
+        if (STORE)
+            in_tensor = in_tile;
+        else
+            in_tile = in_tensor;
+    };
+    if (llabs(row_stride) < llabs(column_stride)) {
+        // Transposed: each column is a cache line or two of its own, better fetched all at once than one by one.
+        for (int64_t column = 0; column < columns; column++) {
+            __builtin_prefetch(tensor + column * column_stride);
+            __builtin_prefetch(tensor + column * column_stride + (rows - 1) * row_stride);
         }
+        for (int64_t column = 0; column < columns; column++)
+            for (int64_t row = 0; row < rows; row++) copy(row, column);
+    } else {
+        for (int64_t row = 0; row < rows; row++)
+            for (int64_t column = 0; column < columns; column++) copy(row, column);
     }
 }
 
@@ -69,8 +77,8 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
                int64_t column_stride) {
     auto copy = [&](auto* word) {
         using Word = std::remove_reference_t<decltype(*word)>;
-        auto loop = columns == TILE_COLUMNS ? copy_tile<Word, STORE, true> : copy_tile<Word, STORE, false>;
-        loop(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns, row_stride, column_stride);
+        copy_tile<Word, STORE>(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns,
+                               row_stride, column_stride);
     };
     if (size == 1) copy(static_cast<uint8_t*>(nullptr));
     if (size == 4) copy(static_cast<Word4*>(nullptr));
@@ -108,11 +116,14 @@ void run_tile(Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t col
         if (staged[k]) copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
     }
     walk.run.n = by_row ? columns : rows * columns;
+    int64_t step[N];  // bytes to the next row
+    for (int k = 0; k < N; k++) {
+        walk.run.data[k] = staged[k] ? buffer[k] : corner[k];
+        step[k] = (staged[k] ? columns : row_stride[k]) * walk.item[k];
+    }
     for (int64_t row = 0; row < (by_row ? rows : 1); row++) {
-        for (int k = 0; k < N; k++)
-            walk.run.data[k] = (staged[k] ? buffer[k] : corner[k]) +
-                               row * (staged[k] ? columns : row_stride[k]) * walk.item[k];
         walk.loop(walk.run);
+        for (int k = 0; k < N; k++) walk.run.data[k] += step[k];
     }
     for (int k = N - walk.written; k < N; k++)
         if (staged[k])
@@ -137,7 +148,8 @@ void walk_tiles(Walk<N>& walk) {
                     const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
                     corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
                 }
-                run_tile(walk, corner, height - i < rows ? height - i : rows, width - j < columns ? width - j : columns);
+                run_tile(walk, corner, height - i < rows ? height - i : rows,
+                         width - j < columns ? width - j : columns);
             }
         }
     } while (at.next());
@@ -146,7 +158,7 @@ void walk_tiles(Walk<N>& walk) {
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
 template <int N>
 void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
-    Walk<N> walk;
+    Walk<N> walk = {};
     walk.layout = collapse(operands);
     if (walk.layout.size == 0) return;
     for (int k = 0; k < N; k++) {
@@ -240,6 +252,10 @@ void ternary_loop(const Run& run) {
 
 // ---- From a row of ops.h to a kernel ----------------------------------------------------------------------------
 
+// What a row of a rule returns. Without it a formula such as (x != 0) | (y != 0) would be an int.
+template <Rule RULE, class T>
+using Result = std::conditional_t<RULE == TEST, bool, T>;
+
 // Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
 template <Rule RULE, class F>
 void for_rule(int32_t dtype, F f) {
@@ -283,7 +299,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     namespace {                                               \
     struct name##_row {                                       \
         template <class T>                                    \
-        static auto formula_of(T x) {                         \
+        static Result<rule, T> formula_of(T x) {              \
             return expression;                                \
         }                                                     \
     };                                                        \
@@ -302,7 +318,7 @@ UNARY_OPS(UNARY_CPU)
     namespace {                                               \
     struct name##_row {                                       \
         template <class T>                                    \
-        static auto formula_of(T x, T y) {                    \
+        static Result<rule, T> formula_of(T x, T y) {         \
             return expression;                                \
         }                                                     \
     };                                                        \
@@ -395,7 +411,8 @@ void sgd_loop(const Run& run) {
 //     g = gradient (negated to maximize) + weight_decay * parameter
 //     v = g at first, then momentum * v + (1 - dampening) * g
 //     parameter -= lr * (nesterov: g + momentum * v, else v, or g without momentum)
-void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options) {
+void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first,
+                    const SGDOptions& options) {
     const SGDStep step = {options, first};
     for_real(parameter.dtype, [&](auto type) {
         using T = typename decltype(type)::type;

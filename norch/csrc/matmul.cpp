@@ -108,8 +108,8 @@ struct Size {
     enum {
         LANES = VECTOR_BYTES / sizeof(T),
         TILE_COLUMNS = LANES * TILE_VECTORS,
-        DEPTH = 384,                     // of k, that is summed in registers
-        BLOCK_ROWS = TILE_ROWS * 16,     // of a, packed at a time
+        DEPTH = 384,                        // of k, that is summed in registers
+        BLOCK_ROWS = TILE_ROWS * 16,        // of a, packed at a time
         BLOCK_COLUMNS = TILE_COLUMNS * 64,  // of b
     };
 };
@@ -126,14 +126,13 @@ void tile(int64_t k, Matrix<const T> a, const T* b, int64_t b_row, T* out, int64
     Vector sum[ROWS][TILE_VECTORS] = {};
     for (int64_t p = 0; p < k; p++, a_next += a_column, b += b_row) {
         Vector b_vector[TILE_VECTORS];
-        UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-            b_vector[v] = *reinterpret_cast<const Vector*>(b + v * Size<T>::LANES);
-        UNROLL for (int i = 0; i < ROWS; i++)
-            UNROLL for (int v = 0; v < TILE_VECTORS; v++) sum[i][v] += a_next[i * a_row] * b_vector[v];
+        UNROLL for (int v = 0; v < TILE_VECTORS; v++) b_vector[v] =
+            *reinterpret_cast<const Vector*>(b + v * Size<T>::LANES);
+        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++) sum[i][v] +=
+            a_next[i * a_row] * b_vector[v];
     }
-    UNROLL for (int i = 0; i < ROWS; i++)
-        UNROLL for (int v = 0; v < TILE_VECTORS; v++)
-            *reinterpret_cast<Vector*>(out + i * out_row + v * Size<T>::LANES) += sum[i][v];
+    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++) *
+        reinterpret_cast<Vector*>(out + i * out_row + v * Size<T>::LANES) += sum[i][v];
 }
 
 // The tile for a number of rows that is known at run time only.
@@ -190,9 +189,8 @@ T dot(const T* x, const T* y, int64_t n) {
     Vector sums[SUMS] = {};
     int64_t p = 0;
     for (; p + SUMS * LANES <= n; p += SUMS * LANES)
-        UNROLL for (int v = 0; v < SUMS; v++)
-            sums[v] += *reinterpret_cast<const Vector*>(x + p + v * LANES) *
-                       *reinterpret_cast<const Vector*>(y + p + v * LANES);
+        UNROLL for (int v = 0; v < SUMS; v++) sums[v] +=
+            *reinterpret_cast<const Vector*>(x + p + v * LANES) * *reinterpret_cast<const Vector*>(y + p + v * LANES);
     const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     T total = 0;
     for (int lane = 0; lane < LANES; lane++) total += sum[lane];
@@ -278,14 +276,16 @@ void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
 
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
-    for_each_product<T>(a, b, out, [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-        memset(out.data, 0, size_t(m * n) * sizeof(T));
-        if (n == 1 && (a.row == 1 || a.column == 1)) return vector_product(a, b.data, b.row, out.data, m, k);
-        if (m == 1 && (b.row == 1 || b.column == 1))
-            return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
-        if (m * n * k <= SMALL_PRODUCT) return small_product(a, b, out, m, n, k);
-        large_product(a, b, out, m, n, k);
-    });
+    for_each_product<T>(a, b, out,
+                        [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+                            memset(out.data, 0, size_t(m * n) * sizeof(T));
+                            if (n == 1 && (a.row == 1 || a.column == 1))
+                                return vector_product(a, b.data, b.row, out.data, m, k);
+                            if (m == 1 && (b.row == 1 || b.column == 1))
+                                return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
+                            if (m * n * k <= SMALL_PRODUCT) return small_product(a, b, out, m, n, k);
+                            large_product(a, b, out, m, n, k);
+                        });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
 // partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
-// Partial results are short-lived: floats are added in float over at most 256 elements, then in double.
+// Partial results are short-lived: floats are added in float over a few dozen elements, then in double.
 
 #include <stdlib.h>
 
@@ -15,10 +15,10 @@
 namespace {
 
 enum {
-    CHUNK = 1024,         // elements of a row that are reduced at a time
-    LANE_BYTES = 128,     // of partial results, kept in registers
-    COLUMNS = 512,        // results that a block of columns holds
-    ROWS = 256,           // rows added into partial results before these are added to the totals
+    CHUNK = 512,       // elements of a row that are reduced at a time
+    LANE_BYTES = 128,  // of partial results, kept in registers
+    COLUMNS = 512,     // results that a block of columns holds
+    ROWS = 128,        // rows added into partial results before these are added to the totals
 };
 
 // ---- The operations ---------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ struct All {
 
 // Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...
 template <class Op, class T>
-typename Op::Total reduce_chunk(const T* x, int64_t n) {
+__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
     enum { LANES = LANE_BYTES / sizeof(Partial) };
     using Total = typename Op::Total;
@@ -158,7 +158,8 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, ty
 
 // totals[j] takes in `count` rows, x[j], x[j + stride], ...: eight in a pass, so that the buffer is seldom touched.
 template <class Op, class T>
-void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, typename Op::Total* totals) {
+__attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
+                                        typename Op::Total* totals) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
     Partial partial[COLUMNS];
@@ -255,8 +256,8 @@ template <template <class> class Op>
 void reduce(const Tensor& x, Tensor& out) {
     if (out.size == 0) return;
     Split dims = split(x, out);
-    const bool across = dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 &&
-                        bring_columns_last(dims.kept);
+    const bool across =
+        dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 && bring_columns_last(dims.kept);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = static_cast<const T*>(x.data);

@@ -173,7 +173,7 @@ def _probability_loss(log_probabilities, target, weight, reduction, label_smooth
 
 def _expected_loss(mixture, log_probabilities, dim):
     """-sum(mixture * log_probabilities) along `dim`, where 0 * -inf counts as 0, in the gradients too."""
-    impossible = (mixture == 0) & log_probabilities.isinf()
+    impossible = (mixture == 0) & (log_probabilities == -math.inf)
     return -(mixture * norch.where(impossible, 0.0, log_probabilities)).sum(dim=dim)
 
 

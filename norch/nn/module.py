@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from norch.autograd import no_grad
 from norch.tensor import Tensor
@@ -25,9 +26,9 @@ class Module:
     training: bool
 
     def __init__(self):
-        self._parameters: dict[str, Parameter | None] = OrderedDict()
-        self._modules: dict[str, Module | None] = OrderedDict()
-        self._buffers: dict[str, Tensor | None] = OrderedDict()
+        self._parameters: dict[str, Any] = OrderedDict()
+        self._modules: dict[str, Any] = OrderedDict()
+        self._buffers: dict[str, Any] = OrderedDict()
         self._transient_buffers: set[str] = set()  # buffers that state_dict leaves out
         self.training = True
 
@@ -297,7 +298,7 @@ class Module:
             raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
         with no_grad():
             for _, tensor, given in found:
-                tensor.copy_(given)
+                tensor.copy_(given.to(tensor.device))
         return IncompatibleKeys(missing, unexpected)
 
     # ---- Printing, in the article's form ------------------------------------------------------------------------
