@@ -89,6 +89,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "shares_memory": (c_int32, [TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),
     "written_at": (c_int64, [TENSOR]),
+    "mark_as_written": (None, [TENSOR]),
     "version_of": (c_int64, [TENSOR]),
 }
 for _name in ("sum", "prod", "max", "min", "any", "all"):

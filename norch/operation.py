@@ -159,8 +159,8 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
         if backward is not None:
             node = backward(x, *others)
             edges = [_function.edge(t) for t in (x, *others)]
-            if node.overwrites:
-                edges[0] = None
+            if node.overwrites and x._base is not None:
+                edges[0] = None  # the base's graph says what becomes of the old values
             node.edges = edges
             node.input[0] = _kept(x, edges[0]) if node.reads_x() else None
             _check_aliases(x)

@@ -55,6 +55,8 @@ class Reductions:
         """The variance: squared distances from the mean, summed and divided by n - correction (1: the unbiased estimate)."""
         if unbiased is not None:
             correction = int(unbiased)
+        if not self.is_floating_point():
+            raise RuntimeError(f"var: expected a floating dtype, got {self.dtype}")
         axes = _axes("var", dim, axis)
         centred = self - self.mean(axes, keepdim=True)
         total = (centred * centred).sum(axes, keepdim)

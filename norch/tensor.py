@@ -190,6 +190,8 @@ class Tensor(Views, Reductions):
     @data.setter
     def data(self, other: Tensor) -> None:
         ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not take the new ones for them
+        lib.mark_as_written(ptr)
         lib.free_tensor(self._ptr)
         self._ptr, self._shape = ptr, None
 
@@ -309,12 +311,12 @@ class Tensor(Views, Reductions):
 
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
-        shifted = (self - self.detach().max(axis=dim, keepdim=True)).exp()
+        shifted = (self - _peak("softmax", self, dim)).exp()
         return shifted / shifted.sum(axis=dim, keepdim=True)
 
     def log_softmax(self, dim: int) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
-        shifted = self - self.detach().max(axis=dim, keepdim=True)
+        shifted = self - _peak("log_softmax", self, dim)
         return shifted - shifted.exp().sum(axis=dim, keepdim=True).log()
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
@@ -474,6 +476,15 @@ class Tensor(Views, Reductions):
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
 
+    def __copy__(self) -> Tensor:
+        copy = operation._new(type(self))
+        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
+        copy._ptr = lib.alias_tensor(self._ptr) or raise_error()
+        return copy
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("tensors are not pickled: a pickle can run any code when it is loaded")
+
     # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
 
     def float(self) -> Tensor:
@@ -498,6 +509,13 @@ class Tensor(Views, Reductions):
 
 
 operation.Tensor = Tensor
+
+
+def _peak(name: str, x: Tensor, dim: Any) -> Tensor:
+    """The largest element along dim, as a constant."""
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+    return x.detach().max(axis=dim, keepdim=True)
 
 
 def _empty_lists(shape: Size) -> list[Any]:

@@ -32,6 +32,7 @@ class Case:
     accepted: list = field(default_factory=lambda: DTYPES)
     dtype: Callable = lambda dtype: dtype  # of the operands -> of the result
     draws: tuple = ()  # one for each operand; any_numbers where not given
+    alone: bool = True  # each operand may be the only one that requires a gradient
     view: bool = False  # the result shares the operand's storage
 
     def __repr__(self) -> str:
@@ -156,8 +157,23 @@ def products() -> list:
         for pair in shapes
     ]
     return rows + [
-        case("@", [(3,), (2, 3, 2)], lambda lib, a, b: a @ b, matmul, "MatmulBackward", "SumToBackward", accepted=REAL),
-        case("A @ B.T", [(4, 3), (2, 3)], lambda lib, a, b: a @ b.T, times_transposed, "MatmulBackward", accepted=REAL),
+        case(
+            "@",
+            [(3,), (2, 3, 2)],
+            lambda lib, a, b: a @ b,
+            matmul,
+            "MatmulBackward",
+            "SumToBackward",
+            accepted=DTYPES[1:],
+        ),
+        case(
+            "A @ B.T",
+            [(4, 3), (2, 3)],
+            lambda lib, a, b: a @ b.T,
+            times_transposed,
+            "MatmulBackward",
+            accepted=DTYPES[1:],
+        ),
     ]
 
 
@@ -305,7 +321,15 @@ def writes() -> list:
         case("x[1] = y", [(2, 3), (3,)], written(set_row), row_of, *copy_slices),
         case("x[:, ::2] = y", [(2, 3), (2, 1)], written(set_columns), columns_of, *copy_slices),
         case("copy_", [(2, 3), (3,)], written(lambda x, y: x.copy_(y)), copied, "CopyBackward"),
-        case("view after mul_", [(2, 3), (2, 3)], read_after_write, product, "AsStridedBackward", accepted=DTYPES[1:]),
+        case(
+            "view after mul_",
+            [(2, 3), (2, 3)],
+            read_after_write,
+            product,
+            "AsStridedBackward",
+            accepted=DTYPES[1:],
+            alone=False,
+        ),
     ]
 
 
@@ -357,11 +381,9 @@ def views() -> list:
             "SliceBackward",
             "PlaceBackward",
         ),
-        view(
-            "[..., 0]", [(2, 3, 2)], lambda lib, x: x[..., 0], taken([2, 3], lambda *ij: (*ij, 0)), "SelectBackward"
-        ),
+        view("[..., 0]", [(2, 3, 2)], lambda lib, x: x[..., 0], taken([2, 3], lambda *ij: (*ij, 0)), "SelectBackward"),
         view("[:, None]", [(2, 3)], lambda lib, x: x[:, None], reshaped(2, 1, 3), "ReshapeBackward"),
-        view("[5:]", [(2, 3)], lambda lib, x: x[5:], reshaped(0, 3), "SliceBackward"),
+        view("[5:]", [(2, 3)], lambda lib, x: x[5:], taken([0, 3], lambda i, j: (i, j)), "SliceBackward"),
         case("clone", [(2, 3)], lambda lib, x: x.clone(), reshaped(2, 3), "CloneBackward"),
         case("T.contiguous", [(2, 3)], lambda lib, x: x.T.contiguous(), transposed, "TransposeBackward"),
         case("double", [(2, 3)], lambda lib, x: x.double(), cast(float), dtype=lambda d: "float64"),

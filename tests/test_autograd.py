@@ -62,7 +62,9 @@ def test_a_chain_of_100000_operations():
     assert x.grad.item() == 1.0
 
 
-@pytest.mark.parametrize("step", [lambda y, x: y.sin(), lambda y, x: y + x, lambda y, x: y * x, lambda y, x: y.reshape(1)])
+@pytest.mark.parametrize(
+    "step", [lambda y, x: y.sin(), lambda y, x: y + x, lambda y, x: y * x, lambda y, x: y.reshape(1)]
+)
 def test_a_deep_graph_is_dropped_without_backward(step):
     x = leaf(1.0)
     before = norch._C.live_tensors()
@@ -125,8 +127,13 @@ def test_gradients_accumulate_until_zeroed():
     assert x.grad is None
 
 
-@pytest.mark.parametrize("shapes", [([3], [2, 3]), ([1], [2, 3]), ([2, 1], [2, 3]), ([1, 1, 3], [4, 2, 3]), ([], [2, 3]), ([3], [4, 2, 3])])
-@pytest.mark.parametrize("operation", [lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x - y, lambda x, y: y / x, lambda x, y: x.maximum(y)])
+@pytest.mark.parametrize(
+    "shapes", [([3], [2, 3]), ([1], [2, 3]), ([2, 1], [2, 3]), ([1, 1, 3], [4, 2, 3]), ([], [2, 3]), ([3], [4, 2, 3])]
+)
+@pytest.mark.parametrize(
+    "operation",
+    [lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x - y, lambda x, y: y / x, lambda x, y: x.maximum(y)],
+)
 def test_broadcasting_is_undone(shapes, operation):
     def values(shape, first):
         count = math.prod(shape)
@@ -229,7 +236,9 @@ def test_no_grad_and_enable_grad_nest():
     assert norch.is_grad_enabled()
 
 
-@pytest.mark.parametrize("decorator", [lambda f: norch.no_grad()(f), norch.no_grad, lambda f: norch.set_grad_enabled(False)(f)])
+@pytest.mark.parametrize(
+    "decorator", [lambda f: norch.no_grad()(f), norch.no_grad, lambda f: norch.set_grad_enabled(False)(f)]
+)
 def test_modes_as_decorators(decorator):
     @decorator
     def double(x):

@@ -198,6 +198,11 @@ BAD_SHAPES = {
         r"\[3\].*\[2\]|\[2\].*\[3\]",
     ),
     "where without bool": (lambda: norch.where(vector(), vector(), vector()), RuntimeError, r"bool.*float32"),
+    "matmul of bool": (
+        lambda: norch.ones(2, dtype=norch.bool) @ norch.ones(2, dtype=norch.bool),
+        RuntimeError,
+        r"bool",
+    ),
     "cat nothing": (lambda: norch.cat([]), (ValueError, RuntimeError), r"at least one|none|empty"),
     "cat shapes": (lambda: norch.cat([matrix(), norch.ones(2, 2)]), ValueError, r"\[2, 3\].*\[2, 2\]"),
     "cat axis": (lambda: norch.cat([matrix()], dim=2), IndexError, r"2.*\[-2, 1\]"),

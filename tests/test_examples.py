@@ -1,4 +1,5 @@
 """examples/sin2.py as a user runs it: its ten losses, its options and its errors."""
+
 from __future__ import annotations
 
 import os

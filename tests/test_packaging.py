@@ -1,4 +1,5 @@
 """The package finds its library wherever it lies, says so where it is missing, and states one version."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """The README tells the truth: its scripts print what it shows, and the files that it names exist."""
+
 from __future__ import annotations
 
 import os

@@ -11,6 +11,7 @@ import math
 from typing import Any, Sequence
 
 from .function import Function
+from .mode import mode
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class RemainderBackward(Function):
         return self.needs(1)
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [gradient, -gradient * self.x.floor_divide(self.y) if self.needs(1) else None]
+        return [gradient, -gradient * (self.x // self.y) if self.needs(1) else None]
 
 
 class NegBackward(Function):
@@ -295,12 +296,28 @@ class ProdBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         x = self.x
-        zero = x == 0
+        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * self._others(x, x == 0)]
+
+    def _others(self, x: Any, zero: Any) -> Any:
+        """For each element the product of the others along the reduced axes."""
+        if mode.enabled and zero.any():
+            return self._others_one_by_one(x)
         safe = zero._choose(1.0, x)
         product = safe.prod(self.axes, keepdim=True)
         zeros = zero.sum(self.axes, keepdim=True)
-        others = (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0))
-        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * others]
+        return (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0))
+
+    def _others_one_by_one(self, x: Any) -> Any:
+        """The same as n products of n - 1 factors: the second derivative beside zeros needs the factors themselves."""
+        reduced = [d for d in range(x.ndim) if self.axes is None or d in [a % x.ndim for a in self.axes]]
+        order = [d for d in range(x.ndim) if d not in reduced] + reduced
+        last = x.permute(order)
+        kept = last.shape[: x.ndim - len(reduced)]
+        rows = last.reshape([*kept, 1, -1])  # [..., 1, n]
+        count = rows.shape[-1]
+        itself = one_hot(arange(count, device=x.device), (count, count), 1, False)  # [n, n]
+        others = itself._choose(1.0, rows).prod(-1).reshape(last.shape)
+        return others.permute([order.index(d) for d in range(x.ndim)])
 
 
 class ExtremumBackward(Function):
@@ -342,6 +359,13 @@ class PickBackward(Function):
         return [chosen._choose(with_axes(gradient, self.shape, (self.axis,), self.keepdim), 0.0)]
 
 
+def arange(count: int, device: str) -> Any:
+    """0, 1, ... count - 1 as int64."""
+    from .. import creation  # which needs this module first
+
+    return creation.arange(count, device=device)
+
+
 def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> Any:
     """A reduction's result with its axes back, as size 1."""
     if keepdim:
@@ -352,8 +376,6 @@ def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> A
 
 def one_hot(indices: Any, shape: Sequence[int], axis: int, keepdim: bool) -> Any:
     """Whether each place of `shape` is the one that `indices` names along `axis`."""
-    from ..creation import arange
-
     axis %= max(len(shape), 1)
     places = [size if d == axis else 1 for d, size in enumerate(shape)]
     count = shape[axis] if shape else 1
@@ -516,7 +538,7 @@ class CopySlicesBackward(Function):
 
 
 class CopyBackward(Function):
-    """Every element was replaced by that of y, broadcast: all of the gradient is y's."""
+    """Every element was replaced by that of y, broadcast: all of the gradient is y's, and x's is 0."""
 
     broadcasts = overwrites = True
 
@@ -524,7 +546,7 @@ class CopyBackward(Function):
         return False
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [None, gradient]
+        return [gradient.zeros_like() if self.needs(0) else None, gradient]
 
 
 class CloneBackward(Function):

@@ -86,6 +86,7 @@ API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a w
 API int32_t shares_memory(Tensor* tensor);  // 1 where some other tensor does
 API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 where shape, dtype and device are the same
 API int64_t written_at(Tensor* tensor);  // the write clock when its storage was last written in place
+API void mark_as_written(Tensor* tensor);  // as if its storage had been written in place
 API int64_t version_of(Tensor* tensor);  // how often that happened
 
 // ---- The boundary: C++ exceptions stop here

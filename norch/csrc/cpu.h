@@ -1,4 +1,4 @@
-// The CPU kernels: cpu.cpp (elementwise, copy, SGD), reduce.cpp, matmul.cpp.
+// The CPU kernels: cpu.cpp (elementwise, copy, SGD), cpu_reduce.cpp, matmul.cpp.
 
 #pragma once
 #include "kernels.h"

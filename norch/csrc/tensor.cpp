@@ -200,6 +200,7 @@ int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
 }
 
 int64_t written_at(Tensor* tensor) { return tensor->storage->written_at; }
+void mark_as_written(Tensor* tensor) { mark_written(*tensor); }
 int64_t version_of(Tensor* tensor) { return tensor->storage->version; }
 
 double get_item(Tensor* tensor, const int64_t* indices) {

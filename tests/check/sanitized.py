@@ -61,9 +61,11 @@ def run_watched(command, environment):
 
 def findings(report):
     """The parts of a report that are about norch: any error, and leaks of what libnorch.so allocated."""
+    frames = [line for line in report.splitlines() if not re.match(r"\s*#\d\d", line)]  # Python's own are many
+    report = "\n".join(frames).strip()
     if "ERROR: LeakSanitizer" not in report:
-        return [report]
-    title, *leaks, _ = re.split(r"\n\n+", report.strip())
+        return [report.split("\nShadow bytes")[0]]
+    title, *leaks, _ = re.split(r"\n\n+", report)
     return [f"{title}\n{leak}" for leak in leaks if "norch/csrc/" in leak]
 
 
