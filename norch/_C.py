@@ -157,6 +157,8 @@ def int64_array(values: Any) -> Any:
         array = _ARRAY_TYPES[len(key)](*key)
     except TypeError:
         raise TypeError(f"expected integers, got {key!r}") from None
+    if any(not -(2**63) <= value < 2**63 for value in key):  # ctypes would cut them off
+        raise OverflowError(f"expected integers of 64 bits, got {key!r}")
     if len(_arrays) >= _MAX_KEPT:
         _arrays.clear()
     _arrays[key] = array
