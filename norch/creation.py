@@ -112,7 +112,7 @@ def _from_buffer(data: Any) -> Any:
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
     raw = buffer.tobytes()  # in row order, whatever the strides
-    shape = list(buffer.shape) if buffer.ndim else [1]
+    shape = list(buffer.shape or ()) or [1]
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
 
 
