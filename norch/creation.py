@@ -194,8 +194,10 @@ def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device
         raise ValueError(f"arange: bounds {start} and {end} do not fit the sign of step {step}")
     if all(isinstance(value, int) for value in (start, end, step)):
         values: Any = range(start, end, step)
+        empty(len(values), dtype=dtype or int64)  # too many raise here, not in a list
     else:
         count = max(0, -int(-((end - start) / step) // 1))
+        empty(count, dtype=dtype)
         values = [start + i * step for i in range(count)]
         dtype = dtype or float32
     return tensor(list(values), dtype=dtype or int64, device=device, requires_grad=requires_grad)
@@ -205,6 +207,7 @@ def linspace(start: float, end: float, steps: int, dtype: Any = None, device: st
     """`steps` numbers at equal distances, the first `start`, the last `end`."""
     if steps < 0:
         raise ValueError(f"linspace: expected a number of steps that is not negative, got {steps}")
+    empty(steps, dtype=dtype)  # too many raise here, not in a list
     gap = (end - start) / (steps - 1) if steps > 1 else 0.0
     # from both ends, so that the last number is exactly `end`
     values = [start + i * gap if i < steps / 2 else end - (steps - 1 - i) * gap for i in range(steps)]
