@@ -11,9 +11,14 @@ from .tensor import Tensor
 _NAMES = """
 neg abs sign relu floor ceil round exp log sqrt sin cos tanh sigmoid square isnan isinf isfinite logical_not bitwise_not
 add sub subtract mul multiply div divide true_divide pow floor_divide remainder minimum maximum eq ne lt le gt ge
-logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor clamp
+logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor clamp clip
+trunc frac tan asin acos atan sinh cosh exp2 expm1 log1p log2 log10 rsqrt reciprocal erf erfc fmod atan2 hypot
+absolute negative addcmul addcdiv lerp isclose allclose equal
+logsumexp norm count_nonzero nansum nanmean dot mv bmm outer addmm
 sum mean prod max min amax amin argmax argmin var std any all softmax log_softmax
-matmul mm reshape flatten transpose t permute squeeze unsqueeze select narrow as_strided clone
+matmul mm reshape ravel flatten unflatten transpose swapaxes swapdims t permute movedim moveaxis squeeze unsqueeze
+select narrow split chunk unbind diagonal as_strided broadcast_to
+flip fliplr flipud roll tile repeat_interleave clone
 """.split()
 
 __all__ = list(_NAMES)

@@ -65,6 +65,16 @@ def test_elements_are_read_through_the_mirror():
     assert (zero_d.ndim, zero_d.size, zero_d.data[0]) == (0, 1, 4.0)
 
 
+def test_the_mirror_keeps_its_tensor_alive():
+    """Reading through the mirror of a result that has no name must not read freed memory."""
+    before = _C.live_tensors()
+    contents = norch.ones(3).tensor.contents
+    assert _C.live_tensors() == before + 1
+    assert [contents.data[i] for i in range(3)] == [1.0, 1.0, 1.0]
+    del contents
+    assert _C.live_tensors() == before
+
+
 # ---- the prototypes --------------------------------------------------------------------------------------------------
 
 C_TYPES = {
