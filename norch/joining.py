@@ -11,6 +11,7 @@ from .autograd import functions as f
 from .operation import check_tensor, recorded, wrap
 from .rearranging import broadcast_shapes
 from .tensor import Tensor
+from .views import sizes_of
 
 
 def _sequence(tensors: Any, name: str) -> list[Tensor]:
@@ -24,7 +25,8 @@ def _sequence(tensors: Any, name: str) -> list[Tensor]:
 
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
     """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
-    parts, place = _sequence(tensors, "cat"), dim if axis is None else axis
+    parts = _sequence(tensors, "cat")
+    (place,) = sizes_of((dim if axis is None else axis,), "cat")
     addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
     result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
     place %= result.ndim
@@ -36,7 +38,8 @@ concat = concatenate = cat
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
-    parts, place = _sequence(tensors, "stack"), dim if axis is None else axis
+    parts = _sequence(tensors, "stack")
+    (place,) = sizes_of((dim if axis is None else axis,), "stack")
     for part in parts:
         if part.shape != parts[0].shape:
             raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")

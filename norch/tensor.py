@@ -18,7 +18,7 @@ from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
 from .composed import Composed
 from .generator import RandomFills
-from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, view, wrap, write
+from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, wrap, write
 from .rearranging import Rearranging
 from .reductions import Reductions
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32

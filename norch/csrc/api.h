@@ -47,6 +47,7 @@ API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* wo
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
+API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
 API Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2);
 API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
