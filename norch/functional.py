@@ -12,6 +12,8 @@ _NAMES = """
 neg abs sign relu floor ceil round exp log sqrt sin cos tanh sigmoid square isnan isinf isfinite logical_not bitwise_not
 add sub subtract mul multiply div divide true_divide pow floor_divide remainder minimum maximum eq ne lt le gt ge
 logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor clamp
+gather take_along_dim scatter scatter_add index_select index_fill index_add index_put take
+masked_fill masked_select nonzero tril triu diag sort argsort topk cumsum cumprod
 sum mean prod max min amax amin argmax argmin var std any all softmax log_softmax
 matmul mm reshape flatten transpose t permute squeeze unsqueeze select narrow as_strided clone
 """.split()

@@ -83,18 +83,13 @@ static const Tensor& first_tensor(const Tensor& x) { return x; }
 template <class... Rest>
 static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) { return x.is_number ? first_tensor(rest...) : x; }
 
-static void check_devices(const Tensor& x, const Tensor& y, const char* name) {
+void check_devices(const Tensor& x, const Tensor& y, const char* name) {
     if (!x.is_number && !y.is_number && x.device != y.device)
         fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name, (const char*)device_text(x.device),
              (const char*)device_text(y.device));
 }
 
-struct Shape {
-    int ndim = 0;
-    int64_t sizes[MAX_DIMS];
-};
-
-static void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
+void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
     Shape before = shape;
     if (tensor.ndim > shape.ndim) {
         int added = tensor.ndim - shape.ndim;
@@ -120,7 +115,7 @@ static bool same_view(const Tensor& x, const Tensor& y) {
            !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
 }
 
-static void check_writable(const Tensor& out, const char* name) {
+void check_writable(const Tensor& out, const char* name) {
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(RUNTIME_ERROR, "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
