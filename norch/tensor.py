@@ -16,7 +16,7 @@ from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
-from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, view, wrap, write
+from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, wrap, write
 from .reductions import Reductions
 from .selection import Selection
 from .sorting import Sorting
