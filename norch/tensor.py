@@ -1,8 +1,8 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
-strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py and
-indexing.py, reductions in reductions.py, printing in formatting.py.
+strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
+indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, printing in formatting.py.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from .generator import RandomFills
 from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, wrap, write
 from .rearranging import Rearranging
 from .reductions import Reductions
+from .selection import Selection
+from .sorting import Sorting
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
 from .views import Views
 
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
+class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the

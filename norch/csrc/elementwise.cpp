@@ -86,18 +86,13 @@ static const Tensor& first_tensor(const Tensor& x) { return x; }
 template <class... Rest>
 static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) { return x.is_number ? first_tensor(rest...) : x; }
 
-static void check_devices(const Tensor& x, const Tensor& y, const char* name) {
+void check_devices(const Tensor& x, const Tensor& y, const char* name) {
     if (!x.is_number && !y.is_number && x.device != y.device)
         fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name, (const char*)device_text(x.device),
              (const char*)device_text(y.device));
 }
 
-struct Shape {
-    int ndim = 0;
-    int64_t sizes[MAX_DIMS];
-};
-
-static void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
+void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
     Shape before = shape;
     if (tensor.ndim > shape.ndim) {
         int added = tensor.ndim - shape.ndim;

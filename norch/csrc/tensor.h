@@ -137,6 +137,16 @@ void assign(const Tensor& source, Tensor& target);              // copy with cas
 void check_writable(const Tensor& out, const char* name);       // fails where elements share a place in memory
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
 
+// ---- Checks and broadcasting (elementwise.cpp) ------------------------------------------------------------------
+
+struct Shape {
+    int ndim = 0;
+    int64_t sizes[MAX_DIMS];
+};
+void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
+void check_devices(const Tensor& x, const Tensor& y, const char* operation);
+void check_writable(const Tensor& out, const char* operation);  // no two elements share one place in memory
+
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
 
 template <class T>
