@@ -31,10 +31,13 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .dlpack import from_dlpack
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .interop import as_tensor, from_numpy, frombuffer
+from .storage import Storage
 from .tensor import CTensor, Tensor
-from .types import Size, dtype, float32, float64, int32, int64, uint8
+from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
 float = float32  # noqa: A001

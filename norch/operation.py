@@ -15,6 +15,7 @@ from .autograd import function as _function
 from .autograd.mode import mode
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
+shared: Any = None  # interop.py's function
 
 _new = object.__new__
 
@@ -27,13 +28,18 @@ def wrap(ptr: int) -> Any:
 
 
 def operand(value: Any) -> Any:
-    """A Tensor as it is, a Python number as a Number; NotImplemented for anything else."""
+    """A Tensor as it is, a Python number as a Number, an array as a tensor; NotImplemented for anything else."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (int, float)):
         return number(value)
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         return number(value.item())
+    if hasattr(value, "__array_interface__"):
+        array = shared(value)
+        if array is None:
+            return NotImplemented
+        return array.clone() if mode.enabled else array  # a graph that kept it would not notice a change of the array
     return NotImplemented
 
 
@@ -77,8 +83,16 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     method_name = method_name or name
 
     def call(x: Any, y: Any) -> Any:
-        a = x if isinstance(x, Tensor) else operand(x)
-        b = y if isinstance(y, Tensor) else operand(y)
+        if isinstance(x, Tensor):
+            a = x
+        else:
+            a = operand(x)
+            x = a if isinstance(a, Tensor) else x  # an array
+        if isinstance(y, Tensor):
+            b = y
+        else:
+            b = operand(y)
+            y = b if isinstance(b, Tensor) else y
         if a is NotImplemented or b is NotImplemented:
             return NotImplemented
         result = wrap(function(a._ptr, b._ptr) or raise_error())
@@ -95,7 +109,8 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return write(self, backward, (other,), lambda: into(self._ptr, self._ptr, b._ptr))
+        source = b if isinstance(b, Tensor) else other
+        return write(self, backward, (source,), lambda: into(self._ptr, self._ptr, b._ptr))
 
     def method(self: Any, other: Any) -> Any:
         check_operand(other, method_name)
@@ -125,7 +140,7 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
     """The result of a ternary operation on tensors and numbers."""
     operands = [check_operand(value, name) for value in (x, y, z)]
     result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]) or raise_error())
-    return recorded(result, backward, (x, y, z))
+    return recorded(result, backward, [o if isinstance(o, Tensor) else v for o, v in zip(operands, (x, y, z))])
 
 
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
