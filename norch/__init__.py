@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from . import _C, autograd
+from . import autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
@@ -35,6 +35,7 @@ from .dlpack import from_dlpack
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
 from .interop import as_tensor, from_numpy, frombuffer
+from .memory import memory_allocated
 from .storage import Storage
 from .tensor import CTensor, Tensor
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
@@ -48,8 +49,3 @@ long = int64
 from . import nn, optim  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"
-
-
-def memory_allocated(device: str = "cpu") -> int:
-    """How many bytes of element data norch holds on a device."""
-    return _C.lib.memory_allocated(_C.device_number(device))

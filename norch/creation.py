@@ -75,10 +75,19 @@ def _inferred(values: Sequence[Any]) -> dtype:
     return bool_ if all(isinstance(value, bool) for value in values) else int64
 
 
+_packers: dict[tuple[int, str], Any] = {}
+
+
 def _packed(values: Sequence[Any], kind: dtype) -> Any:
     """Numbers as the bytes of a C array."""
+    count = len(values)
+    packer = _packers.get((count, kind.format))
+    if packer is None:
+        packer = struct.Struct(f"{count}{kind.format}")
+        if count <= 64:  # small tensors are made over and over
+            _packers[count, kind.format] = packer
     try:
-        return struct.pack(f"{len(values)}{kind.format}", *values)
+        return packer.pack(*values)
     except (struct.error, OverflowError, TypeError):
         pass  # floats for an integer dtype, 1e40 for float32, or no numbers at all
     for value in values:
@@ -103,7 +112,7 @@ def _from_buffer(data: Any) -> Any:
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
     raw = buffer.tobytes()  # in row order, whatever the strides
-    shape = list(buffer.shape) if buffer.ndim else [1]
+    shape = list(buffer.shape or ()) or [1]
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
 
 
@@ -153,22 +162,26 @@ def _like(input: Tensor, dtype: Any, device: Any, name: str) -> dict[str, Any]:
 
 def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of another's shape, dtype and device, whose values are not set."""
-    return empty(input.shape, **_like(input, dtype, device, "empty_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "empty_like")
+    return empty(input.shape, **options, requires_grad=requires_grad)
 
 
 def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of another tensor's shape, dtype and device."""
-    return zeros(input.shape, **_like(input, dtype, device, "zeros_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "zeros_like")
+    return zeros(input.shape, **options, requires_grad=requires_grad)
 
 
 def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape, dtype and device."""
-    return ones(input.shape, **_like(input, dtype, device, "ones_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "ones_like")
+    return ones(input.shape, **options, requires_grad=requires_grad)
 
 
 def full_like(input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value in another tensor's shape, dtype and device."""
-    return full(input.shape, fill_value, **_like(input, dtype, device, "full_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "full_like")
+    return full(input.shape, fill_value, **options, requires_grad=requires_grad)
 
 
 def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
@@ -220,7 +233,8 @@ def _sequence(tensors: Any, name: str) -> list[Tensor]:
 
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
     """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
-    parts, place = _sequence(tensors, "cat"), dim if axis is None else axis
+    parts = _sequence(tensors, "cat")
+    (place,) = sizes_of((dim if axis is None else axis,), "cat")
     addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
     result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
     place %= result.ndim
@@ -232,7 +246,8 @@ concat = concatenate = cat
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
     """Tensors of one shape joined along a new dimension."""
-    parts, place = _sequence(tensors, "stack"), dim if axis is None else axis
+    parts = _sequence(tensors, "stack")
+    (place,) = sizes_of((dim if axis is None else axis,), "stack")
     for part in parts:
         if part.shape != parts[0].shape:
             raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")

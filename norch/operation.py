@@ -82,28 +82,27 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
 
-    def call(x: Any, y: Any) -> Any:
-        if isinstance(x, Tensor):
-            a = x
+    def forward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            b = other
         else:
-            a = operand(x)
-            x = a if isinstance(a, Tensor) else x  # an array
-        if isinstance(y, Tensor):
-            b = y
-        else:
-            b = operand(y)
-            y = b if isinstance(b, Tensor) else y
-        if a is NotImplemented or b is NotImplemented:
+            b = operand(other)
+            other = b if isinstance(b, Tensor) else other  # an array
+        if b is NotImplemented:
             return NotImplemented
-        result = wrap(function(a._ptr, b._ptr) or raise_error())
-        if backward is not None and mode.enabled:
-            # x and y, not a and b: a backward wants numbers as numbers
-            if (a is x and x._requires_grad) or (b is y and y._requires_grad):
-                return _function.record(result, backward(x, y), (x, y))
+        result = _new(Tensor)
+        result._ptr = function(self._ptr, b._ptr) or raise_error()
+        if (self._requires_grad or b._requires_grad) and backward is not None and mode.enabled:
+            return _function.record(result, backward(self, other), (self, other))  # other: a number stays a number
         return result
 
     def reflected(self: Any, other: Any) -> Any:
-        return call(other, self)
+        a = operand(other)
+        if a is NotImplemented:
+            return NotImplemented
+        result = wrap(function(a._ptr, self._ptr) or raise_error())
+        first = a if isinstance(a, Tensor) else other
+        return result if backward is None else recorded(result, backward, (first, self))
 
     def in_place(self: Any, other: Any) -> Any:
         b = operand(other)
@@ -114,14 +113,14 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
 
     def method(self: Any, other: Any) -> Any:
         check_operand(other, method_name)
-        return call(self, other)
+        return forward(self, other)
 
     def method_(self: Any, other: Any) -> Any:
         check_operand(other, f"{method_name}_")
         return in_place(self, other)
 
     return (
-        _named(call, f"__{method_name}__", doc),
+        _named(forward, f"__{method_name}__", doc),
         _named(reflected, f"__r{method_name}__", doc),
         _named(in_place, f"__i{method_name}__", doc),
         _named(method, method_name, doc),

@@ -19,7 +19,7 @@ from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
 from .dlpack import Exchanged
 from .interop import Shared
-from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, view, wrap, write
+from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
 from .reductions import Reductions
 from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32

@@ -14,9 +14,13 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     """Sizes or axes given one by one, or as one list or tuple."""
     values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
     try:
-        return [value.__index__() for value in values]
+        found = [value.__index__() for value in values]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
+    for value in found:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
+    return found
 
 
 class Views:
@@ -62,9 +66,7 @@ class Views:
     @property
     def T(self: Any) -> Any:
         """All dimensions in reverse order."""
-        if self._struct.ndim == 2:
-            return self.transpose(0, 1)
-        return self.permute(*range(self.ndim - 1, -1, -1))
+        return view(self, lib.reverse_tensor(self._ptr), f.ReverseBackward)
 
     def permute(self: Any, *dims: Any) -> Any:
         """The dimensions in another order."""

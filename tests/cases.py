@@ -352,7 +352,7 @@ def views() -> list:
             taken([4, 3, 2], lambda i, j, k: (k, j, i)),
             "TransposeBackward",
         ),
-        view("T", [(2, 3)], lambda lib, x: x.T, transposed, "TransposeBackward"),
+        view("T", [(2, 3)], lambda lib, x: x.T, transposed, "ReverseBackward"),
         view(
             "permute",
             [(2, 3, 4)],
@@ -385,7 +385,7 @@ def views() -> list:
         view("[:, None]", [(2, 3)], lambda lib, x: x[:, None], reshaped(2, 1, 3), "ReshapeBackward"),
         view("[5:]", [(2, 3)], lambda lib, x: x[5:], taken([0, 3], lambda i, j: (i, j)), "SliceBackward"),
         case("clone", [(2, 3)], lambda lib, x: x.clone(), reshaped(2, 3), "CloneBackward"),
-        case("T.contiguous", [(2, 3)], lambda lib, x: x.T.contiguous(), transposed, "TransposeBackward"),
+        case("T.contiguous", [(2, 3)], lambda lib, x: x.T.contiguous(), transposed, "ReverseBackward"),
         case("double", [(2, 3)], lambda lib, x: x.double(), cast(float), dtype=lambda d: "float64"),
         case("float", [(2, 3)], lambda lib, x: x.float(), cast(float), dtype=lambda d: "float32"),
         case("long", [(2, 3)], lambda lib, x: x.long(), cast(int), dtype=lambda d: "int64"),

@@ -444,6 +444,15 @@ class TransposeBackward(Function):
         return [gradient.transpose(*self.axes)]
 
 
+class ReverseBackward(Function):
+    """All axes in reverse order (`.T`): once more restores them."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.T]
+
+
 class PermuteBackward(Function):
     """Axes reordered: the inverse order restores them."""
 

@@ -48,6 +48,7 @@ API double get_item(Tensor* tensor, const int64_t* indices);  // one element; Na
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
+API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
 API Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2);
 API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size

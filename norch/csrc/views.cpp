@@ -97,6 +97,17 @@ Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
     });
 }
 
+Tensor* reverse_tensor(Tensor* tensor) {
+    return build([&] {
+        Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        for (int d = 0, last = tensor->ndim - 1; d <= last; d++) {
+            view->shape[d] = tensor->shape[last - d];
+            view->strides[d] = tensor->strides[last - d];
+        }
+        return view;
+    });
+}
+
 Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
     return build([&] {
         if (ndim != tensor->ndim)

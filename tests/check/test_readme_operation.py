@@ -1,4 +1,5 @@
 """The README's worked example: its pieces, put where it says into a copy of norch, make an operation that passes."""
+
 from __future__ import annotations
 
 import os
