@@ -32,10 +32,12 @@ from .creation import (
     zeros_like,
 )
 from .dlpack import from_dlpack
+from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
 from .interop import as_tensor, from_numpy, frombuffer
 from .memory import memory_allocated
+from .serialization import load, save
 from .storage import Storage
 from .tensor import CTensor, Tensor
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8

@@ -36,7 +36,7 @@ def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kin
     strides = None
     if byte_strides is not None:
         if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
-            raise ValueError(f"strides of {tuple(byte_strides)} bytes are no multiples of {kind.itemsize}: copy the array first")
+            raise ValueError(f"strides {byte_strides} in bytes are no multiples of {kind.itemsize}: copy the array first")
         strides = int64_array([step // kind.itemsize for step in byte_strides])
     sizes = int64_array(shape)
     ptr = lib.external_tensor(address, sizes, strides, len(shape), kind.number, read_only, id(owner))
@@ -118,11 +118,13 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:
         raise ValueError(
-            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) minus 1"
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) "
+            "minus 1"
         )
     if count < 0 and (size - offset) % width:
         raise ValueError(
-            f"frombuffer: buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element size ({width})"
+            f"frombuffer: buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element size "
+            f"({width})"
         )
     length = (size - offset) // width if count < 0 else count
     if length * width > size - offset:
@@ -141,7 +143,7 @@ def _over_buffer(view: memoryview) -> Any:
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == view.itemsize), None)
     if kind is None or view.suboffsets:
         return None
-    return _over(view, _address_of(view), view.shape, view.strides, kind, view.readonly)
+    return _over(view, _address_of(view), view.shape or (), view.strides, kind, view.readonly)
 
 
 def shared(data: Any) -> Any:
@@ -196,7 +198,8 @@ class Shared:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_cuda:
             raise TypeError(
-                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
             )
         try:
             import numpy
@@ -237,8 +240,8 @@ class Shared:
         if self.numel == 0:
             return memoryview((self.dtype.ctype * 0)()) if self.ndim == 1 else _empty_buffer(self)
         memory = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
-        memory.storage = self.untyped_storage()  # type: ignore[attr-defined]  # lives as long as the buffer
-        view = memoryview(memory).cast("B").cast(self.dtype.format, list(self.shape))  # type: ignore[call-overload]
+        memory.storage = self.untyped_storage()  # which lives as long as the buffer
+        view = memoryview(memory).cast("B").cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view
 
 

@@ -307,7 +307,8 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
             other = operand(other)
             if not isinstance(other, Tensor):
                 return NotImplemented
-        return recorded(wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error()), f.MatmulBackward, (self, other))
+        result = wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error())
+        return recorded(result, f.MatmulBackward, (self, other))
 
     def __rmatmul__(self, other: Any) -> Tensor:
         array = operand(other)

@@ -64,7 +64,8 @@ static int64_t count_spanned(const Tensor& tensor) {
         if (tensor.strides[d] < 0)
             fail(VALUE_ERROR, "negative strides are not supported: got strides %s for shape %s; copy the array first",
                  (const char*)shape_text(tensor.strides, tensor.ndim), (const char*)shape_text(tensor));
-        fits = fits && !__builtin_mul_overflow(tensor.shape[d] - 1, tensor.strides[d], &reach) && !__builtin_add_overflow(last, reach, &last);
+        fits = fits && !__builtin_mul_overflow(tensor.shape[d] - 1, tensor.strides[d], &reach) &&
+               !__builtin_add_overflow(last, reach, &last);
     }
     if (!fits || last >= INT64_MAX / 16)
         fail(VALUE_ERROR, "shape %s with strides %s is too large", (const char*)shape_text(tensor),
@@ -73,8 +74,8 @@ static int64_t count_spanned(const Tensor& tensor) {
 }
 
 // Strides are in elements; null where they lie in row order without gaps. Where this throws, the owner was not touched.
-static Owned tensor_over(void* data, const int64_t* shape, const int64_t* strides, int ndim, int32_t dtype, int32_t device,
-                         bool read_only, ReleaseFunction release, void* owner) {
+static Owned tensor_over(void* data, const int64_t* shape, const int64_t* strides, int ndim, int32_t dtype,
+                         int32_t device, bool read_only, ReleaseFunction release, void* owner) {
     int64_t width = item_size(dtype), stride = 1;
     check_device(device);
     Owned tensor(new_struct());
@@ -90,15 +91,15 @@ static Owned tensor_over(void* data, const int64_t* shape, const int64_t* stride
     }
     int64_t spanned = tensor->size ? count_spanned(*tensor) : 0;
     if (spanned && uintptr_t(data) % uintptr_t(width))
-        fail(VALUE_ERROR, "elements of %s must lie at multiples of %lld bytes, which these do not: copy them first", dtype_name(dtype),
-             (long long)width);
+        fail(VALUE_ERROR, "elements of %s must lie at multiples of %lld bytes, which these do not: copy them first",
+             dtype_name(dtype), (long long)width);
     tensor->data = spanned ? data : nullptr;
     tensor->storage = new_storage_over(tensor->data, spanned * width, device, read_only, release, owner);
     return tensor;
 }
 
-Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype, int32_t read_only,
-                        void* owner) {
+Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
+                        int32_t read_only, void* owner) {
     return build([&] {
         Owned tensor = tensor_over(data, shape, strides, ndim, dtype, CPU, read_only != 0, drop_object, owner);
         take_object(owner);
@@ -140,7 +141,8 @@ static const struct {
 } dlpack_types[DTYPE_COUNT] = {{6, 8}, {1, 8}, {0, 32}, {0, 64}, {2, 32}, {2, 64}};  // in the order of DType
 
 const void* dlpack_name(int32_t versioned, int32_t used) {
-    static const char* const names[2][2] = {{"dltensor", "used_dltensor"}, {"dltensor_versioned", "used_dltensor_versioned"}};
+    static const char* const names[2][2] = {{"dltensor", "used_dltensor"},
+                                            {"dltensor_versioned", "used_dltensor_versioned"}};
     return names[versioned != 0][used != 0];
 }
 
@@ -208,15 +210,19 @@ template <class Managed>
 static Owned imported(Managed* managed, bool read_only) {
     const DLTensor& given = managed->tensor;
     int32_t dtype = 0, device = CPU;
-    while (dtype < DTYPE_COUNT && (dlpack_types[dtype].code != given.type_code || dlpack_types[dtype].bits != given.bits)) dtype++;
+    while (dtype < DTYPE_COUNT &&
+           (dlpack_types[dtype].code != given.type_code || dlpack_types[dtype].bits != given.bits))
+        dtype++;
     if (dtype == DTYPE_COUNT || given.lanes != 1)
-        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code %d of %d bits and %d lanes", given.type_code, given.bits, given.lanes);
+        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code %d of %d bits and %d lanes", given.type_code,
+             given.bits, given.lanes);
     if (given.device_type == DLPACK_CUDA || given.device_type == DLPACK_CUDA_MANAGED)
         device = 1 + given.device_id;
     else if (given.device_type != DLPACK_CPU && given.device_type != DLPACK_CUDA_HOST)
-        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type %d", given.device_type);
-    return tensor_over(static_cast<char*>(given.data) + given.byte_offset, given.shape, given.strides, given.ndim, dtype, device, read_only,
-                       give_back<Managed>, managed);
+        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type %d",
+             given.device_type);
+    return tensor_over(static_cast<char*>(given.data) + given.byte_offset, given.shape, given.strides, given.ndim,
+                       dtype, device, read_only, give_back<Managed>, managed);
 }
 
 Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
@@ -224,7 +230,8 @@ Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
         if (!versioned) return imported(static_cast<DLManagedTensor*>(managed), false);
         auto* tensor = static_cast<DLManagedTensorVersioned*>(managed);
         if (tensor->major != 1)
-            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version %u.%u", tensor->major, tensor->minor);
+            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version %u.%u", tensor->major,
+                 tensor->minor);
         return imported(tensor, tensor->flags & DLPACK_READ_ONLY);
     });
 }
@@ -233,9 +240,11 @@ Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
 
 // Whoever consumes a capsule renames it and owns what it held; of the others, this is the end.
 static void destroy_capsule(void* capsule) {
-    const char *name = static_cast<const char*>(dlpack_name(0, 0)), *versioned = static_cast<const char*>(dlpack_name(1, 0));
+    const char *name = static_cast<const char*>(dlpack_name(0, 0)),
+               *versioned = static_cast<const char*>(dlpack_name(1, 0));
     if (python.is_capsule(capsule, name)) give_back<DLManagedTensor>(python.capsule_pointer(capsule, name));
-    if (python.is_capsule(capsule, versioned)) give_back<DLManagedTensorVersioned>(python.capsule_pointer(capsule, versioned));
+    if (python.is_capsule(capsule, versioned))
+        give_back<DLManagedTensorVersioned>(python.capsule_pointer(capsule, versioned));
 }
 
 void* dlpack_destructor() { return reinterpret_cast<void*>(destroy_capsule); }
