@@ -1,7 +1,7 @@
 """DLPack: tensors handed between libraries without copying, as PyCapsules around a C struct.
 
 The struct is built, read and given back by csrc/external.cpp; here is the Python side of the protocol: `__dlpack__`
-makes a capsule, `from_dlpack` consumes one. Both know the struct's versions 0 ("dltensor") and 1 ("dltensor_versioned").
+makes a capsule, `from_dlpack` consumes one. Both know its versions 0 ("dltensor") and 1 ("dltensor_versioned").
 """
 
 from __future__ import annotations
@@ -30,17 +30,19 @@ _TOLD_TO_C = (
     "PyCapsule_IsValid",
     "PyCapsule_GetPointer",
 )
-lib.use_python((c_void_p * len(_TOLD_TO_C))(*[ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]))
+_addresses = [ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]
+lib.use_python((c_void_p * len(_addresses))(*_addresses))
 
 _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
 
 
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any:
-    """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or of its capsule.
+    """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 
-    `copy=True` copies always; `copy=False` never, and raises ValueError where `device` would need it. Raises what the other
-    library raises where it cannot share, TypeError for dtypes that norch has not, ValueError for negative strides.
+    `copy=True` copies always; `copy=False` never, and raises ValueError where `device` would need it. Raises what the
+    other library raises where it cannot share, TypeError for dtypes that norch has not, and ValueError for negative
+    strides.
     """
     result = _consumed(_exported_by(ext_tensor))
     if device is not None and _C.device_number(device) != result._struct.device:
@@ -73,12 +75,12 @@ def _consumed(capsule: Any) -> Any:
             _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
             return result
     raise ValueError(
-        f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r} (each is consumed only once)"
+        f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}"
     )
 
 
 class Exchanged:
-    """The methods of Tensor by which other libraries take its memory: `numpy.from_dlpack(t)`, `torch.from_dlpack(t)`."""
+    """The methods of Tensor by which other libraries take its memory, as in `numpy.from_dlpack(t)`."""
 
     _ptr: Any
     _requires_grad: bool
@@ -87,7 +89,9 @@ class Exchanged:
         device = self._struct.device
         return (_CUDA, device - 1) if device else (_CPU, 0)
 
-    def __dlpack__(self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
+    def __dlpack__(
+        self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+    ) -> Any:
         """A capsule for `from_dlpack` of any library. Raises BufferError where the memory cannot be shared."""
         if self._requires_grad:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")

@@ -41,7 +41,7 @@ class Explanation:
 def explain(tensor: Any) -> Explanation:
     """A picture of how a tensor lies in its storage: shape, strides, offset, and which cell each element is.
 
-    Storages of more than 64 elements are shown around the tensor's first element. Raises TypeError for what is no tensor.
+    Of a storage of more than 64 elements a part that begins with the tensor is shown. Raises TypeError for no tensor.
     """
     check_tensor(tensor, "explain")
     parts = [_description(tensor), _formula(tensor), _picture(tensor)]

@@ -1,4 +1,4 @@
-"""Memory shared with Python objects: NumPy's arrays, and whatever else shows its memory as a buffer or an array interface.
+"""Memory shared with Python objects: NumPy's arrays, and what else shows its memory as a buffer or an array interface.
 
 Nothing here copies, and NumPy is imported only by what returns one of its arrays. (DLPack is in dlpack.py.)
 """
@@ -36,7 +36,7 @@ def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kin
     strides = None
     if byte_strides is not None:
         if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
-            raise ValueError(f"strides {byte_strides} in bytes are no multiples of {kind.itemsize}: copy the array first")
+            raise ValueError(f"strides {byte_strides} in bytes are no multiples of {kind.itemsize}: copy() the array")
         strides = int64_array([step // kind.itemsize for step in byte_strides])
     sizes = int64_array(shape)
     ptr = lib.external_tensor(address, sizes, strides, len(shape), kind.number, read_only, id(owner))
@@ -53,7 +53,7 @@ def from_numpy(array: Any) -> Any:
     if numpy is None or not isinstance(array, numpy.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if array.dtype.newbyteorder("=") != array.dtype and array.dtype.kind in "iuf":
-        raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype() first")
+        raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
     return _over_array(array, array.__array_interface__)
 
 
@@ -103,8 +103,8 @@ def _address_of(view: memoryview) -> int:
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
     """A vector over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
 
-    `count` is the number of elements, -1 for as many as there are. Over bytes, which cannot change, the tensor refuses to
-    be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is asked for.
+    `count` is the number of elements, -1 for as many as there are. Over bytes, which cannot change, the tensor refuses
+    to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is asked for.
     """
     kind = check_dtype(dtype)
     try:
@@ -118,13 +118,13 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:
         raise ValueError(
-            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} bytes) "
-            "minus 1"
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} "
+            "bytes) minus 1"
         )
     if count < 0 and (size - offset) % width:
         raise ValueError(
-            f"frombuffer: buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element size "
-            f"({width})"
+            f"frombuffer: buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element "
+            f"size ({width})"
         )
     length = (size - offset) // width if count < 0 else count
     if length * width > size - offset:
@@ -231,7 +231,7 @@ class Shared:
     def __buffer__(self: Any, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
         if self._requires_grad or self.is_cuda:
-            raise BufferError("only a tensor on the CPU that requires no gradients has a buffer; use detach() and cpu()")
+            raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
         if not self.is_contiguous():
             raise BufferError(f"strides {self.stride()} of shape {list(self.shape)} leave gaps; use contiguous()")
         read_only = bool(lib.is_read_only(self._ptr))

@@ -306,7 +306,7 @@ def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
         raise ValueError(f"tensor {name!r} has dtype {entry['dtype']!r}, expected one of {', '.join(_BY_NAME)}")
     shape, offsets = entry["shape"], entry["data_offsets"]
     if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
-        raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes and two places")
+        raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
     if len(shape) > _C.MAX_DIMS:
         raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {_C.MAX_DIMS}")
     begin, end = offsets
