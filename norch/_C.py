@@ -47,7 +47,7 @@ class CTensor(ctypes.Structure):
 
 # ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
 
-TENSOR, STATUS, ARRAY = c_void_p, c_int32, c_void_p
+TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -104,6 +104,16 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
     "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "use_python": (None, [ARRAY]),
+    "hold_storage": (STORAGE, [TENSOR]),
+    "free_storage": (None, [STORAGE]),
+    "storage_tensor": (TENSOR, [STORAGE, c_int32]),
+    "is_read_only": (c_int32, [TENSOR]),
+    "external_tensor": (TENSOR, [ARRAY, ARRAY, ARRAY, c_int32, c_int32, c_int32, c_void_p]),
+    "dlpack_tensor": (c_void_p, [TENSOR, c_int32, c_int32]),
+    "tensor_of_dlpack": (TENSOR, [c_void_p, c_int32]),
+    "dlpack_name": (c_void_p, [c_int32, c_int32]),
+    "dlpack_destructor": (c_void_p, []),
     "owns_memory": (c_int32, [TENSOR]),
     "shares_memory": (c_int32, [TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),

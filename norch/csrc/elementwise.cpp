@@ -119,15 +119,23 @@ static bool same_view(const Tensor& x, const Tensor& y) {
 }
 
 void check_writable(const Tensor& out, const char* name) {
+    if (out.storage->read_only)
+        fail(RUNTIME_ERROR, "%s: the written-to tensor is over memory that is read-only; clone() it first", name);
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(RUNTIME_ERROR, "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
                  "clone() it first", name);
 }
 
+// Two storages may share memory where it is not norch's own.
+static bool overlap(const Storage& x, const Storage& y) {
+    const char *a = static_cast<char*>(x.data), *b = static_cast<char*>(y.data);
+    return a < b + y.nbytes && b < a + x.nbytes;
+}
+
 // An operand that overlaps out in another layout would be overwritten while it is read: take a copy of it.
 static void separate(Operand& operand, const Tensor& out) {
-    if (operand.view.is_number || operand.view.storage != out.storage || same_view(operand.view, out)) return;
+    if (operand.view.is_number || !overlap(*operand.view.storage, *out.storage) || same_view(operand.view, out)) return;
     operand.converted = cast(operand.view, operand.view.dtype);
     operand.view = *operand.converted;
 }
