@@ -235,7 +235,7 @@ def _plain_number(value: Any, name: str) -> Any:
 
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A matrix [n, m] (square without m) of zeros with ones on its diagonal."""
-    columns = n if m is None else m
+    n, columns = sizes_of((n, n if m is None else m), "eye")
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result

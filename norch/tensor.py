@@ -71,7 +71,9 @@ class Tensor(
     @property
     def tensor(self) -> Any:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
-        return ctypes.cast(self._ptr, ctypes.POINTER(CTensor))
+        struct = CTensor.from_address(self._ptr)
+        struct.owner = self  # who reads the struct keeps its tensor
+        return ctypes.pointer(struct)
 
     @property
     def _struct(self) -> CTensor:
