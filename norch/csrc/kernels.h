@@ -42,5 +42,19 @@ struct SGDOptions {
     /* out = x, between any two dtypes and layouts of one shape */                                  \
     KERNEL(assign, (const Tensor& x, Tensor& out))                                                  \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
+    /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
+    KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
+    /* along rows, the last axis; all operands contiguous and float32 or float64; y is the result of the operation */ \
+    KERNEL(softmax, (const Tensor& x, Tensor& out))                                                 \
+    KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
+    KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
+    KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
+    /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
+    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
+    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
+                                    int64_t ignored, double scale))                                 \
+    /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
+    KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
+    KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
     /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
