@@ -65,7 +65,8 @@ class Reductions:
 
     def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
         """The standard deviation: the square root of `var`."""
-        return self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis).sqrt()
+        variance = self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis)
+        return recorded(wrap(lib.sqrt_tensor(variance._ptr) or raise_error()), f.StdBackward, (variance,))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Whether any element is nonzero, as bool."""
