@@ -103,7 +103,7 @@ class Composed:
         if p == 1:
             return size.sum(dim, keepdim)
         if p == 2:
-            return _root((self * self).sum(dim, keepdim))
+            return root((self * self).sum(dim, keepdim))
         return (size**p).sum(dim, keepdim) ** (1 / p)
 
     def count_nonzero(self: Any, dim: Any = None) -> Any:
@@ -184,8 +184,10 @@ def _times(x: Any, factor: Any) -> Any:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
 
 
-def _root(squares: Any) -> Any:
+def root(squares: Any) -> Any:
     """The square root, whose derivative at 0 is taken to be 0."""
+    if not squares.requires_grad:
+        return squares.sqrt()
     zero = squares.detach() == 0
     return zero._choose(0.0, zero._choose(1.0, squares).sqrt())
 

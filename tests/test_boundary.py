@@ -82,6 +82,7 @@ C_TYPES = {
     "int": ctypes.c_int32,
     "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
     "double": ctypes.c_double,
 }
 
