@@ -194,6 +194,5 @@ def root(squares: Any) -> Any:
 
 def _check_ranks(name: str, x: Any, x_rank: int, y: Any, y_rank: int) -> None:
     if x.ndim != x_rank or check_tensor(y, name).ndim != y_rank:
-        raise ShapeError(
-            f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {list(x.shape)} and {list(y.shape)}"
-        )
+        shapes = f"{list(x.shape)} and {list(y.shape)}"
+        raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {shapes}")

@@ -81,7 +81,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Grids of coordinates from vectors: grid k holds vector k's elements, along dimension k, repeated along the others.
+    """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
     With indexing="xy" the first two dimensions are exchanged.
     """

@@ -23,7 +23,9 @@ def test_arange_of_integers_is_a_range(bounds, device):
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("bounds", [(0.0, 1.0, 0.1), (1.0, -1.0, -0.25), (0, 1000, 0.1), (-3.7, 12.2, 0.03), (0.5, 0.6)])
+@pytest.mark.parametrize(
+    "bounds", [(0.0, 1.0, 0.1), (1.0, -1.0, -0.25), (0, 1000, 0.1), (-3.7, 12.2, 0.03), (0.5, 0.6)]
+)
 def test_arange_of_floats_rounds_each_element_once(bounds, dtype, device):
     start, end, step = (*bounds, 1)[:3]
     count = math.ceil((end - start) / step)
@@ -58,7 +60,9 @@ def test_arange_refuses_what_it_cannot_count():
 
 
 @pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("start, end, steps", [(0, 1, 11), (-2.5, 7, 100), (3, -4, 6), (1, 1, 3), (2, 5, 1), (0, 1, 0), (0, 3, 2)])
+@pytest.mark.parametrize(
+    "start, end, steps", [(0, 1, 11), (-2.5, 7, 100), (3, -4, 6), (1, 1, 3), (2, 5, 1), (0, 1, 0), (0, 3, 2)]
+)
 def test_linspace_is_symmetric_and_ends_where_it_should(start, end, steps, dtype, device):
     result = norch.linspace(start, end, steps, dtype=dtype_named(dtype), device=device)
     step = (end - start) / (steps - 1) if steps > 1 else 0.0
@@ -128,7 +132,11 @@ def test_promotion_with_numbers(dtype, device):
 def test_limits_of_dtypes():
     assert norch.get_default_dtype() is norch.float32 is norch.rand(1).dtype
     for dtype, kind in (("float32", norch.finfo(norch.float32)), ("float64", norch.finfo(norch.float64))):
-        one, number = 1.0, lambda x, d=dtype: norch.tensor([x], dtype=dtype_named(d))[0]
+        one = 1.0
+
+        def number(x, dtype=dtype):
+            return norch.tensor([x], dtype=dtype_named(dtype))[0]
+
         assert number(one + kind.eps) > one and number(one + kind.eps / 2) == one
         assert number(kind.max) == kind.max < inf and number(kind.max * (1 + kind.eps)) == inf
         assert kind.min == -kind.max and number(kind.tiny) == kind.tiny and kind.bits == dtype_named(dtype).itemsize * 8
@@ -143,7 +151,24 @@ def test_limits_of_dtypes():
 # ---- conversions -----------------------------------------------------------------------------------------------------
 
 LOWEST = {"int32": -(2**31), "int64": -(2**63)}
-NUMBERS = [nan, inf, -inf, 1e20, -1e20, 3e9, -3e9, 2.0**31, -(2.0**31), 2.0**63, -(2.0**63), 300.7, -300.7, -1.5, 0.5, -0.0]
+NUMBERS = [
+    nan,
+    inf,
+    -inf,
+    1e20,
+    -1e20,
+    3e9,
+    -3e9,
+    2.0**31,
+    -(2.0**31),
+    2.0**63,
+    -(2.0**63),
+    300.7,
+    -300.7,
+    -1.5,
+    0.5,
+    -0.0,
+]
 
 
 @pytest.mark.parametrize("source", REAL)

@@ -39,7 +39,7 @@ VIEWS = {
 def test_a_write_shows_in_the_base_and_the_other_way(view, device, no_leak):
     base = norch.arange(24, device=device).reshape(4, 6)
     shown = view(base)
-    chosen = {value for value in shown.reshape(-1).tolist()}
+    chosen = set(shown.reshape(-1).tolist())
     version = base._version
     shown.mul_(-1)
     assert base._version == version + 1

@@ -1,4 +1,4 @@
-"""The derivatives of elementary functions: those of tensor.py that are not in the article (functions.py has the others)."""
+"""The derivatives of further elementary functions, one class each: angles, exponentials, logarithms, remainders."""
 
 from __future__ import annotations
 
