@@ -18,6 +18,7 @@ from helpers import (
     reduce,
     truths,
 )
+from indexing_cases import indexing
 
 
 @dataclass(frozen=True)
@@ -524,4 +525,5 @@ def compositions() -> list:
 
 
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
+CASES += indexing(case, along, taken, written)
 TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers

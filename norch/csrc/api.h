@@ -10,6 +10,17 @@
 
 #define API extern "C" __attribute__((visibility("default")))
 
+// The functions of Python's C API that norch calls, told to it by the interpreter that loaded it: norch links to none.
+struct PythonFunctions {
+    int (*is_initialized)();
+    int (*take_lock)();  // PyGILState_Ensure
+    void (*give_lock)(int);
+    void (*take_reference)(void* object);
+    void (*drop_reference)(void* object);
+    int (*is_capsule)(void* capsule, const char* name);
+    void* (*capsule_pointer)(void* capsule, const char* name);
+};
+
 // ---- Errors and memory
 API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
@@ -87,12 +98,38 @@ API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
 
+// ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
+//      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
+API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
+API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+                  int32_t accumulate);  // the values broadcast
+API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
+API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
+API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
+// Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
+API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices);
+API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
+API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
+
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
                  const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
                  int32_t nesterov, int32_t maximize);
+
+// ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
+API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
+API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
+API void free_storage(Storage* storage);
+API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
+API int32_t is_read_only(Tensor* tensor);
+API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
+                            int32_t read_only, void* owner);  // over the memory of a Python object, which it keeps alive
+API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
+API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
+API const void* dlpack_name(int32_t versioned, int32_t used);
+API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 
 // ---- What autograd asks
 API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a write to this one
