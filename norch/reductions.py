@@ -9,6 +9,7 @@ from typing import Any
 
 from ._C import int64_array, lib, raise_error
 from .autograd import functions as f
+from .composed import root
 from .operation import recorded, wrap
 from .views import sizes_of
 
@@ -64,9 +65,8 @@ class Reductions:
         return total / float(max(count - correction, 0))
 
     def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
-        """The standard deviation: the square root of `var`."""
-        variance = self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis)
-        return recorded(wrap(lib.sqrt_tensor(variance._ptr) or raise_error()), f.StdBackward, (variance,))
+        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is taken to be 0."""
+        return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Whether any element is nonzero, as bool."""

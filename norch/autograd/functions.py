@@ -188,16 +188,6 @@ class SqrtBackward(Function):
         return [gradient / (2.0 * self.output)]
 
 
-class StdBackward(Function):
-    """The square root of a variance: d sqrt(v)/dv = 1 / (2 sqrt(v)), and 0 where nothing varies, as in PyTorch"""
-
-    keeps_input, saves_output = False, True
-
-    def backward(self, gradient: Any) -> list[Any]:
-        y = self.output
-        return [(y == 0)._choose(0.0, gradient / (2.0 * y))]
-
-
 class SinBackward(Function):
     """d sin(x)/dx = cos(x)"""
 
