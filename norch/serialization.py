@@ -88,7 +88,10 @@ def _decode(encoded: Any, tensors: dict[str, Tensor], place: Any) -> Any:
     if kind == "tensor":
         if not isinstance(content, str) or content not in tensors:
             raise ValueError(f"its structure names a tensor {content!r} that is not there, or twice")
-        found = place(tensors.pop(content), encoded.get("device", "cpu"))
+        device = encoded.get("device", "cpu")
+        if not isinstance(device, str):
+            raise ValueError(f"its structure puts the tensor {content!r} on a device {device!r}")
+        found = place(tensors.pop(content), device)
         return found.requires_grad_() if encoded.get("requires_grad") is True and found.is_floating_point() else found
     if kind == "float":
         if content not in ("nan", "inf", "-inf"):
