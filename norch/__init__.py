@@ -14,9 +14,6 @@ from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
     arange,
-    cat,
-    concat,
-    concatenate,
     empty,
     empty_like,
     eye,
@@ -25,7 +22,6 @@ from .creation import (
     linspace,
     ones,
     ones_like,
-    stack,
     tensor,
     where,
     zeros,
@@ -37,6 +33,36 @@ from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
 from .interop import as_tensor, from_numpy, frombuffer
 from .memory import memory_allocated
+from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_tensors,
+    cat,
+    column_stack,
+    concat,
+    concatenate,
+    dstack,
+    hstack,
+    meshgrid,
+    row_stack,
+    stack,
+    vstack,
+)
+from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
+from .random import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
 from .serialization import load, save
 from .storage import Storage
 from .tensor import CTensor, Tensor

@@ -232,7 +232,7 @@ def geometry(x: Any) -> Callable[[Any], Any]:
     if not base.is_contiguous():
         raise RuntimeError("in-place operations with gradients need a contiguous base; use clone() or contiguous() first")
     shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
-    return lambda gradient: gradient.contiguous().as_strided(shape, strides, offset)
+    return lambda gradient: _functions().strided(gradient, shape, strides, offset)
 
 
 def follow_base(x: Any) -> Any:

@@ -1,9 +1,9 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
-strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py and
-indexing.py, reductions in reductions.py, memory in storage.py, its sharing in interop.py and dlpack.py, printing in
-formatting.py.
+strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
+indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its sharing in
+interop.py and dlpack.py, printing in formatting.py.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
+from .composed import Composed
 from .dlpack import Exchanged
+from .generator import RandomFills
 from .interop import Shared
 from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
+from .rearranging import Rearranging
 from .reductions import Reductions
+from .selection import Selection
+from .sorting import Sorting
 from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
 from .views import Views
@@ -28,7 +33,9 @@ from .views import Views
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Reductions, Stored, Shared, Exchanged):
+class Tensor(
+    Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged
+):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
@@ -64,7 +71,9 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
     @property
     def tensor(self) -> Any:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
-        return ctypes.cast(self._ptr, ctypes.POINTER(CTensor))
+        struct = CTensor.from_address(self._ptr)
+        struct.owner = self  # who reads the struct keeps its tensor
+        return ctypes.pointer(struct)
 
     @property
     def _struct(self) -> CTensor:
@@ -227,6 +236,9 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
     __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
     __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
+    _, _, _, fmod, fmod_ = binary("fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x")
+    _, _, _, atan2, atan2_ = binary("atan2", f.Atan2Backward, "The angle, in radians, of the point (y, x)")
+    _, _, _, hypot, hypot_ = binary("hypot", f.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -242,6 +254,7 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
     floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
     round, round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
+    trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
     log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
     sqrt, sqrt_ = unary("sqrt", f.SqrtBackward, "The square root of x")
@@ -249,6 +262,21 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
     cos, cos_ = unary("cos", f.CosBackward, "The cosine of x, in radians")
     tanh, tanh_ = unary("tanh", f.TanhBackward, "The hyperbolic tangent of x")
     sigmoid, sigmoid_ = unary("sigmoid", f.SigmoidBackward, "1 / (1 + exp(-x))")
+    tan, tan_ = unary("tan", f.TanBackward, "The tangent of x, in radians")
+    asin, asin_ = unary("asin", f.AsinBackward, "The angle, in radians, whose sine is x")
+    acos, acos_ = unary("acos", f.AcosBackward, "The angle, in radians, whose cosine is x")
+    atan, atan_ = unary("atan", f.AtanBackward, "The angle, in radians, whose tangent is x")
+    sinh, sinh_ = unary("sinh", f.SinhBackward, "The hyperbolic sine of x")
+    cosh, cosh_ = unary("cosh", f.CoshBackward, "The hyperbolic cosine of x")
+    exp2, exp2_ = unary("exp2", f.Exp2Backward, "2 to the power of x")
+    expm1, expm1_ = unary("expm1", f.Expm1Backward, "exp(x) - 1, exact near 0 too")
+    log1p, log1p_ = unary("log1p", f.Log1pBackward, "log(1 + x), exact near 0 too")
+    log2, log2_ = unary("log2", f.Log2Backward, "The logarithm of x to base 2")
+    log10, log10_ = unary("log10", f.Log10Backward, "The logarithm of x to base 10")
+    rsqrt, rsqrt_ = unary("rsqrt", f.RsqrtBackward, "1 / sqrt(x)")
+    reciprocal, reciprocal_ = unary("reciprocal", f.ReciprocalBackward, "1 / x")
+    erf, erf_ = unary("erf", f.ErfBackward, "The error function of x")
+    erfc, erfc_ = unary("erfc", f.ErfcBackward, "1 - erf(x), exact for large x too")
     isnan, _ = unary("isnan", None, "Whether x is NaN, as bool")
     isinf, _ = unary("isinf", None, "Whether x is infinite, as bool")
     isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN, as bool")
@@ -259,10 +287,6 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
 
     def __pos__(self) -> Tensor:
         return self
-
-    def square(self) -> Tensor:
-        """x * x"""
-        return self * self
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
@@ -282,6 +306,9 @@ class Tensor(Views, Reductions, Stored, Shared, Exchanged):
         bounds = (-float("inf") if min is None else min, float("inf") if max is None else max)
         low, high = (check_operand(bound, "clamp_") for bound in bounds)
         return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+
+    clip, clip_ = clamp, clamp_
+    absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """This tensor's elements where the bool `condition` holds, those of `other` elsewhere."""

@@ -45,6 +45,16 @@ API Tensor* to_device(Tensor* tensor, int32_t device);      // a contiguous copy
 API int assign_tensor(Tensor* target, Tensor* source);      // target[...] = source, broadcast and cast
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
+// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
+API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
+API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);         // in [low, high)
+API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
+API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range);    // low, ... low + range - 1
+API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);             // for tests: four words
+
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
@@ -56,6 +66,8 @@ API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count); 
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);          // drops the axis
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
+API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
+API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);  // the same bytes read as another dtype
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset);
 
 // ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its
@@ -85,6 +97,19 @@ REDUCTIONS(DECLARE_REDUCTION)
 API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
+
+// ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
+//      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
+API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
+API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+                  int32_t accumulate);  // the values broadcast
+API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
+API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
+API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
+// Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
+API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices);
+API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
+API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul

@@ -147,8 +147,17 @@ bool is_contiguous(const Tensor& tensor);
 void check_device(int32_t device);                                                             // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
-void check_writable(const Tensor& out, const char* operation);  // throws where a write in place cannot be allowed
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
+
+// ---- Checks and broadcasting (elementwise.cpp) ------------------------------------------------------------------
+
+struct Shape {
+    int ndim = 0;
+    int64_t sizes[MAX_DIMS];
+};
+void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
+void check_devices(const Tensor& x, const Tensor& y, const char* operation);
+void check_writable(const Tensor& out, const char* operation);  // throws where a write in place cannot be allowed
 
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
 
