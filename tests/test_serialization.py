@@ -304,12 +304,11 @@ HOSTILE = {
     "no UTF-8": (joined(b'{"\xff": 1}'), "no valid JSON"),
     "not a number": (joined(b'{"x": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 8]}}', bytes(8)), "NaN"),
     "deep header": (joined(b'{"x": ' + DEEP + b"}"), "nested too deeply"),
-    "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|dtype, shape and data_offsets"),
+    "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|'x' lacks"),
     "a name twice": (joined(b'{"x": %b, "x": %b}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "'x' comes twice"),
     "a field twice": (joined(b'{"x": {"dtype": "F32", "dtype": "F32", "shape": [2]}}'), "'dtype' comes twice"),
-    "an entry that is no dict": (joined({"x": 3}), "'x' has not exactly"),
-    "a field missing": (joined({"x": {"dtype": "F32", "shape": [2]}}), "'x' has not exactly"),
-    "a field too many": (joined({"x": entry(more=1)}, bytes(8)), "'x' has not exactly"),
+    "an entry that is no dict": (joined({"x": 3}), "'x' lacks"),
+    "a field missing": (joined({"x": {"dtype": "F32", "shape": [2]}}), "'x' lacks"),
     "unknown dtype": (joined({"x": entry(dtype="BF16", offsets=(0, 4))}, bytes(4)), "'x' has dtype 'BF16'"),
     "dtype of a wrong type": (joined({"x": entry(dtype=["F32"])}, bytes(8)), "has dtype"),
     "negative size": (joined({"x": entry(shape=(-2,))}, bytes(8)), "has shape"),
@@ -362,6 +361,10 @@ def test_a_hostile_file(name, tmp_path):
     del caught
     gc.collect()
     assert norch.memory_allocated() == before
+
+
+def test_fields_of_a_later_format_do_no_harm():
+    same({"x": norch.zeros(2)}, norch.load(io.BytesIO(joined({"x": entry(more=1)}, bytes(8)))))
 
 
 def test_every_truncation_is_noticed():
