@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import c_char_p, c_double, c_int32, c_int64, c_void_p
+from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,7 +47,7 @@ class CTensor(ctypes.Structure):
 
 # ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
 
-TENSOR, STATUS, ARRAY = c_void_p, c_int32, c_void_p
+TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -67,6 +67,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "contiguous_tensor": (TENSOR, [TENSOR]),
     "cast_tensor": (TENSOR, [TENSOR, c_int32]),
     "to_device": (TENSOR, [TENSOR, c_int32]),
+    "arange_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "integer_arange_tensor": (TENSOR, [c_int64, c_int64, c_int64, c_int32, c_int32]),
+    "linspace_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "uniform_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
+    "normal_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
+    "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
+    "permutation_tensor": (TENSOR, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
+    "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
@@ -79,6 +87,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "unsqueeze_tensor": (TENSOR, [TENSOR, c_int64]),
     "select_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
     "slice_tensor": (TENSOR, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
+    "flipped_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "view_as_dtype": (TENSOR, [TENSOR, c_int32]),
     "as_strided_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
     "argmax_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
@@ -94,6 +104,16 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
     "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "use_python": (None, [ARRAY]),
+    "hold_storage": (STORAGE, [TENSOR]),
+    "free_storage": (None, [STORAGE]),
+    "storage_tensor": (TENSOR, [STORAGE, c_int32]),
+    "is_read_only": (c_int32, [TENSOR]),
+    "external_tensor": (TENSOR, [ARRAY, ARRAY, ARRAY, c_int32, c_int32, c_int32, c_void_p]),
+    "dlpack_tensor": (c_void_p, [TENSOR, c_int32, c_int32]),
+    "tensor_of_dlpack": (TENSOR, [c_void_p, c_int32]),
+    "dlpack_name": (c_void_p, [c_int32, c_int32]),
+    "dlpack_destructor": (c_void_p, []),
     "owns_memory": (c_int32, [TENSOR]),
     "shares_memory": (c_int32, [TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),

@@ -14,9 +14,6 @@ from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
     arange,
-    cat,
-    concat,
-    concatenate,
     empty,
     empty_like,
     eye,
@@ -25,17 +22,51 @@ from .creation import (
     linspace,
     ones,
     ones_like,
-    stack,
     tensor,
     where,
     zeros,
     zeros_like,
 )
+from .dlpack import from_dlpack
+from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .interop import as_tensor, from_numpy, frombuffer
 from .memory import memory_allocated
+from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_tensors,
+    cat,
+    column_stack,
+    concat,
+    concatenate,
+    dstack,
+    hstack,
+    meshgrid,
+    row_stack,
+    stack,
+    vstack,
+)
+from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
+from .random import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from .serialization import load, save
+from .storage import Storage
 from .tensor import CTensor, Tensor
-from .types import Size, dtype, float32, float64, int32, int64, uint8
+from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
 float = float32  # noqa: A001

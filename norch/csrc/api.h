@@ -10,6 +10,17 @@
 
 #define API extern "C" __attribute__((visibility("default")))
 
+// The functions of Python's C API that norch calls, told to it by the interpreter that loaded it: norch links to none.
+struct PythonFunctions {
+    int (*is_initialized)();
+    int (*take_lock)();  // PyGILState_Ensure
+    void (*give_lock)(int);
+    void (*take_reference)(void* object);
+    void (*drop_reference)(void* object);
+    int (*is_capsule)(void* capsule, const char* name);
+    void* (*capsule_pointer)(void* capsule, const char* name);
+};
+
 // ---- Errors and memory
 API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
@@ -34,6 +45,16 @@ API Tensor* to_device(Tensor* tensor, int32_t device);      // a contiguous copy
 API int assign_tensor(Tensor* target, Tensor* source);      // target[...] = source, broadcast and cast
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
+// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
+API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
+API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);         // in [low, high)
+API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
+API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range);    // low, ... low + range - 1
+API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);             // for tests: four words
+
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
@@ -45,6 +66,8 @@ API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count); 
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);          // drops the axis
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
+API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
+API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);  // the same bytes read as another dtype
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset);
 
 // ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its
@@ -94,6 +117,19 @@ API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
                  const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
                  int32_t nesterov, int32_t maximize);
+
+// ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
+API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
+API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
+API void free_storage(Storage* storage);
+API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
+API int32_t is_read_only(Tensor* tensor);
+API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
+                            int32_t read_only, void* owner);  // over the memory of a Python object, which it keeps alive
+API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
+API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
+API const void* dlpack_name(int32_t versioned, int32_t used);
+API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 
 // ---- What autograd asks
 API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a write to this one

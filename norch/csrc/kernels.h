@@ -13,6 +13,8 @@
 
 #pragma once
 #include "ops.h"
+#include "ramp.h"
+#include "random.h"
 #include "tensor.h"
 
 struct SGDOptions {
@@ -45,6 +47,11 @@ struct SGDOptions {
     /* out = x, between any two dtypes and layouts of one shape */                                  \
     KERNEL(assign, (const Tensor& x, Tensor& out))                                                  \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
+    /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
+    KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
+    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
+    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
+    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
     KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
