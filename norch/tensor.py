@@ -16,6 +16,7 @@ from ._C import CTensor, lib, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
+from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import no_grad
 from .composed import Composed
 from .dlpack import Exchanged
@@ -28,7 +29,7 @@ from .selection import Selection
 from .sorting import Sorting
 from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
-from .views import Views
+from .views import Views, sizes_of
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -319,13 +320,13 @@ class Tensor(
 
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
-        shifted = (self - _peak("softmax", self, dim)).exp()
-        return shifted / shifted.sum(axis=dim, keepdim=True)
+        (axis,) = sizes_of((dim,), "softmax")
+        return recorded(wrap(lib.softmax_tensor(self._ptr, axis) or raise_error()), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
-        shifted = self - _peak("log_softmax", self, dim)
-        return shifted - shifted.exp().sum(axis=dim, keepdim=True).log()
+        (axis,) = sizes_of((dim,), "log_softmax")
+        return recorded(wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
@@ -511,13 +512,6 @@ class Tensor(
 
 
 operation.Tensor = Tensor
-
-
-def _peak(name: str, x: Tensor, dim: Any) -> Tensor:
-    """The largest element along dim, as a constant."""
-    if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
-    return x.detach().max(axis=dim, keepdim=True)
 
 
 def _empty_lists(shape: Size) -> list[Any]:
