@@ -123,7 +123,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         )
     if count < 0 and (size - offset) % width:
         raise ValueError(
-            f"frombuffer: buffer length ({size} bytes) after offset ({offset} bytes) must be a multiple of element "
+            f"frombuffer: buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
             f"size ({width})"
         )
     length = (size - offset) // width if count < 0 else count

@@ -1,6 +1,6 @@
-"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`; running totals.
+"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`.
 
-Over everything the result is the article's scalar, of shape [1].
+Over everything the result is the article's scalar, of shape [1]. Running totals (cumsum, cumprod) keep the shape.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis
 
 
 class Picked(tuple):
-    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` picked along a dimension, and `indices`."""
+    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` along a dimension, and `indices`."""
 
     __slots__ = ()
 

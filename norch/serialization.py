@@ -88,7 +88,10 @@ def _decode(encoded: Any, tensors: dict[str, Tensor], place: Any) -> Any:
     if kind == "tensor":
         if not isinstance(content, str) or content not in tensors:
             raise ValueError(f"its structure names a tensor {content!r} that is not there, or twice")
-        found = place(tensors.pop(content), encoded.get("device", "cpu"))
+        device = encoded.get("device", "cpu")
+        if not isinstance(device, str):
+            raise ValueError(f"its structure puts the tensor {content!r} on a device {device!r}")
+        found = place(tensors.pop(content), device)
         return found.requires_grad_() if encoded.get("requires_grad") is True and found.is_floating_point() else found
     if kind == "float":
         if content not in ("nan", "inf", "-inf"):
@@ -299,8 +302,8 @@ def _refuse(constant: str) -> Any:
 
 def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
     """The dtype, shape, begin and end of a tensor, which agree with each other."""
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"tensor {name!r} has not exactly dtype, shape and data_offsets")
+    if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= set(entry):
+        raise ValueError(f"tensor {name!r} lacks a dtype, a shape or data_offsets")
     kind = _BY_NAME.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
     if kind is None:
         raise ValueError(f"tensor {name!r} has dtype {entry['dtype']!r}, expected one of {', '.join(_BY_NAME)}")
