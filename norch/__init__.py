@@ -31,9 +31,8 @@ from .dlpack import from_dlpack
 from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
-from .interop import as_tensor, from_numpy, frombuffer
-from .memory import memory_allocated
 from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .interop import as_tensor, from_numpy, frombuffer
 from .joining import (
     atleast_1d,
     atleast_2d,
@@ -50,6 +49,7 @@ from .joining import (
     stack,
     vstack,
 )
+from .memory import memory_allocated
 from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
 from .random import (
     bernoulli,
