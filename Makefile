@@ -66,7 +66,16 @@ SOURCES := $(sort $(wildcard norch/csrc/*.cpp))
 ifneq ($(CUDA),0)
 SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
 endif
-OBJECTS := $(SOURCES:norch/csrc/%.cpp=$(BUILD)/%.o)
+
+# The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
+# The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
+ISAS := baseline$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512)
+ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
+ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
+
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matmul.cpp)
+KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
+OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
 # Sanitized variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
 all: $(LIBRARY)
@@ -89,8 +98,15 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
 $(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
 
+define KERNEL_RULE
+$(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
+	@echo "compile $$< for $(1)"
+	$$(QUIET)$$(CXX) $$(FLAGS) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
+
 # Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(LINK) $(LDLIBS) $(OBJECTS)
+COMMANDS := $(CXX) $(FLAGS) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS)
 $(BUILD)/flags: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
 	@mkdir -p $(BUILD)

@@ -55,6 +55,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "memory_allocated": (c_int64, [c_int32]),
     "live_tensors": (c_int64, []),
     "fail_allocation": (None, [c_int64]),
+    "instruction_set": (c_char_p, []),
+    "instruction_set_error": (c_char_p, []),
+    "get_num_threads": (c_int32, []),
+    "set_num_threads": (None, [c_int32]),
     "device_count": (c_int32, []),
     "why_no_cuda": (c_char_p, []),
     "list_operations": (c_char_p, [c_int32]),
@@ -103,6 +107,16 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cumprod_tensor": (TENSOR, [TENSOR, c_int64]),
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
     "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
+    "softmax_tensor": (TENSOR, [TENSOR, c_int64]),
+    "log_softmax_tensor": (TENSOR, [TENSOR, c_int64]),
+    "softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
+    "log_softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
+    "linear_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR]),
+    "linear_backward": (STATUS, [TENSOR, TENSOR, TENSOR, c_int32, ARRAY]),
+    "cross_entropy_tensor": (TENSOR, [TENSOR, TENSOR, c_int64, c_int32]),
+    "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
+    "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
+    "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
@@ -139,6 +153,9 @@ for _arity, _names in enumerate(operations().values(), 1):
 for _name, (_result, _arguments) in PROTOTYPES.items():
     _function = getattr(lib, _name)
     _function.restype, _function.argtypes = _result, _arguments
+
+if lib.instruction_set_error():
+    raise ImportError(lib.instruction_set_error().decode())
 
 write_clock = c_int64.in_dll(lib, "write_clock")  # ticks at every write in place
 

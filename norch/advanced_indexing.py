@@ -1,9 +1,10 @@
 """Indexing by arrays of integers and by boolean masks: `t[rows, columns]`, `t[t > 0] = 0`.
 
-PyTorch's rules, which are NumPy's but for one: integers, slices, `...` and None first make a view; then the index arrays
-select from it, one for each dimension that they stand for. They broadcast together, and their common shape stands in
-the result where they stood if they were neighbours, else in front. (NumPy counts integers among the arrays here.) A mask
-of m dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of size 1 or 0.
+PyTorch's rules, which are NumPy's but for one: integers, slices, `...` and None first make a view; then the index
+arrays select from it, one for each dimension that they stand for. They broadcast together, and their common shape
+stands in the result where they stood if they were neighbours, else in front. (NumPy counts integers among the arrays
+here.) A mask of m dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of
+size 1 or 0. A tensor of no dimensions is an integer, one of shape [1] an array of one.
 
 Reading gives a copy. Writing goes through to the tensor; where places repeat, the last value stays.
 """
@@ -14,6 +15,7 @@ import ctypes
 import operator
 from typing import Any
 
+from . import indexing
 from ._C import int64_array, lib
 from .autograd import functions as f
 from .operation import operand
@@ -67,9 +69,9 @@ def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
 
 def values_for(x: Any, value: Any, ndim: int) -> Any:
     """What is assigned to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
-    from . import creation
-
     if not hasattr(value, "_ptr"):
+        from . import creation
+
         number = operand(value)
         if number is NotImplemented:
             value = creation.tensor(value, dtype=x.dtype, device=x.device)
@@ -83,8 +85,6 @@ def values_for(x: Any, value: Any, ndim: int) -> Any:
 
 def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
     """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
-    from . import indexing
-
     view, axis = x, 0  # axis: of x
     indices: list[Any] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
@@ -133,8 +133,6 @@ def _dimensions(part: Any) -> int:
 
 def _checked(part: Any, x: Any) -> Any:
     """A part as None, `...`, a slice, a bool, an int, or a tensor of int64 or bool on x's device."""
-    from . import creation
-
     if part is None or part is Ellipsis or isinstance(part, (slice, bool)):
         return part
     if not hasattr(part, "_ptr"):
@@ -147,16 +145,22 @@ def _checked(part: Any, x: Any) -> Any:
         if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
             kinds = "integers, slices, `...`, None, masks and arrays of integers"
             raise TypeError(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
+        from . import creation  # which needs Tensor, and so this module, first
+
         part = creation.tensor(list(part) if isinstance(part, range) else part)
         part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
-    if part.dtype is uint8:
+    kind = part.dtype
+    if kind is uint8:
         raise IndexError("uint8 indices are masks to PyTorch and integers to NumPy: convert them with bool() or long()")
-    if part.dtype.is_floating_point:
-        raise IndexError(f"index tensors hold integers or bools, got {part.dtype} of shape {list(part.shape)}")
-    if part.ndim == 0 and part.dtype is not bool_:
-        return operator.index(part)
-    part = part if part.dtype is bool_ else part.to(int64)
-    return part.to(x.device) if part.device == "cpu" else part
+    if kind.is_floating_point:
+        raise IndexError(f"index tensors hold integers or bools, got {kind} of shape {list(part.shape)}")
+    if kind is not bool_:
+        if part.ndim == 0:
+            return operator.index(part)
+        part = part if kind is int64 else part.to(int64)
+    if part._struct.device != x._struct.device and part.device == "cpu":
+        return part.to(x.device)
+    return part
 
 
 def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:

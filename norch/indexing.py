@@ -14,12 +14,13 @@ from .types import bool_
 
 
 def get(x: Any, index: Any) -> Any:
-    """x[index]: a Python number where the index has an integer for every dimension, a copy where it has masks or arrays,
-    else a view.
-    """
+    """x[index]: a Python number by an integer for every dimension, a copy by masks or arrays, else a view."""
     parts = index if isinstance(index, tuple) else (index,)
-    if len(parts) == x._struct.ndim and all(type(part) is int for part in parts):
-        return _element(x, parts)
+    if all(type(part) is int for part in parts):
+        if len(parts) == x._struct.ndim:
+            return _element(x, parts)
+        if len(parts) == 1:
+            return selected(x, 0, parts[0], 0)
     parsed = _parse(x, parts)
     if parsed is None:
         return advanced_indexing.get(x, parts)
@@ -54,12 +55,12 @@ def _element(x: Any, indices: Any) -> Any:
 
 
 def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
-    """The index with an entry for each dimension: integers, slices and Nones, `...` written out. None if there is more."""
+    """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
     parsed: list[Any] = []
     for part in parts:
-        if part is None or part is Ellipsis or isinstance(part, slice):
+        if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
             parsed.append(part)
-        elif isinstance(part, bool) or getattr(part, "ndim", 0) or getattr(part, "dtype", None) is bool_:
+        elif isinstance(part, (bool, list)) or getattr(part, "shape", ()) or getattr(part, "dtype", None) is bool_:
             return None
         else:
             try:
@@ -96,7 +97,7 @@ def _view(x: Any, parsed: list[Any]) -> Any:
 
 def selected(x: Any, at: int, place: int, axis: int) -> Any:
     """One index of dimension `at`, which messages call `axis`."""
-    size = x.shape[at]
+    size = x._struct.shape[at]
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
     return x.select(at, place)

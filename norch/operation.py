@@ -152,7 +152,8 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
 def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
     result = wrap(ptr or raise_error())
-    result._base = base if base._base is None else base._base
+    # a leaf is the base of its views, though it may be a view itself: writing through them must find it
+    result._base = base if base._base is None or (base._requires_grad and base.grad_fn is None) else base._base
     if base._requires_grad and mode.enabled:
         return _function.record(result, backward(base, *parameters), (base,))
     return result
@@ -187,9 +188,9 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
 
 def _check_leaf(x: Any) -> None:
-    root = x if x._base is None else x._base
-    if root._requires_grad and root.grad_fn is None:
-        what = "a leaf tensor that requires grad" if root is x else "a view of a leaf tensor that requires grad"
+    leaf = x if x._base is None or (x._requires_grad and x.grad_fn is None) else x._base
+    if leaf._requires_grad and leaf.grad_fn is None:
+        what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place")
 
 

@@ -1,6 +1,6 @@
-"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`; running totals.
+"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`.
 
-Over everything the result is the article's scalar, of shape [1].
+Over everything the result is the article's scalar, of shape [1]. Running totals (cumsum, cumprod) keep the shape.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Any
 
 from ._C import int64_array, lib, raise_error
 from .autograd import functions as f
+from .composed import root
 from .operation import recorded, wrap
 from .views import sizes_of
 
@@ -64,8 +65,8 @@ class Reductions:
         return total / float(max(count - correction, 0))
 
     def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
-        """The standard deviation: the square root of `var`."""
-        return self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis).sqrt()
+        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is taken to be 0."""
+        return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Whether any element is nonzero, as bool."""
@@ -140,7 +141,7 @@ def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis
 
 
 class Picked(tuple):
-    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` picked along a dimension, and `indices`."""
+    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` along a dimension, and `indices`."""
 
     __slots__ = ()
 

@@ -274,9 +274,8 @@ def _scattered(x: Any, dim: Any, index: Any, source: Any, name: str) -> tuple[Al
     if source.ndim == index.ndim and source.shape != index.shape:
         for axis, size in enumerate(index.shape):
             if size > source.shape[axis]:
-                raise _C.ShapeError(
-                    f"{name}: index of shape {list(index.shape)} is larger than the source of shape {list(source.shape)}"
-                )
+                shapes = f"{list(index.shape)} is larger than the source of shape {list(source.shape)}"
+                raise _C.ShapeError(f"{name}: index of shape {shapes}")
             source = source.narrow(axis, 0, size)
     return place, source
 

@@ -11,7 +11,7 @@ from operations import into_int64
 
 
 def indexing(case: Callable, along: Callable, taken: Callable, written: Callable) -> list:
-    """Reading and writing by masks, index arrays and names. The layouts and dtypes of the operand are the tests' business."""
+    """Reading and writing by masks, index arrays and names."""
     rows, columns, pairs = [1, 0, 1], [0, 2, 2], [[1, 0], [0, 0], [1, 1]]
 
     def on(x, lib, values):

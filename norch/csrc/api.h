@@ -28,6 +28,8 @@ API int64_t memory_allocated(int32_t device);  // bytes of element data alive on
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
 extern "C" { extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock; }  // ticks at every write in place
+API const char* instruction_set();              // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
+API const char* instruction_set_error();        // why NORCH_ISA cannot be followed; "" where it can
 API int32_t device_count();                    // CUDA devices; 0 where there is no driver or no CUDA in this build
 API const char* why_no_cuda();                 // how the library was built, or what the driver said
 API const char* list_operations(int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands
@@ -130,6 +132,23 @@ API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // 
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);
 API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
+// ---- Layers and losses, each in one call (nn.cpp). Reductions: 0 none, 1 mean, 2 sum.
+API Tensor* softmax_tensor(Tensor* tensor, int64_t axis);
+API Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis);
+API Tensor* softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);      // (gradient - sum(gradient * y)) * y
+API Tensor* log_softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);  // gradient - exp(y) * sum(gradient)
+API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
+// Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
+API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
+API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
+
+// ---- Threads
+API int32_t get_num_threads();
+API void set_num_threads(int32_t count);
 
 // ---- What autograd asks
 API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a write to this one

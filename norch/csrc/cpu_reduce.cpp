@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "walk.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 enum {
@@ -235,8 +236,8 @@ Split split(const Tensor& x, const Tensor& out) {
     for (int a = 0; a < reduced.ndim; a++) {
         for (int b = a + 1; b < reduced.ndim; b++) {
             if (llabs(reduced.strides[a]) >= llabs(reduced.strides[b])) continue;
-            std::swap(reduced.strides[a], reduced.strides[b]);
-            std::swap(reduced.shape[a], reduced.shape[b]);
+            swap(reduced.strides[a], reduced.strides[b]);
+            swap(reduced.shape[a], reduced.shape[b]);
         }
     }
     return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
@@ -270,12 +271,18 @@ void reduce(const Tensor& x, Tensor& out) {
 }  // namespace
 
 // All of them: for each element of out, combine the elements of x along the reduced axes, in any order.
-void sum_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Sum>(x, out); }
-void prod_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Prod>(x, out); }
-void max_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Max>(x, out); }
-void min_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Min>(x, out); }
-void any_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Any>(x, out); }
-void all_tensor_cpu(const Tensor& x, Tensor& out) { reduce<All>(x, out); }
+// REDUCTION_CPU(sum, Sum) defines sum_tensor_cpu.
+#define REDUCTION_CPU(name, Op)                            \
+    void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
+        INTEGERS_IN_BASELINE(x.dtype, name, x, out);       \
+        reduce<Op>(x, out);                                \
+    }
+REDUCTION_CPU(sum, Sum)
+REDUCTION_CPU(prod, Prod)
+REDUCTION_CPU(max, Max)
+REDUCTION_CPU(min, Min)
+REDUCTION_CPU(any, Any)
+REDUCTION_CPU(all, All)
 
 // ---- The index of the extreme -----------------------------------------------------------------------------------
 
@@ -350,5 +357,13 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
 
 }  // namespace
 
-void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Max>(x, out, axis); }
-void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Min>(x, out, axis); }
+void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmax, x, out, axis);
+    arg_reduce<Max>(x, out, axis);
+}
+void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmin, x, out, axis);
+    arg_reduce<Min>(x, out, axis);
+}
+
+}  // namespace NORCH_ISA

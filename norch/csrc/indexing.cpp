@@ -50,7 +50,8 @@ void check_bounds(const Tensor& index, int64_t size, int64_t axis, bool wraps, c
 
 void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
     check_devices(tensor, index, name);
-    if (index.dtype != INT64) fail(INDEX_ERROR, "%s: expected an index of int64, got %s", name, dtype_name(index.dtype));
+    if (index.dtype != INT64)
+        fail(INDEX_ERROR, "%s: expected an index of int64, got %s", name, dtype_name(index.dtype));
 }
 
 void locate(const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets) {
@@ -61,7 +62,8 @@ void locate(const Tensor& index, int64_t size, int64_t stride, bool first, Tenso
 // shape stands where they stood if they were neighbours, else in front.
 Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t* axes, int32_t count, bool wraps,
                     const char* name) {
-    if (count > tensor.ndim) fail(INDEX_ERROR, "%s: got %d indices for a tensor of %d dimensions", name, count, tensor.ndim);
+    if (count > tensor.ndim)
+        fail(INDEX_ERROR, "%s: got %d indices for a tensor of %d dimensions", name, count, tensor.ndim);
     Shape common = {}, shape = {};
     int first = -1, last = -1, indexed = 0;
     for (int d = 0; d < count; d++) {
@@ -129,7 +131,9 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
     bool fits = x.ndim == along.ndim;
     for (int d = 0; d < x.ndim && fits; d++) fits = d == at || along.shape[d] <= x.shape[d];
     if (!fits && along.size)
-        fail(SHAPE_ERROR, "%s: index of shape %s must have the dimensions of the tensor of shape %s and be no larger, but along axis %d",
+        fail(SHAPE_ERROR,
+             "%s: index of shape %s must have the dimensions of the tensor of shape %s and be no larger, but along "
+             "axis %d",
              name, SHAPE(index), SHAPE(tensor), at);
     check_bounds(along, x.shape[at], at, wraps, name);
     Selection result = {x, {}, new_tensor(along.shape, along.ndim, INT64, x.device)};
@@ -203,7 +207,8 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
         check_values(*target, *source, name);
         Selection selection = select_along(*target, axis, *index, wraps, name);
         if (source->ndim != index->ndim || memcmp(source->shape, index->shape, sizeof(int64_t) * index->ndim))
-            fail(SHAPE_ERROR, "%s: index of shape %s and source of shape %s are not the same", name, SHAPE(*index), SHAPE(*source));
+            fail(SHAPE_ERROR, "%s: index of shape %s and source of shape %s are not the same", name, SHAPE(*index),
+                 SHAPE(*source));
         write_at(*target, selection, *source, accumulate, name);
     });
 }
@@ -236,11 +241,13 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
         const int at = check_axis(axis, x.ndim, "sort");
         if (count < 0) count = x.shape[at];
         if (count > x.shape[at])
-            fail(RUNTIME_ERROR, "topk: k is %lld, but axis %d has size %lld", (long long)count, at, (long long)x.shape[at]);
+            fail(RUNTIME_ERROR, "topk: k is %lld, but axis %d has size %lld", (long long)count, at,
+                 (long long)x.shape[at]);
         int64_t shape[MAX_DIMS];
         memcpy(shape, x.shape, sizeof shape);
         shape[at] = count;
-        Owned sorted = new_tensor(shape, x.ndim, x.dtype, x.device), places = new_tensor(shape, x.ndim, INT64, x.device);
+        Owned sorted = new_tensor(shape, x.ndim, x.dtype, x.device),
+              places = new_tensor(shape, x.ndim, INT64, x.device);
         if (sorted->size) kernels[kind_of(x.device)](x, *sorted, *places, at, descending);
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
         *values = sorted.give();
@@ -251,7 +258,8 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
 using ScanKernel = void (*)(const Tensor&, Tensor&, int);
 
 // The kernel runs forwards; in reverse it is given views that run backwards.
-static Owned scan(const ScanKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& tensor, int64_t axis, bool reverse, const char* name) {
+static Owned scan(const ScanKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& tensor, int64_t axis, bool reverse,
+                  const char* name) {
     Tensor x = with_axis(tensor);
     const int at = check_axis(axis, x.ndim, name);
     Owned result = new_tensor(x.shape, tensor.ndim, x.dtype < FLOAT32 ? int32_t(INT64) : x.dtype, x.device);
@@ -259,7 +267,8 @@ static Owned scan(const ScanKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& 
     if (out.size == 0) return result;
     for (Tensor* view : {&x, &out}) {
         if (!reverse) continue;
-        view->data = static_cast<char*>(view->data) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
+        view->data =
+            static_cast<char*>(view->data) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
         view->strides[at] = -view->strides[at];
     }
     kernels[kind_of(x.device)](x, out, at);

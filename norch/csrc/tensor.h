@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa.h"
+
 enum { MAX_DIMS = 8 };
 
 // In the order of promotion: an operation on two dtypes is computed in the larger one.
@@ -17,7 +19,10 @@ enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT 
 // A device is a number: 0 is the CPU, 1 + i is cuda:i. Kernel tables have a column for each kind of device.
 enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
+// (inline functions are copied for each instruction set: see isa.h)
+inline namespace NORCH_ISA {
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
+}  // namespace NORCH_ISA
 
 using ReleaseFunction = void (*)(void* owner);
 
@@ -99,6 +104,8 @@ Tensor* new_struct();  // an empty Tensor, for the functions below that build on
 void drop(Storage* storage) noexcept;
 void drop(Tensor* tensor) noexcept;
 
+inline namespace NORCH_ISA {
+
 // Scratch memory on the CPU that a kernel needs while it runs.
 template <class T>
 struct Scratch {
@@ -133,6 +140,8 @@ struct Owned {
     Tensor* operator->() const { return tensor; }
 };
 
+}  // namespace NORCH_ISA
+
 // ---- Building tensors (tensor.cpp, views.cpp) -------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim);                                       // throws on overflow
@@ -161,6 +170,8 @@ void check_writable(const Tensor& out, const char* operation);  // throws where 
 
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
 
+inline namespace NORCH_ISA {
+
 template <class T>
 struct Type {
     using type = T;
@@ -176,12 +187,15 @@ void for_real(int32_t dtype, F f) {
 
 template <class F>
 void for_whole(int32_t dtype, F f) {
+#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_BASELINE in cpu.h
     switch (dtype) {
         case BOOL: return f(Type<bool>());
         case UINT8: return f(Type<uint8_t>());
         case INT32: return f(Type<int32_t>());
         case INT64: return f(Type<int64_t>());
     }
+#endif
+    (void)f;
     fail(RUNTIME_ERROR, "no kernel for dtype %s: expected an integer dtype or bool", dtype_name(dtype));
 }
 
@@ -190,3 +204,5 @@ void for_any(int32_t dtype, F f) {
     if (dtype >= FLOAT32) return for_real(dtype, f);
     for_whole(dtype, f);
 }
+
+}  // namespace NORCH_ISA
