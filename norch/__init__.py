@@ -1,10 +1,10 @@
 """norch: the deep-learning framework of "Recreating PyTorch from scratch", made real.
 
-    import norch
+import norch
 
-    x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    (x ** 2).sum().backward()
-    print(x.grad)
+x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+(x ** 2).sum().backward()
+print(x.grad)
 """
 
 from __future__ import annotations
