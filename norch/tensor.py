@@ -1,9 +1,9 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`.
-Shape, strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
-indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its sharing in
-interop.py and dlpack.py, printing in formatting.py.
+Shape, strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in
+views.py, indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its
+sharing in interop.py and dlpack.py, printing in formatting.py.
 """
 
 from __future__ import annotations
