@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from . import _C, autograd
+from . import __config__, _C, autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
@@ -50,3 +50,25 @@ __version__ = "0.1.0"
 def memory_allocated(device: str = "cpu") -> int:
     """How many bytes of element data norch holds on a device."""
     return _C.lib.memory_allocated(_C.device_number(device))
+
+
+def memory_reserved(device: str = "cpu") -> int:
+    """How many bytes norch took from the system: those of `memory_allocated`, rounded up, and the cache's."""
+    return _C.lib.memory_reserved(_C.device_number(device))
+
+
+def empty_cache() -> None:
+    """Give the memory of freed tensors, which is kept for new ones, back to the system."""
+    _C.lib.empty_cache()
+
+
+def set_num_threads(count: int) -> None:
+    """Use up to `count` threads for large operations; NORCH_NUM_THREADS sets it from outside. Raises ValueError below 1."""
+    if count < 1:
+        raise ValueError(f"set_num_threads: expected a positive number, got {count}")
+    _C.lib.set_num_threads(count)
+
+
+def get_num_threads() -> int:
+    """How many threads a large operation may use: at first, as many as this process has processors."""
+    return _C.lib.get_num_threads()
