@@ -73,7 +73,7 @@ ISAS := baseline$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(filter norch/csrc/cpu%.cpp norch/csrc/matmul.cpp,$(SOURCES))
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matmul.cpp)
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
@@ -94,6 +94,9 @@ $(LIBRARY): $(OBJECTS) $(BUILD)/flags
 $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	@echo "compile $<"
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
+
+# Random numbers are the same on every machine: no product is fused with a sum where the processor could.
+$(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags

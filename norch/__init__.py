@@ -9,14 +9,11 @@
 
 from __future__ import annotations
 
-from . import __config__, _C, autograd
+from . import __config__, autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
     arange,
-    cat,
-    concat,
-    concatenate,
     empty,
     empty_like,
     eye,
@@ -25,16 +22,52 @@ from .creation import (
     linspace,
     ones,
     ones_like,
-    stack,
     tensor,
     where,
     zeros,
     zeros_like,
 )
+from .dlpack import from_dlpack
+from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .interop import as_tensor, from_numpy, frombuffer
+from .joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_tensors,
+    cat,
+    column_stack,
+    concat,
+    concatenate,
+    dstack,
+    hstack,
+    meshgrid,
+    row_stack,
+    stack,
+    vstack,
+)
+from .memory import empty_cache, memory_allocated, memory_reserved
+from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
+from .random import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
+from .serialization import load, save
+from .storage import Storage
 from .tensor import CTensor, Tensor
-from .types import Size, dtype, float32, float64, int32, int64, uint8
+from .threads import get_num_threads, set_num_threads
+from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
 float = float32  # noqa: A001
@@ -45,30 +78,3 @@ long = int64
 from . import nn, optim  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"
-
-
-def memory_allocated(device: str = "cpu") -> int:
-    """How many bytes of element data norch holds on a device."""
-    return _C.lib.memory_allocated(_C.device_number(device))
-
-
-def memory_reserved(device: str = "cpu") -> int:
-    """How many bytes norch took from the system: those of `memory_allocated`, rounded up, and the cache's."""
-    return _C.lib.memory_reserved(_C.device_number(device))
-
-
-def empty_cache() -> None:
-    """Give the memory of freed tensors, which is kept for new ones, back to the system."""
-    _C.lib.empty_cache()
-
-
-def set_num_threads(count: int) -> None:
-    """Use up to `count` threads for large operations; NORCH_NUM_THREADS sets it from outside. Raises ValueError below 1."""
-    if count < 1:
-        raise ValueError(f"set_num_threads: expected a positive number, got {count}")
-    _C.lib.set_num_threads(count)
-
-
-def get_num_threads() -> int:
-    """How many threads a large operation may use: at first, as many as this process has processors."""
-    return _C.lib.get_num_threads()

@@ -15,6 +15,7 @@ from .autograd import function as _function
 from .autograd.mode import mode
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
+shared: Any = None  # interop.py's function
 
 _new = object.__new__
 
@@ -27,13 +28,18 @@ def wrap(ptr: int) -> Any:
 
 
 def operand(value: Any) -> Any:
-    """A Tensor as it is, a Python number as a Number; NotImplemented for anything else."""
+    """A Tensor as it is, a Python number as a Number, an array as a tensor; NotImplemented for anything else."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (int, float)):
         return number(value)
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         return number(value.item())
+    if hasattr(value, "__array_interface__"):
+        array = shared(value)
+        if array is None:
+            return NotImplemented
+        return array.clone() if mode.enabled else array  # a graph that kept it would not notice a change of the array
     return NotImplemented
 
 
@@ -76,37 +82,45 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
 
-    def call(x: Any, y: Any) -> Any:
-        a = x if isinstance(x, Tensor) else operand(x)
-        b = y if isinstance(y, Tensor) else operand(y)
-        if a is NotImplemented or b is NotImplemented:
+    def forward(self: Any, other: Any) -> Any:
+        if isinstance(other, Tensor):
+            b = other
+        else:
+            b = operand(other)
+            other = b if isinstance(b, Tensor) else other  # an array
+        if b is NotImplemented:
             return NotImplemented
-        result = wrap(function(a._ptr, b._ptr) or raise_error())
-        if backward is not None and mode.enabled:
-            # x and y, not a and b: a backward wants numbers as numbers
-            if (a is x and x._requires_grad) or (b is y and y._requires_grad):
-                return _function.record(result, backward(x, y), (x, y))
+        result = _new(Tensor)
+        result._ptr = function(self._ptr, b._ptr) or raise_error()
+        if (self._requires_grad or b._requires_grad) and backward is not None and mode.enabled:
+            return _function.record(result, backward(self, other), (self, other))  # other: a number stays a number
         return result
 
     def reflected(self: Any, other: Any) -> Any:
-        return call(other, self)
+        a = operand(other)
+        if a is NotImplemented:
+            return NotImplemented
+        result = wrap(function(a._ptr, self._ptr) or raise_error())
+        first = a if isinstance(a, Tensor) else other
+        return result if backward is None else recorded(result, backward, (first, self))
 
     def in_place(self: Any, other: Any) -> Any:
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return write(self, backward, (other,), lambda: into(self._ptr, self._ptr, b._ptr))
+        source = b if isinstance(b, Tensor) else other
+        return write(self, backward, (source,), lambda: into(self._ptr, self._ptr, b._ptr))
 
     def method(self: Any, other: Any) -> Any:
         check_operand(other, method_name)
-        return call(self, other)
+        return forward(self, other)
 
     def method_(self: Any, other: Any) -> Any:
         check_operand(other, f"{method_name}_")
         return in_place(self, other)
 
     return (
-        _named(call, f"__{method_name}__", doc),
+        _named(forward, f"__{method_name}__", doc),
         _named(reflected, f"__r{method_name}__", doc),
         _named(in_place, f"__i{method_name}__", doc),
         _named(method, method_name, doc),
@@ -125,7 +139,7 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
     """The result of a ternary operation on tensors and numbers."""
     operands = [check_operand(value, name) for value in (x, y, z)]
     result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]) or raise_error())
-    return recorded(result, backward, (x, y, z))
+    return recorded(result, backward, [o if isinstance(o, Tensor) else v for o, v in zip(operands, (x, y, z))])
 
 
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
@@ -138,7 +152,8 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
 def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
     result = wrap(ptr or raise_error())
-    result._base = base if base._base is None else base._base
+    # a leaf is the base of its views, though it may be a view itself: writing through them must find it
+    result._base = base if base._base is None or (base._requires_grad and base.grad_fn is None) else base._base
     if base._requires_grad and mode.enabled:
         return _function.record(result, backward(base, *parameters), (base,))
     return result
@@ -173,9 +188,9 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
 
 def _check_leaf(x: Any) -> None:
-    root = x if x._base is None else x._base
-    if root._requires_grad and root.grad_fn is None:
-        what = "a leaf tensor that requires grad" if root is x else "a view of a leaf tensor that requires grad"
+    leaf = x if x._base is None or (x._requires_grad and x.grad_fn is None) else x._base
+    if leaf._requires_grad and leaf.grad_fn is None:
+        what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place")
 
 
@@ -218,7 +233,7 @@ def geometry(x: Any) -> Callable[[Any], Any]:
     if not base.is_contiguous():
         raise RuntimeError("in-place operations with gradients need a contiguous base; use clone() or contiguous() first")
     shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
-    return lambda gradient: gradient.contiguous().as_strided(shape, strides, offset)
+    return lambda gradient: _functions().strided(gradient, shape, strides, offset)
 
 
 def follow_base(x: Any) -> Any:

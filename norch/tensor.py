@@ -1,8 +1,9 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
-strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py and
-indexing.py, reductions in reductions.py, printing in formatting.py.
+strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
+indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its sharing in
+interop.py and dlpack.py, printing in formatting.py.
 """
 
 from __future__ import annotations
@@ -15,16 +16,27 @@ from ._C import CTensor, lib, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
+from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import no_grad
-from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, view, wrap, write
+from .composed import Composed
+from .dlpack import Exchanged
+from .generator import RandomFills
+from .interop import Shared
+from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
+from .rearranging import Rearranging
 from .reductions import Reductions
+from .selection import Selection
+from .sorting import Sorting
+from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
-from .views import Views
+from .views import Views, sizes_of
 
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Reductions):
+class Tensor(
+    Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged
+):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
@@ -60,7 +72,9 @@ class Tensor(Views, Reductions):
     @property
     def tensor(self) -> Any:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
-        return ctypes.cast(self._ptr, ctypes.POINTER(CTensor))
+        struct = CTensor.from_address(self._ptr)
+        struct.owner = self  # who reads the struct keeps its tensor
+        return ctypes.pointer(struct)
 
     @property
     def _struct(self) -> CTensor:
@@ -77,12 +91,6 @@ class Tensor(Views, Reductions):
     def size(self, dim: Any = None) -> Any:
         """The shape, or the size of one dimension."""
         return self.shape if dim is None else self.shape[dim]
-
-    def stride(self, dim: Any = None) -> Any:
-        """How many elements to step in the storage for the next index of each dimension, or of one."""
-        struct = self._struct
-        strides = tuple(struct.strides[: struct.ndim])
-        return strides if dim is None else strides[dim]
 
     @property
     def ndim(self) -> int:
@@ -102,23 +110,6 @@ class Tensor(Views, Reductions):
     def dtype(self) -> dtype:
         """The type of the elements, such as `norch.float32`."""
         return DTYPES[self._struct.dtype]
-
-    @property
-    def device(self) -> str:
-        """Where the elements live: "cpu" or "cuda:0"."""
-        return _C.device_name(self._struct.device)
-
-    def storage_offset(self) -> int:
-        """The index in the storage of the first element."""
-        return self._struct.offset
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
-
-    def element_size(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is float32 or float64."""
@@ -246,6 +237,9 @@ class Tensor(Views, Reductions):
     __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
     __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
+    _, _, _, fmod, fmod_ = binary("fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x")
+    _, _, _, atan2, atan2_ = binary("atan2", f.Atan2Backward, "The angle, in radians, of the point (y, x)")
+    _, _, _, hypot, hypot_ = binary("hypot", f.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -261,6 +255,7 @@ class Tensor(Views, Reductions):
     floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
     round, round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
+    trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
     log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
     sqrt, sqrt_ = unary("sqrt", f.SqrtBackward, "The square root of x")
@@ -268,6 +263,21 @@ class Tensor(Views, Reductions):
     cos, cos_ = unary("cos", f.CosBackward, "The cosine of x, in radians")
     tanh, tanh_ = unary("tanh", f.TanhBackward, "The hyperbolic tangent of x")
     sigmoid, sigmoid_ = unary("sigmoid", f.SigmoidBackward, "1 / (1 + exp(-x))")
+    tan, tan_ = unary("tan", f.TanBackward, "The tangent of x, in radians")
+    asin, asin_ = unary("asin", f.AsinBackward, "The angle, in radians, whose sine is x")
+    acos, acos_ = unary("acos", f.AcosBackward, "The angle, in radians, whose cosine is x")
+    atan, atan_ = unary("atan", f.AtanBackward, "The angle, in radians, whose tangent is x")
+    sinh, sinh_ = unary("sinh", f.SinhBackward, "The hyperbolic sine of x")
+    cosh, cosh_ = unary("cosh", f.CoshBackward, "The hyperbolic cosine of x")
+    exp2, exp2_ = unary("exp2", f.Exp2Backward, "2 to the power of x")
+    expm1, expm1_ = unary("expm1", f.Expm1Backward, "exp(x) - 1, exact near 0 too")
+    log1p, log1p_ = unary("log1p", f.Log1pBackward, "log(1 + x), exact near 0 too")
+    log2, log2_ = unary("log2", f.Log2Backward, "The logarithm of x to base 2")
+    log10, log10_ = unary("log10", f.Log10Backward, "The logarithm of x to base 10")
+    rsqrt, rsqrt_ = unary("rsqrt", f.RsqrtBackward, "1 / sqrt(x)")
+    reciprocal, reciprocal_ = unary("reciprocal", f.ReciprocalBackward, "1 / x")
+    erf, erf_ = unary("erf", f.ErfBackward, "The error function of x")
+    erfc, erfc_ = unary("erfc", f.ErfcBackward, "1 - erf(x), exact for large x too")
     isnan, _ = unary("isnan", None, "Whether x is NaN, as bool")
     isinf, _ = unary("isinf", None, "Whether x is infinite, as bool")
     isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN, as bool")
@@ -278,10 +288,6 @@ class Tensor(Views, Reductions):
 
     def __pos__(self) -> Tensor:
         return self
-
-    def square(self) -> Tensor:
-        """x * x"""
-        return self * self
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
@@ -302,6 +308,9 @@ class Tensor(Views, Reductions):
         low, high = (check_operand(bound, "clamp_") for bound in bounds)
         return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
 
+    clip, clip_ = clamp, clamp_
+    absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
+
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """This tensor's elements where the bool `condition` holds, those of `other` elsewhere."""
         return check_tensor(condition, "where")._choose(self, other)
@@ -311,20 +320,27 @@ class Tensor(Views, Reductions):
 
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
-        shifted = (self - _peak("softmax", self, dim)).exp()
-        return shifted / shifted.sum(axis=dim, keepdim=True)
+        (axis,) = sizes_of((dim,), "softmax")
+        return recorded(wrap(lib.softmax_tensor(self._ptr, axis) or raise_error()), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
-        shifted = self - _peak("log_softmax", self, dim)
-        return shifted - shifted.exp().sum(axis=dim, keepdim=True).log()
+        (axis,) = sizes_of((dim,), "log_softmax")
+        return recorded(wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
-            return NotImplemented
-        return recorded(wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error()), f.MatmulBackward, (self, other))
+            other = operand(other)
+            if not isinstance(other, Tensor):
+                return NotImplemented
+        result = wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error())
+        return recorded(result, f.MatmulBackward, (self, other))
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        array = operand(other)
+        return array @ self if isinstance(array, Tensor) else NotImplemented
 
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
@@ -344,19 +360,6 @@ class Tensor(Views, Reductions):
     def clone(self) -> Tensor:
         """A contiguous copy, through which gradients flow."""
         return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
-
-    def contiguous(self) -> Tensor:
-        """This tensor where its elements lie in row order without gaps, else a copy that does."""
-        return self if self.is_contiguous() else self.clone()
-
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row order without gaps."""
-        stride, struct = 1, self._struct
-        for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
-            if size != 1 and own != stride and struct.size > 0:
-                return False
-            stride *= size
-        return True
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(other)`.
@@ -509,13 +512,6 @@ class Tensor(Views, Reductions):
 
 
 operation.Tensor = Tensor
-
-
-def _peak(name: str, x: Tensor, dim: Any) -> Tensor:
-    """The largest element along dim, as a constant."""
-    if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
-    return x.detach().max(axis=dim, keepdim=True)
 
 
 def _empty_lists(shape: Size) -> list[Any]:

@@ -10,8 +10,20 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from .. import operation  # whose names are not defined yet when this module loads
+from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
 from .function import Function
-from .mode import mode
+from .index_functions import (  # noqa: F401  (this module has every derivative)
+    CumprodBackward,
+    CumsumBackward,
+    GatherBackward,
+    IndexBackward,
+    IndexPutBackward,
+    MaskedFillBackward,
+    PickBackward,
+    ScatterBackward,
+)
+from .mode import mode, no_grad
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -142,6 +154,10 @@ class CeilBackward(_StepBackward):
 
 class RoundBackward(_StepBackward):
     """d round(x)/dx = 0"""
+
+
+class TruncBackward(_StepBackward):
+    """d trunc(x)/dx = 0"""
 
 
 # ---- Functions of one variable ----------------------------------------------------------------------------------
@@ -314,8 +330,8 @@ class ProdBackward(Function):
         last = x.permute(order)
         kept = last.shape[: x.ndim - len(reduced)]
         rows = last.reshape([*kept, 1, -1])  # [..., 1, n]
-        count = rows.shape[-1]
-        itself = one_hot(arange(count, device=x.device), (count, count), 1, False)  # [n, n]
+        places = arange(rows.shape[-1], device=x.device)
+        itself = places.unsqueeze(1) == places  # [n, n]
         others = itself._choose(1.0, rows).prod(-1).reshape(last.shape)
         return others.permute([order.index(d) for d in range(x.ndim)])
 
@@ -345,20 +361,6 @@ class MinBackward(ExtremumBackward):
     """d min(x)/dx_i = 1 / (number of minima) at a minimum, else 0"""
 
 
-class PickBackward(Function):
-    """The values at one index along an axis, as max(dim) and min(dim) return them: the gradient goes there alone."""
-
-    keeps_input = False
-
-    def __init__(self, x: Any, indices: Any, axis: int, keepdim: bool) -> None:
-        super().__init__(x)
-        self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
-
-    def backward(self, gradient: Any) -> list[Any]:
-        chosen = one_hot(self.indices, self.shape, self.axis, self.keepdim)
-        return [chosen._choose(with_axes(gradient, self.shape, (self.axis,), self.keepdim), 0.0)]
-
-
 def arange(count: int, device: str) -> Any:
     """0, 1, ... count - 1 as int64."""
     from .. import creation  # which needs this module first
@@ -372,14 +374,6 @@ def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> A
         return reduced
     axes = range(len(shape)) if axes is None else [a % max(len(shape), 1) for a in axes]
     return reduced.reshape([1 if d in axes else size for d, size in enumerate(shape)])
-
-
-def one_hot(indices: Any, shape: Sequence[int], axis: int, keepdim: bool) -> Any:
-    """Whether each place of `shape` is the one that `indices` names along `axis`."""
-    axis %= max(len(shape), 1)
-    places = [size if d == axis else 1 for d, size in enumerate(shape)]
-    count = shape[axis] if shape else 1
-    return with_axes(indices, shape, (axis,), keepdim) == arange(count, device=indices.device).reshape(places)
 
 
 # ---- Matrix product ---------------------------------------------------------------------------------------------
@@ -444,6 +438,15 @@ class TransposeBackward(Function):
         return [gradient.transpose(*self.axes)]
 
 
+class ReverseBackward(Function):
+    """All axes in reverse order (`.T`): once more restores them."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.T]
+
+
 class PermuteBackward(Function):
     """Axes reordered: the inverse order restores them."""
 
@@ -494,17 +497,90 @@ class SliceBackward(Function):
         return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
 
 
+class FlipBackward(Function):
+    """Axes reversed: reverse them again."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.axes = axes
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.flip(self.axes)]
+
+
+class DiagonalBackward(Function):
+    """What lies off the diagonal gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, offset: int, axis1: int, axis2: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (offset, axis1, axis2)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
+
+
 class AsStridedBackward(Function):
-    """A view given by shape, strides and offset over its base: the gradient is added where each element came from."""
+    """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, and x what it shows.
+
+    `offset` counts from x's first element. Memory that x does not show has no gradient.
+    """
 
     keeps_input = False
 
     def __init__(self, x: Any, shape: Any, strides: Any, offset: int) -> None:
         super().__init__(x)
-        self.shape, self.geometry = x.shape, (shape, strides, offset)
+        self.x_shape, self.x_strides = x.shape, x.stride()
+        start = min(offset, 0)  # of the stretch of memory that holds x and the view
+        self.geometry = list(shape), list(strides), offset - start
+        self.x_offset = -start
+        self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [gradient._placed(self.shape, lambda whole: whole.as_strided(*self.geometry))]
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:
+            raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
+        memory = gradient.new_zeros(self.extent)
+        with no_grad():
+            _add_strided(memory, gradient, *self.geometry)
+        memory = operation.recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
+        return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+
+
+def strided(x: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+    """x.as_strided, where x's elements count in row order whatever their layout, from its first one."""
+    x = x.contiguous()
+    return x.as_strided(shape, strides, x.storage_offset() + offset)
+
+
+def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
+    """How many elements of memory a tensor reaches over, from 0 on."""
+    if 0 in shape:
+        return offset
+    return offset + 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> Any:
+    """An axis whose steps do not pass what smaller steps reach, so that elements may share memory; None without one."""
+    reach = 0
+    for stride, axis in sorted((stride, axis) for axis, stride in enumerate(strides) if shape[axis] != 1):
+        if stride <= reach:
+            return axis
+        reach += (shape[axis] - 1) * stride
+    return None
+
+
+def _add_strided(memory: Any, gradient: Any, shape: Any, strides: Any, offset: int) -> None:
+    """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
+    axis = None if 0 in shape else _overlapping_axis(shape, strides)
+    if axis is None:
+        memory.as_strided(shape, strides, offset).add_(gradient)
+        return
+    sizes, steps = shape[:axis] + shape[axis + 1 :], strides[:axis] + strides[axis + 1 :]
+    for i in range(shape[axis]):
+        _add_strided(memory, gradient.select(axis, i), sizes, steps, offset + i * strides[axis])
 
 
 class PlaceBackward(Function):

@@ -10,6 +10,17 @@
 
 #define API extern "C" __attribute__((visibility("default")))
 
+// The functions of Python's C API that norch calls, told to it by the interpreter that loaded it: norch links to none.
+struct PythonFunctions {
+    int (*is_initialized)();
+    int (*take_lock)();  // PyGILState_Ensure
+    void (*give_lock)(int);
+    void (*take_reference)(void* object);
+    void (*drop_reference)(void* object);
+    int (*is_capsule)(void* capsule, const char* name);
+    void* (*capsule_pointer)(void* capsule, const char* name);
+};
+
 // ---- Errors and memory
 API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
@@ -39,9 +50,20 @@ API Tensor* to_device(Tensor* tensor, int32_t device);      // a contiguous copy
 API int assign_tensor(Tensor* target, Tensor* source);      // target[...] = source, broadcast and cast
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
+// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
+API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
+API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);         // in [low, high)
+API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
+API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range);    // low, ... low + range - 1
+API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);             // for tests: four words
+
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
+API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
 API Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2);
 API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
@@ -49,6 +71,8 @@ API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count); 
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);          // drops the axis
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
+API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
+API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);  // the same bytes read as another dtype
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset);
 
 // ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its
@@ -79,6 +103,19 @@ API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
 
+// ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
+//      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
+API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
+API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+                  int32_t accumulate);  // the values broadcast
+API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
+API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
+API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
+// Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
+API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices);
+API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
+API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
+
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
@@ -86,6 +123,18 @@ API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradie
                  const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
                  int32_t nesterov, int32_t maximize);
 
+// ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
+API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
+API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
+API void free_storage(Storage* storage);
+API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
+API int32_t is_read_only(Tensor* tensor);
+API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
+                            int32_t read_only, void* owner);  // over the memory of a Python object, which it keeps alive
+API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
+API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
+API const void* dlpack_name(int32_t versioned, int32_t used);
+API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 // ---- Layers and losses, each in one call (nn.cpp). Reductions: 0 none, 1 mean, 2 sum.
 API Tensor* softmax_tensor(Tensor* tensor, int64_t axis);
 API Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis);

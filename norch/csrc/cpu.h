@@ -1,6 +1,7 @@
-// The CPU kernels: cpu.cpp (elementwise, copy, SGD), cpu_reduce.cpp, cpu_nn.cpp, matmul.cpp.
+// The CPU kernels: cpu.cpp (elementwise, copy, SGD), cpu_reduce.cpp, cpu_nn.cpp and matmul.cpp, compiled for each
+// instruction set; cpu_index.cpp and cpu_fill.cpp, compiled once.
 //
-// Inside those files add_tensor_cpu is a function of the copy that is being compiled, avx2::add_tensor_cpu for example.
+// Inside the first add_tensor_cpu is a function of the copy that is being compiled, avx2::add_tensor_cpu for example.
 // For the rest of the library it is the copy that was chosen at load, called in the same way.
 
 #pragma once
@@ -11,7 +12,7 @@
 
 inline namespace NORCH_ISA {
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
-KERNELS
+VECTOR_KERNELS
 #undef KERNEL
 // matmul_tensor_cpu as its definition has it: for integers, and for tests of the fast one.
 void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out);
@@ -20,7 +21,7 @@ void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out);
 #ifdef NORCH_REALS_ONLY
 namespace baseline {
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
-KERNELS
+VECTOR_KERNELS
 #undef KERNEL
 }  // namespace baseline
 // Integers and bool are left to the baseline copy, which is fast enough for them: the library compiles in half the time.
@@ -32,6 +33,10 @@ KERNELS
 
 #else
 
+#define KERNEL(name, arguments) void name##_tensor_cpu arguments;
+PLAIN_KERNELS
+#undef KERNEL
+
 template <class Function>
 struct ChosenKernel {
     Function* function;
@@ -39,7 +44,7 @@ struct ChosenKernel {
 };
 
 #define KERNEL(name, arguments) extern const ChosenKernel<void arguments> name##_tensor_cpu;
-KERNELS
+VECTOR_KERNELS
 #undef KERNEL
 
 #endif

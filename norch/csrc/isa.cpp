@@ -69,7 +69,7 @@ const char* instruction_set_error() { return choice().error; }
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
 #define DECLARE(isa) \
     namespace isa {  \
-    KERNELS          \
+    VECTOR_KERNELS   \
     }
 INSTRUCTION_SETS(DECLARE)
 #undef DECLARE
@@ -83,5 +83,5 @@ INSTRUCTION_SETS(DECLARE)
 #define KERNEL(name, arguments)                                   \
     static void(*const name##_copies[]) arguments = COPIES(name); \
     __attribute__((init_priority(101))) const ChosenKernel<void arguments> name##_tensor_cpu = {name##_copies[choice().isa]};
-KERNELS
+VECTOR_KERNELS
 #undef KERNEL

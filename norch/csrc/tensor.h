@@ -6,6 +6,7 @@
 #pragma once
 #include <atomic>
 #include <exception>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "isa.h"
@@ -23,13 +24,19 @@ inline namespace NORCH_ISA {
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
 }  // namespace NORCH_ISA
 
+using ReleaseFunction = void (*)(void* owner);
+
 struct Storage {
     std::atomic<int64_t> references;
+    std::atomic<int64_t> guests;  // those of the references that are no tensors: storage objects, arrays, capsules
     void* data;
     int64_t nbytes;
     int32_t device;
     std::atomic<int64_t> version;     // how often the memory was written in place
     std::atomic<int64_t> written_at;  // the write clock at the last of them
+    ReleaseFunction release;          // of memory that is not norch's own: called once, with owner, when the last reference goes
+    void* owner;
+    bool read_only;
 };
 
 struct Tensor {  // norch/_C.py mirrors this, field by field
@@ -88,6 +95,11 @@ void* allocate(int64_t nbytes, int32_t device);
 void release(void* data, int64_t nbytes, int32_t device) noexcept;
 
 Storage* new_storage(int64_t nbytes, int32_t device);
+Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release, void* owner);
+// Memory for what describes elements rather than being them: not counted. Throws MEMORY_ERROR.
+void* allocate_object(size_t nbytes);
+void free_object(void* object) noexcept;
+
 Tensor* new_struct();  // an empty Tensor, for the functions below that build one
 void drop(Storage* storage) noexcept;
 void drop(Tensor* tensor) noexcept;
@@ -141,9 +153,20 @@ Owned contiguous(const Tensor& tensor);                                         
 Owned on_device(const Tensor& tensor, int32_t device);                                        // always a new tensor
 Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);                         // a view where strides allow
 bool is_contiguous(const Tensor& tensor);
+void check_device(int32_t device);                                                             // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
+
+// ---- Checks and broadcasting (elementwise.cpp) ------------------------------------------------------------------
+
+struct Shape {
+    int ndim = 0;
+    int64_t sizes[MAX_DIMS];
+};
+void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
+void check_devices(const Tensor& x, const Tensor& y, const char* operation);
+void check_writable(const Tensor& out, const char* operation);  // throws where a write in place cannot be allowed
 
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
 

@@ -7,6 +7,7 @@ import warnings
 
 import norch
 from norch._C import ShapeError
+from norch.autograd import fused
 from norch.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -21,6 +22,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
     """
     _check_tensors("linear", x, weight)
+    result = fused.linear(x, weight, bias)
+    return _column_linear(x, weight, bias) if result is None else result
+
+
+def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """W x + b for columns, and what the one call into C refuses: the operations themselves say why."""
     if weight.ndim != 2:
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
     inputs = weight.shape[1]
@@ -93,6 +100,9 @@ def mse_loss(predictions: Tensor, labels: Tensor, reduction: str = "mean") -> Te
     """(prediction - label)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ."""
     check_reduction(reduction)
     _check_tensors("mse_loss", predictions, labels)
+    result = None if reduction == "none" else fused.mse(predictions, labels, reduction)
+    if result is not None:
+        return result
     if labels.shape != predictions.shape:
         raise ShapeError(
             f"Labels and predictions shape does not match: {list(labels.shape)} and {list(predictions.shape)}"
@@ -120,17 +130,20 @@ def cross_entropy(
     check_smoothing(label_smoothing)
     _check_tensors("cross_entropy", logits, target)
     dim = _class_dim("cross_entropy", logits)
+    if weight is None and label_smoothing == 0 and not target.dtype.is_floating_point:
+        return fused.cross_entropy(logits, target, ignore_index, reduction)
     log_probabilities = logits.log_softmax(dim)
     if target.dtype.is_floating_point:
         return _probability_loss(log_probabilities, target, weight, reduction, label_smoothing)
     if label_smoothing == 0:
         return nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=reduction)
 
-    chosen = _chosen("cross_entropy", target, logits, ignore_index)
+    index, counted = _class_index("cross_entropy", target, logits, ignore_index)
     scale = _class_weights("cross_entropy", weight, logits)
-    smooth = chosen.to(logits.dtype) * (1 - label_smoothing) + label_smoothing / logits.shape[dim]
-    mixture = norch.where(chosen.any(dim=dim, keepdim=True), smooth * scale, 0.0)
-    total = (chosen * scale).sum()
+    uniform = norch.full_like(logits, label_smoothing / logits.shape[dim])
+    smooth = uniform.scatter_add(dim, index, norch.full_like(index, 1 - label_smoothing, dtype=logits.dtype))
+    mixture = norch.where(counted, smooth * scale, 0.0)
+    total = norch.where(counted, (norch.ones_like(logits) * scale).gather(dim, index), 0.0).sum()
     return _reduce(_expected_loss(mixture, log_probabilities, dim), reduction, total)
 
 
@@ -146,14 +159,15 @@ def nll_loss(
     check_reduction(reduction)
     _check_tensors("nll_loss", log_probabilities, target)
     dim = _class_dim("nll_loss", log_probabilities)
-    chosen = _chosen("nll_loss", target, log_probabilities, ignore_index)
+    index, counted = _class_index("nll_loss", target, log_probabilities, ignore_index)
+    chosen = log_probabilities.gather(dim, index)  # [N, 1, ...]
     if weight is None:
-        loss = -norch.where(chosen, log_probabilities, 0.0).sum(dim=dim)
-        return _reduce(loss, reduction, chosen.sum() if reduction == "mean" else 1)
+        loss = -norch.where(counted, chosen, 0.0).sum(dim=dim)
+        return _reduce(loss, reduction, counted.sum() if reduction == "mean" else 1)
     # A class of weight 0 is left out, not multiplied: its log-probability may be -inf.
-    scale = _class_weights("nll_loss", weight, log_probabilities)
-    loss = -norch.where(chosen & (scale != 0), log_probabilities * scale, 0.0).sum(dim=dim)
-    return _reduce(loss, reduction, (chosen * scale).sum())
+    scale = _class_weights("nll_loss", weight, log_probabilities).expand(log_probabilities.shape).gather(dim, index)
+    loss = -norch.where(counted & (scale != 0), chosen * scale, 0.0).sum(dim=dim)
+    return _reduce(loss, reduction, norch.where(counted, scale, 0.0).sum())
 
 
 def _probability_loss(log_probabilities, target, weight, reduction, label_smoothing):
@@ -209,8 +223,11 @@ def _class_weights(name: str, weight, scores):
     return _classes(scores, weight)
 
 
-def _chosen(name: str, target, scores, ignore_index: int) -> Tensor:
-    """True at the target's class of each sample, shape of `scores`; nowhere for samples to be ignored."""
+def _class_index(name: str, target, scores, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """The class of each sample along the dimension of the classes, and whether the sample counts; both [N, 1, ...].
+
+    A sample to be ignored gets class 0.
+    """
     dim = _class_dim(name, scores)
     _check_integers(name, target)
     expected = list(scores.shape[:dim]) + list(scores.shape[dim + 1 :])
@@ -221,11 +238,10 @@ def _chosen(name: str, target, scores, ignore_index: int) -> Tensor:
         )
     target = target.long()
     counted = target != ignore_index
-    _check_range(name, norch.where(counted, target, 0), scores.shape[dim], ignore_index)
-    if scores.ndim > 1:
-        target, counted = target.unsqueeze(dim), counted.unsqueeze(dim)
-    classes = norch.arange(scores.shape[dim], device=scores.device)
-    return (target == _classes(scores, classes)) & counted
+    index = target.masked_fill(~counted, 0)
+    _check_range(name, index, scores.shape[dim], ignore_index)
+    one_each = list(scores.shape[:dim]) + [1] + list(scores.shape[dim + 1 :])
+    return index.reshape(one_each), counted.reshape(one_each)
 
 
 def _check_range(name: str, target, classes: int, ignore_index: int) -> None:
