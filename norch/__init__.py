@@ -9,7 +9,7 @@ print(x.grad)
 
 from __future__ import annotations
 
-from . import autograd
+from . import __config__, autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
@@ -49,7 +49,7 @@ from .joining import (
     stack,
     vstack,
 )
-from .memory import memory_allocated
+from .memory import empty_cache, memory_allocated, memory_reserved
 from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
 from .random import (
     bernoulli,
@@ -66,6 +66,7 @@ from .random import (
 from .serialization import load, save
 from .storage import Storage
 from .tensor import CTensor, Tensor
+from .threads import get_num_threads, set_num_threads
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
