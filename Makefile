@@ -18,21 +18,26 @@ QUIET := $(if $(V),,@)
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
-# CUDA=0: without, whatever is installed. CUDA=1: with it, or fail. Unset: with it where there is an nvcc.
-CUDA_SOURCE := $(wildcard norch/csrc/cuda.cu)
-CUDA        ?= $(if $(CUDA_SOURCE),$(if $(NVCC),1,0),0)
+# CUDA=0: without. CUDA=1: with it, or fail. CUDA=emu: cuda.cu compiled as C++, for tests without a GPU.
+# Unset: 1 where there is both an nvcc and an NVIDIA driver, for compiling the kernels takes minutes.
+DRIVER := $(firstword $(wildcard /proc/driver/nvidia/version) $(shell command -v nvidia-smi 2>/dev/null))
+CUDA   ?= $(if $(and $(NVCC),$(DRIVER)),1,0)
+
+ifeq ($(origin CUDA),file)
+CUDA_WHY := $(if $(NVCC),nvcc is $(NVCC),no nvcc was found),$(if $(DRIVER), an NVIDIA driver is here, no NVIDIA driver was found)
+else
+CUDA_WHY := as CUDA=$(CUDA) asks
+endif
 
 ifeq ($(CUDA),0)
-CUDA_NOTE := built without CUDA$(if $(CUDA_SOURCE),, (there is no norch/csrc/cuda.cu yet))
+CUDA_NOTE := built without CUDA
 else ifeq ($(CUDA),1)
-CUDA_NOTE := built with CUDA
-ifeq ($(CUDA_SOURCE),)
-CUDA_ERROR := CUDA=1 needs norch/csrc/cuda.cu, which does not exist yet: build with CUDA=0
-else ifeq ($(NVCC),)
+CUDA_NOTE := built with CUDA by $(NVCC)
+ifeq ($(NVCC),)
 CUDA_ERROR := CUDA=1 needs nvcc, found neither in /usr/local/cuda/bin nor on PATH: build with CUDA=0
 endif
 else ifeq ($(CUDA),emu)
-CUDA_ERROR := CUDA=emu needs tests/cuda_emulator, which does not exist yet: build with CUDA=0
+CUDA_NOTE := built with the CUDA emulator of tests/cuda_emulator
 else
 CUDA_ERROR := CUDA=$(CUDA) is none of 0, 1, emu
 endif
@@ -41,7 +46,7 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,cuda)$(if $(SANITIZE),-$(SANITIZE))
+BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -67,11 +72,23 @@ ifneq ($(CUDA),0)
 SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
 endif
 OBJECTS := $(SOURCES:norch/csrc/%.cpp=$(BUILD)/%.o)
+CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
+EMULATOR   := tests/cuda_emulator
+ifeq ($(CUDA),1)
+OBJECTS += $(BUILD)/cuda.o
+# The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
+# it is, a wrapper around it does too.
+CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
+LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+else ifeq ($(CUDA),emu)
+OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o
+endif
 
-# Sanitized variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+# Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+INSTALLED := $(if $(SANITIZE)$(filter emu,$(CUDA)),,yes)
 all: $(LIBRARY)
-	@echo "CUDA: $(or $(NVCC),no nvcc) found, $(CUDA_NOTE)"
-ifeq ($(SANITIZE),)
+	@echo "CUDA: $(CUDA_NOTE) ($(CUDA_WHY))"
+ifeq ($(INSTALLED),yes)
 	@cmp -s $< $(PACKAGE) || { cp $< $(PACKAGE).new && mv -f $(PACKAGE).new $(PACKAGE); }
 	@echo "library: $(PACKAGE)"
 else
@@ -86,8 +103,35 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	@echo "compile $<"
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
+# Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
+GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
+             -gencode arch=compute_90,code=[sm_90,compute_90]
+NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(firstword $(CXX)) \
+             -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
+
+ifeq ($(CUDA),1)
+$(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
+	@echo "compile $< (this takes minutes)"
+	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+else ifeq ($(CUDA),emu)
+$(BUILD)/cuda/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
+	$(QUIET)$(PYTHON) $(EMULATOR)/translate.py norch/csrc/cuda.cu $(@D)
+
+# Not at -O3: what counts is that it behaves as written.
+$(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
+	@echo "compile norch/csrc/cuda.cu for the emulator"
+	$(QUIET)$(CXX) $(FLAGS) -O1 -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
+
+# The emulator itself is not sanitized: it tells the sanitizers what runs.
+$(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags
+	@echo "compile $<"
+	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
+	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
+	    -I$(EMULATOR) -MMD -MP -c -o $@ $<
+endif
+
 # Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(LINK) $(LDLIBS) $(OBJECTS)
+COMMANDS := $(CXX) $(FLAGS) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
 $(BUILD)/flags: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
 	@mkdir -p $(BUILD)
@@ -141,4 +185,4 @@ help:
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make check     ruff, mypy, clang-format, comparison with torch and NumPy, sanitizers, in .venv-check"
 	@echo "make clean     remove what was built"
-	@echo "Variables: CUDA=0|1  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"
+	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"
