@@ -7,7 +7,10 @@ import random
 
 import pytest
 
-DEVICES = ["cpu"]
+from norch import _C
+
+# "cuda" wherever there is a device, or the library runs its kernels in the emulator (make CUDA=emu)
+DEVICES = ["cpu", "cuda"] if _C.lib.device_count() > 0 else ["cpu"]
 
 
 @pytest.fixture(params=DEVICES)
