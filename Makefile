@@ -103,6 +103,9 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	@echo "compile $<"
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
+# Random numbers are the same on every machine: no product is fused with a sum where the processor could.
+$(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
+
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
 GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
              -gencode arch=compute_90,code=[sm_90,compute_90]
@@ -120,7 +123,7 @@ $(BUILD)/cuda/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
 # Not at -O3: what counts is that it behaves as written.
 $(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
 	@echo "compile norch/csrc/cuda.cu for the emulator"
-	$(QUIET)$(CXX) $(FLAGS) -O1 -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
+	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
 $(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags

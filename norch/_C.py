@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import c_char_p, c_double, c_int32, c_int64, c_void_p
+from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -71,10 +71,19 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "contiguous_tensor": (TENSOR, [TENSOR]),
     "cast_tensor": (TENSOR, [TENSOR, c_int32]),
     "to_device": (TENSOR, [TENSOR, c_int32]),
+    "arange_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "integer_arange_tensor": (TENSOR, [c_int64, c_int64, c_int64, c_int32, c_int32]),
+    "linspace_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "uniform_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
+    "normal_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
+    "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
+    "permutation_tensor": (TENSOR, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
+    "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "reverse_tensor": (TENSOR, [TENSOR]),
     "transpose_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
     "permute_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "expand_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
@@ -82,6 +91,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "unsqueeze_tensor": (TENSOR, [TENSOR, c_int64]),
     "select_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
     "slice_tensor": (TENSOR, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
+    "flipped_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
+    "view_as_dtype": (TENSOR, [TENSOR, c_int32]),
     "as_strided_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
     "argmax_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
@@ -144,22 +155,35 @@ def raise_error() -> NoReturn:
 # ---- Arguments --------------------------------------------------------------------------------------------------
 
 _ARRAY_TYPES = [c_int64 * n for n in range(MAX_DIMS + 2)]
+_arrays: dict[tuple[int, ...], Any] = {}
+_MAX_KEPT = 1024
 
 
 def int64_array(values: Any) -> Any:
     """A C array of sizes or axes. Raises TypeError for what is no integer, ShapeError for more than fit a tensor."""
-    if len(values) >= len(_ARRAY_TYPES):
-        raise ShapeError(f"a tensor has at most {MAX_DIMS} dimensions, got {len(values)}")
+    key = tuple(values)
+    found = _arrays.get(key)  # the shapes of a training loop come back; C only reads them
+    if found is not None:
+        return found
+    if len(key) >= len(_ARRAY_TYPES):
+        raise ShapeError(f"a tensor has at most {MAX_DIMS} dimensions, got {len(key)}")
     try:
-        return _ARRAY_TYPES[len(values)](*values)
+        array = _ARRAY_TYPES[len(key)](*key)
     except TypeError:
-        raise TypeError(f"expected integers, got {tuple(values)!r}") from None
+        raise TypeError(f"expected integers, got {key!r}") from None
+    if any(not -(2**63) <= value < 2**63 for value in key):  # ctypes would cut them off
+        raise OverflowError(f"expected integers of 64 bits, got {key!r}")
+    if len(_arrays) >= _MAX_KEPT:
+        _arrays.clear()
+    _arrays[key] = array
+    return array
 
 
 class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
     __slots__ = ("_ptr",)
+    _requires_grad = False
 
     def __init__(self, value: float) -> None:
         self._ptr = None
@@ -176,7 +200,6 @@ class Number:
 
 
 _numbers: dict[tuple[type, Any], Number] = {}
-_MAX_NUMBERS = 1024
 
 
 def number(value: Any) -> Number:
@@ -184,7 +207,7 @@ def number(value: Any) -> Number:
     key = (type(value), value or str(value))  # 0.0 and -0.0 are equal but not the same
     found = _numbers.get(key)
     if found is None:
-        if len(_numbers) >= _MAX_NUMBERS:
+        if len(_numbers) >= _MAX_KEPT:
             _numbers.clear()
         found = _numbers[key] = Number(value)
     return found

@@ -9,14 +9,11 @@
 
 from __future__ import annotations
 
-from . import _C, autograd
+from . import autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
     arange,
-    cat,
-    concat,
-    concatenate,
     empty,
     empty_like,
     eye,
@@ -25,7 +22,6 @@ from .creation import (
     linspace,
     ones,
     ones_like,
-    stack,
     tensor,
     where,
     zeros,
@@ -33,6 +29,37 @@ from .creation import (
 )
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .memory import memory_allocated
+from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .joining import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    broadcast_tensors,
+    cat,
+    column_stack,
+    concat,
+    concatenate,
+    dstack,
+    hstack,
+    meshgrid,
+    row_stack,
+    stack,
+    vstack,
+)
+from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
+from .random import (
+    bernoulli,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+)
 from .tensor import CTensor, Tensor
 from .types import Size, dtype, float32, float64, int32, int64, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
@@ -45,8 +72,3 @@ long = int64
 from . import cuda, nn, optim  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"
-
-
-def memory_allocated(device: str = "cpu") -> int:
-    """How many bytes of element data norch holds on a device."""
-    return _C.lib.memory_allocated(_C.device_number(device))

@@ -1,15 +1,16 @@
-"""Making tensors: from data, filled with a value, and by joining others."""
+"""Making tensors: from data, or filled with a value. (joining.py makes them of other tensors, random.py of nothing.)"""
 
 from __future__ import annotations
 
-import ctypes
+import math
+import operator
 import struct
 from typing import Any, Sequence
 
 from . import _C
 from ._C import int64_array, lib, raise_error
 from .autograd import functions as f
-from .operation import check_tensor, recorded, ternary, wrap
+from .operation import check_tensor, ternary, wrap
 from .tensor import Tensor
 from .types import DTYPES, bool_, check_dtype, dtype, float32, int64
 from .views import sizes_of
@@ -75,10 +76,19 @@ def _inferred(values: Sequence[Any]) -> dtype:
     return bool_ if all(isinstance(value, bool) for value in values) else int64
 
 
+_packers: dict[tuple[int, str], Any] = {}
+
+
 def _packed(values: Sequence[Any], kind: dtype) -> Any:
     """Numbers as the bytes of a C array."""
+    count = len(values)
+    packer = _packers.get((count, kind.format))
+    if packer is None:
+        packer = struct.Struct(f"{count}{kind.format}")
+        if count <= 64:  # small tensors are made over and over
+            _packers[count, kind.format] = packer
     try:
-        return struct.pack(f"{len(values)}{kind.format}", *values)
+        return packer.pack(*values)
     except (struct.error, OverflowError, TypeError):
         pass  # floats for an integer dtype, 1e40 for float32, or no numbers at all
     for value in values:
@@ -103,7 +113,7 @@ def _from_buffer(data: Any) -> Any:
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
     raw = buffer.tobytes()  # in row order, whatever the strides
-    shape = list(buffer.shape) if buffer.ndim else [1]
+    shape = list(buffer.shape or ()) or [1]
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
 
 
@@ -153,49 +163,74 @@ def _like(input: Tensor, dtype: Any, device: Any, name: str) -> dict[str, Any]:
 
 def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A tensor of another's shape, dtype and device, whose values are not set."""
-    return empty(input.shape, **_like(input, dtype, device, "empty_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "empty_like")
+    return empty(input.shape, **options, requires_grad=requires_grad)
 
 
 def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of another tensor's shape, dtype and device."""
-    return zeros(input.shape, **_like(input, dtype, device, "zeros_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "zeros_like")
+    return zeros(input.shape, **options, requires_grad=requires_grad)
 
 
 def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of another tensor's shape, dtype and device."""
-    return ones(input.shape, **_like(input, dtype, device, "ones_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "ones_like")
+    return ones(input.shape, **options, requires_grad=requires_grad)
 
 
 def full_like(input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """One value in another tensor's shape, dtype and device."""
-    return full(input.shape, fill_value, **_like(input, dtype, device, "full_like"), requires_grad=requires_grad)
+    options = _like(input, dtype, device, "full_like")
+    return full(input.shape, fill_value, **options, requires_grad=requires_grad)
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32."""
+def arange(
+    start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
+) -> Tensor:
+    """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32.
+
+    Each element is start + i * step, rounded once to the dtype.
+    """
     if end is None:
         start, end = 0, start
+    start, end, step = (_plain_number(value, "arange") for value in (start, end, step))
+    whole = all(isinstance(value, int) for value in (start, end, step))
+    kind = (int64 if whole else float32) if dtype is None else check_dtype(dtype)
     if step == 0:
         raise ValueError("arange: expected a nonzero step, got 0")
     if (end - start) * step < 0:
         raise ValueError(f"arange: bounds {start} and {end} do not fit the sign of step {step}")
-    if all(isinstance(value, int) for value in (start, end, step)):
-        values: Any = range(start, end, step)
+    place = kind.number, _C.device_number(device)
+    if whole and all(-(2**63) <= value < 2**63 for value in (start, end, step)):
+        ptr = lib.integer_arange_tensor(start, step, -((end - start) // -step), *place)
+    elif math.isfinite((end - start) / step):
+        ptr = lib.arange_tensor(start, step, math.ceil((end - start) / step), *place)
     else:
-        count = max(0, -int(-((end - start) / step) // 1))
-        values = [start + i * step for i in range(count)]
-        dtype = dtype or float32
-    return tensor(list(values), dtype=dtype or int64, device=device, requires_grad=requires_grad)
+        raise ValueError(f"arange: expected finite bounds, got {start} to {end} by {step}")
+    result = wrap(ptr or raise_error())
+    return result.requires_grad_() if requires_grad else result
 
 
-def linspace(start: float, end: float, steps: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """`steps` numbers at equal distances, the first `start`, the last `end`."""
+def linspace(
+    start: Any, end: Any, steps: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
+) -> Tensor:
+    """`steps` numbers at equal distances, the first `start`, the last `end`; computed in double, rounded once."""
     if steps < 0:
         raise ValueError(f"linspace: expected a number of steps that is not negative, got {steps}")
-    gap = (end - start) / (steps - 1) if steps > 1 else 0.0
-    # from both ends, so that the last number is exactly `end`
-    values = [start + i * gap if i < steps / 2 else end - (steps - 1 - i) * gap for i in range(steps)]
-    return tensor(values if steps != 1 else [start], dtype=dtype or float32, device=device, requires_grad=requires_grad)
+    first, last = float(_plain_number(start, "linspace")), float(_plain_number(end, "linspace"))
+    kind = float32 if dtype is None else check_dtype(dtype)
+    ptr = lib.linspace_tensor(first, last, operator.index(steps), kind.number, _C.device_number(device))
+    result = wrap(ptr or raise_error())
+    return result.requires_grad_() if requires_grad else result
+
+
+def _plain_number(value: Any, name: str) -> Any:
+    """A Python number, out of a tensor or a NumPy scalar too."""
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    return value
 
 
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
@@ -204,39 +239,6 @@ def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result
-
-
-# ---- From tensors -----------------------------------------------------------------------------------------------
-
-
-def _sequence(tensors: Any, name: str) -> list[Tensor]:
-    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
-        raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
-    found = [check_tensor(t, name) for t in tensors]
-    if not found:
-        raise ValueError(f"{name}: expected at least one tensor, got an empty list")
-    return found
-
-
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
-    parts, place = _sequence(tensors, "cat"), dim if axis is None else axis
-    addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
-    result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
-    place %= result.ndim
-    return recorded(result, lambda *inputs: f.CatBackward(*inputs, axis=place), parts)
-
-
-concat = concatenate = cat
-
-
-def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors of one shape joined along a new dimension."""
-    parts, place = _sequence(tensors, "stack"), dim if axis is None else axis
-    for part in parts:
-        if part.shape != parts[0].shape:
-            raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
-    return cat([part.unsqueeze(place) for part in parts], dim=place)
 
 
 def where(condition: Tensor, input: Any, other: Any) -> Tensor:

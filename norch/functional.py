@@ -5,18 +5,24 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable
 
+from ._C import operations
 from .operation import check_tensor
 from .tensor import Tensor
 
+# The rows of csrc/ops.h with one or two operands, and the other methods that are functions too.
+_ROWS = [name for kind in ("unary", "binary") for name in operations()[kind] if name != "elementwise_mul"]
 _NAMES = """
-neg abs sign relu floor ceil round exp log sqrt sin cos tanh sigmoid square isnan isinf isfinite logical_not bitwise_not
-add sub subtract mul multiply div divide true_divide pow floor_divide remainder minimum maximum eq ne lt le gt ge
-logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor clamp
+absolute negative square frac subtract mul multiply divide true_divide clamp clip
+addcmul addcdiv lerp isclose allclose equal
 sum mean prod max min amax amin argmax argmin var std any all softmax log_softmax
-matmul mm reshape flatten transpose t permute squeeze unsqueeze select narrow as_strided clone
+logsumexp norm count_nonzero nansum nanmean
+matmul mm dot mv bmm outer addmm
+reshape ravel flatten unflatten transpose swapaxes swapdims t permute movedim moveaxis squeeze unsqueeze
+select narrow split chunk unbind diagonal as_strided broadcast_to
+flip fliplr flipud roll tile repeat_interleave clone
 """.split()
 
-__all__ = list(_NAMES)
+__all__ = _ROWS + _NAMES
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -30,4 +36,4 @@ def _function(name: str) -> Callable[..., Any]:
     return call
 
 
-globals().update({name: _function(name) for name in _NAMES})
+globals().update({name: _function(name) for name in __all__})

@@ -76,20 +76,22 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
 
-    def call(x: Any, y: Any) -> Any:
-        a = x if isinstance(x, Tensor) else operand(x)
-        b = y if isinstance(y, Tensor) else operand(y)
-        if a is NotImplemented or b is NotImplemented:
+    def forward(self: Any, other: Any) -> Any:
+        b = other if isinstance(other, Tensor) else operand(other)
+        if b is NotImplemented:
             return NotImplemented
-        result = wrap(function(a._ptr, b._ptr) or raise_error())
-        if backward is not None and mode.enabled:
-            # x and y, not a and b: a backward wants numbers as numbers
-            if (a is x and x._requires_grad) or (b is y and y._requires_grad):
-                return _function.record(result, backward(x, y), (x, y))
+        result = _new(Tensor)
+        result._ptr = function(self._ptr, b._ptr) or raise_error()
+        if (self._requires_grad or b._requires_grad) and backward is not None and mode.enabled:
+            return _function.record(result, backward(self, other), (self, other))  # other: a number stays a number
         return result
 
     def reflected(self: Any, other: Any) -> Any:
-        return call(other, self)
+        a = operand(other)
+        if a is NotImplemented:
+            return NotImplemented
+        result = wrap(function(a._ptr, self._ptr) or raise_error())
+        return result if backward is None else recorded(result, backward, (other, self))
 
     def in_place(self: Any, other: Any) -> Any:
         b = operand(other)
@@ -99,14 +101,14 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
 
     def method(self: Any, other: Any) -> Any:
         check_operand(other, method_name)
-        return call(self, other)
+        return forward(self, other)
 
     def method_(self: Any, other: Any) -> Any:
         check_operand(other, f"{method_name}_")
         return in_place(self, other)
 
     return (
-        _named(call, f"__{method_name}__", doc),
+        _named(forward, f"__{method_name}__", doc),
         _named(reflected, f"__r{method_name}__", doc),
         _named(in_place, f"__i{method_name}__", doc),
         _named(method, method_name, doc),
@@ -218,7 +220,7 @@ def geometry(x: Any) -> Callable[[Any], Any]:
     if not base.is_contiguous():
         raise RuntimeError("in-place operations with gradients need a contiguous base; use clone() or contiguous() first")
     shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
-    return lambda gradient: gradient.contiguous().as_strided(shape, strides, offset)
+    return lambda gradient: _functions().strided(gradient, shape, strides, offset)
 
 
 def follow_base(x: Any) -> Any:

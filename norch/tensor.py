@@ -16,7 +16,10 @@ from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
-from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, view, wrap, write
+from .composed import Composed
+from .generator import RandomFills
+from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, wrap, write
+from .rearranging import Rearranging
 from .reductions import Reductions
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
 from .views import Views
@@ -24,7 +27,7 @@ from .views import Views
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Reductions):
+class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
@@ -246,6 +249,9 @@ class Tensor(Views, Reductions):
     __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
     __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
+    _, _, _, fmod, fmod_ = binary("fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x")
+    _, _, _, atan2, atan2_ = binary("atan2", f.Atan2Backward, "The angle, in radians, of the point (y, x)")
+    _, _, _, hypot, hypot_ = binary("hypot", f.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -261,6 +267,7 @@ class Tensor(Views, Reductions):
     floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
     round, round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
+    trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
     log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
     sqrt, sqrt_ = unary("sqrt", f.SqrtBackward, "The square root of x")
@@ -268,6 +275,21 @@ class Tensor(Views, Reductions):
     cos, cos_ = unary("cos", f.CosBackward, "The cosine of x, in radians")
     tanh, tanh_ = unary("tanh", f.TanhBackward, "The hyperbolic tangent of x")
     sigmoid, sigmoid_ = unary("sigmoid", f.SigmoidBackward, "1 / (1 + exp(-x))")
+    tan, tan_ = unary("tan", f.TanBackward, "The tangent of x, in radians")
+    asin, asin_ = unary("asin", f.AsinBackward, "The angle, in radians, whose sine is x")
+    acos, acos_ = unary("acos", f.AcosBackward, "The angle, in radians, whose cosine is x")
+    atan, atan_ = unary("atan", f.AtanBackward, "The angle, in radians, whose tangent is x")
+    sinh, sinh_ = unary("sinh", f.SinhBackward, "The hyperbolic sine of x")
+    cosh, cosh_ = unary("cosh", f.CoshBackward, "The hyperbolic cosine of x")
+    exp2, exp2_ = unary("exp2", f.Exp2Backward, "2 to the power of x")
+    expm1, expm1_ = unary("expm1", f.Expm1Backward, "exp(x) - 1, exact near 0 too")
+    log1p, log1p_ = unary("log1p", f.Log1pBackward, "log(1 + x), exact near 0 too")
+    log2, log2_ = unary("log2", f.Log2Backward, "The logarithm of x to base 2")
+    log10, log10_ = unary("log10", f.Log10Backward, "The logarithm of x to base 10")
+    rsqrt, rsqrt_ = unary("rsqrt", f.RsqrtBackward, "1 / sqrt(x)")
+    reciprocal, reciprocal_ = unary("reciprocal", f.ReciprocalBackward, "1 / x")
+    erf, erf_ = unary("erf", f.ErfBackward, "The error function of x")
+    erfc, erfc_ = unary("erfc", f.ErfcBackward, "1 - erf(x), exact for large x too")
     isnan, _ = unary("isnan", None, "Whether x is NaN, as bool")
     isinf, _ = unary("isinf", None, "Whether x is infinite, as bool")
     isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN, as bool")
@@ -278,10 +300,6 @@ class Tensor(Views, Reductions):
 
     def __pos__(self) -> Tensor:
         return self
-
-    def square(self) -> Tensor:
-        """x * x"""
-        return self * self
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
@@ -301,6 +319,9 @@ class Tensor(Views, Reductions):
         bounds = (-float("inf") if min is None else min, float("inf") if max is None else max)
         low, high = (check_operand(bound, "clamp_") for bound in bounds)
         return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+
+    clip, clip_ = clamp, clamp_
+    absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """This tensor's elements where the bool `condition` holds, those of `other` elsewhere."""

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any, Sequence
 
 from . import _C
 from ._C import int64_array, lib
 from .autograd import functions as f
-from .operation import view
+from .operation import check_tensor, view
+from .types import dtype
 
 
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     """Sizes or axes given one by one, or as one list or tuple."""
     values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
     try:
-        return [value.__index__() for value in values]
+        found = [value.__index__() for value in values]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
+    for value in found:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
+    return found
+
+
+def axis_of(x: Any, dim: Any, name: str) -> int:
+    """A dimension of x, counted from the front. Raises IndexError for one that it does not have."""
+    (axis,) = sizes_of((dim,), name)
+    rank = max(x.ndim, 1)
+    if not -rank <= axis < rank:
+        raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
+    return axis % rank
 
 
 class Views:
@@ -25,22 +41,49 @@ class Views:
     _ptr: Any
 
     def view(self: Any, *shape: Any) -> Any:
-        """The same elements in another shape; one size may be -1. Raises ShapeError where only a copy could do that."""
+        """The same elements in another shape; one size may be -1. Raises ShapeError where only a copy could do that.
+
+        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
+        No gradient flows through that.
+        """
+        if len(shape) == 1 and isinstance(shape[0], dtype):
+            return view(self.detach(), lib.view_as_dtype(self._ptr, shape[0].number), None)
         sizes = sizes_of(shape, "view")
         return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
+
+    def view_as(self: Any, other: Any) -> Any:
+        """`view` in the shape of another tensor."""
+        return self.view(check_tensor(other, "view_as").shape)
 
     def reshape(self: Any, *shape: Any) -> Any:
         """The same elements in another shape; one size may be -1. A view wherever strides allow, else a copy."""
         sizes = sizes_of(shape, "reshape")
         return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
 
+    def reshape_as(self: Any, other: Any) -> Any:
+        """`reshape` to the shape of another tensor."""
+        return self.reshape(check_tensor(other, "reshape_as").shape)
+
+    def ravel(self: Any) -> Any:
+        """All elements in one dimension."""
+        return self.reshape(-1)
+
+    def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
+        """One dimension as several, of which one may be -1: the inverse of `flatten`."""
+        axis, parts = axis_of(self, dim, "unflatten"), sizes_of((list(sizes),), "unflatten")
+        if not parts:
+            raise RuntimeError("unflatten: expected at least one size, got none")
+        size, known = self.shape[axis], math.prod(part for part in parts if part != -1)
+        if parts.count(-1) == 1 and known and size % known == 0:
+            parts[parts.index(-1)] = size // known
+        if math.prod(parts) != size or min(parts) < 0:
+            raise _C.ShapeError(f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}")
+        return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
+
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
         """The dimensions from start_dim to end_dim as one."""
-        shape, rank = list(self.shape) or [1], max(self.ndim, 1)
-        for axis in (start_dim, end_dim):
-            if not -rank <= axis < rank:
-                raise IndexError(f"flatten: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(self.shape)}")
-        start, end = start_dim % rank, end_dim % rank
+        shape = list(self.shape) or [1]
+        start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
         if start > end:
             raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
         merged = 1
@@ -62,9 +105,26 @@ class Views:
     @property
     def T(self: Any) -> Any:
         """All dimensions in reverse order."""
-        if self._struct.ndim == 2:
-            return self.transpose(0, 1)
-        return self.permute(*range(self.ndim - 1, -1, -1))
+        return view(self, lib.reverse_tensor(self._ptr), f.ReverseBackward)
+
+    @property
+    def mT(self: Any) -> Any:
+        """The last two dimensions exchanged: each matrix of a batch transposed."""
+        if self.ndim < 2:
+            raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
+        return self.transpose(-2, -1)
+
+    def movedim(self: Any, source: Any, destination: Any) -> Any:
+        """Dimensions moved to other places (an integer or as many as there are destinations); the others keep their order."""
+        sources, places = (
+            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
+            for axes in (source, destination)
+        )
+        if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
+            raise RuntimeError(f"movedim: expected as many different places as dimensions, got {source} and {destination}")
+        others = iter(axis for axis in range(self.ndim) if axis not in sources)
+        order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
+        return self.permute(order)
 
     def permute(self: Any, *dims: Any) -> Any:
         """The dimensions in another order."""
@@ -78,7 +138,11 @@ class Views:
 
     def expand_as(self: Any, other: Any) -> Any:
         """Expanded to the shape of another tensor."""
-        return self.expand(other.shape)
+        return self.expand(check_tensor(other, "expand_as").shape)
+
+    def broadcast_to(self: Any, *shape: Any) -> Any:
+        """The same as `expand`."""
+        return self.expand(*shape)
 
     def squeeze(self: Any, dim: Any = None) -> Any:
         """Without the dimensions of size 1, or without those of them that `dim` names."""
@@ -105,6 +169,60 @@ class Views:
         ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
         return view(self, ptr, f.SliceBackward, axis, start, length, step)
 
+    def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
+        axis = axis_of(self, dim, "split")
+        if self.ndim == 0:
+            raise RuntimeError("split: expected at least one dimension, got a tensor of none")
+        total, given = self.shape[axis], split_size_or_sections
+        if isinstance(given, (list, tuple)):
+            sizes = sizes_of((list(given),), "split")
+            if sum(sizes) != total or (sizes and min(sizes) < 0):
+                raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
+        else:
+            (size,) = sizes_of((given,), "split")
+            if size < 0 or (size == 0 and total > 0):
+                raise RuntimeError(f"split: expected a size of at least 1, got {size}")
+            sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
+        starts = itertools.accumulate(sizes, initial=0)
+        return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
+
+    def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
+        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller."""
+        (count,) = sizes_of((chunks,), "chunk")
+        if count < 1:
+            raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
+        axis = axis_of(self, dim, "chunk")
+        if self.ndim == 0:
+            raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
+        if self.shape[axis] == 0:
+            return self.split([0] * count, axis)
+        return self.split(-(-self.shape[axis] // count), axis)
+
+    def unbind(self: Any, dim: int = 0) -> Any:
+        """A tuple of the views that `select` gives for each index of a dimension."""
+        axis = axis_of(self, dim, "unbind")
+        if self.ndim == 0:
+            raise RuntimeError("unbind: expected at least one dimension, got a tensor of none")
+        return tuple(self.select(axis, index) for index in range(self.shape[axis]))
+
+    def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        """The diagonals of the matrices in two dimensions, as the last dimension; offset > 0 lies above the main one."""
+        if self.ndim < 2:
+            raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
+        rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
+        if rows == columns:
+            raise RuntimeError(f"diagonal: dimensions {dim1} and {dim2} are the same")
+        shape, strides, first = list(self.shape), list(self.stride()), self.storage_offset()
+        length = max(0, min(shape[rows] + min(offset, 0), shape[columns] - max(offset, 0)))
+        if length:
+            first += offset * strides[columns] if offset > 0 else -offset * strides[rows]
+        kept = [axis for axis in range(self.ndim) if axis not in (rows, columns)]
+        shape = [shape[axis] for axis in kept] + [length]
+        strides = [strides[axis] for axis in kept] + [strides[rows] + strides[columns]]
+        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
+        return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
+
     def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
         """A view of the storage by shape, strides and offset, all in elements. Raises ShapeError if it reached outside."""
         shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
@@ -113,3 +231,6 @@ class Views:
         offset = self.storage_offset() if storage_offset is None else storage_offset
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
         return view(self, ptr, f.AsStridedBackward, shape, strides, offset - self.storage_offset())
+
+    swapaxes = swapdims = transpose
+    moveaxis = movedim

@@ -352,7 +352,7 @@ def views() -> list:
             taken([4, 3, 2], lambda i, j, k: (k, j, i)),
             "TransposeBackward",
         ),
-        view("T", [(2, 3)], lambda lib, x: x.T, transposed, "TransposeBackward"),
+        view("T", [(2, 3)], lambda lib, x: x.T, transposed, "ReverseBackward"),
         view(
             "permute",
             [(2, 3, 4)],
@@ -384,8 +384,50 @@ def views() -> list:
         view("[..., 0]", [(2, 3, 2)], lambda lib, x: x[..., 0], taken([2, 3], lambda *ij: (*ij, 0)), "SelectBackward"),
         view("[:, None]", [(2, 3)], lambda lib, x: x[:, None], reshaped(2, 1, 3), "ReshapeBackward"),
         view("[5:]", [(2, 3)], lambda lib, x: x[5:], taken([0, 3], lambda i, j: (i, j)), "SliceBackward"),
+        view("unflatten", [(2, 6)], lambda lib, x: x.unflatten(1, (2, -1)), reshaped(2, 2, 3), "ReshapeBackward"),
+        view("ravel", [(2, 6)], lambda lib, x: x.ravel(), reshaped(12), "ReshapeBackward"),
+        view(
+            "movedim",
+            [(2, 3, 4)],
+            lambda lib, x: x.movedim((0, 1), (-1, 0)),
+            taken([3, 4, 2], lambda i, j, k: (k, i, j)),
+            "PermuteBackward",
+        ),
+        view(
+            "mT",
+            [(2, 3, 4)],
+            lambda lib, x: x.mT,
+            taken([2, 4, 3], lambda i, j, k: (i, k, j)),
+            "TransposeBackward",
+        ),
+        view("split", [(3, 4)], lambda lib, x: x.split([1, 3], 1)[1], taken([3, 3], lambda i, j: (i, j + 1))),
+        view("chunk", [(3, 4)], lambda lib, x: lib.chunk(x, 2)[1], taken([1, 4], lambda i, j: (2, j))),
+        view("unbind", [(3, 4)], lambda lib, x: x.unbind(1)[2], taken([3], lambda i: (i, 2)), "SelectBackward"),
+        view("diagonal", [(3, 4)], lambda lib, x: x.diagonal(), taken([3], lambda i: (i, i)), "DiagonalBackward"),
+        view(
+            "diagonal 1 of matrices",
+            [(3, 2, 4)],
+            lambda lib, x: x.diagonal(1, 0, 2),
+            taken([2, 3], lambda i, j: (j, i, j + 1)),
+            "DiagonalBackward",
+        ),
+        view(
+            "as_strided",
+            [(3, 4)],
+            lambda lib, x: x.contiguous().as_strided((2, 3), (1, 2), 1),
+            taken([2, 3], lambda i, j: divmod(1 + i + 2 * j, 4)),
+            "AsStridedBackward",
+        ),
+        view(
+            "windows",
+            [(6,)],
+            lambda lib, x: x.contiguous().as_strided((4, 3), (1, 1)),
+            taken([4, 3], lambda i, j: (i + j,)),
+            "AsStridedBackward",
+            "PlaceBackward",
+        ),
         case("clone", [(2, 3)], lambda lib, x: x.clone(), reshaped(2, 3), "CloneBackward"),
-        case("T.contiguous", [(2, 3)], lambda lib, x: x.T.contiguous(), transposed, "TransposeBackward"),
+        case("T.contiguous", [(2, 3)], lambda lib, x: x.T.contiguous(), transposed, "ReverseBackward"),
         case("double", [(2, 3)], lambda lib, x: x.double(), cast(float), dtype=lambda d: "float64"),
         case("float", [(2, 3)], lambda lib, x: x.float(), cast(float), dtype=lambda d: "float32"),
         case("long", [(2, 3)], lambda lib, x: x.long(), cast(int), dtype=lambda d: "int64"),
@@ -394,5 +436,78 @@ def views() -> list:
     ]
 
 
-CASES = products() + joins() + choices() + distributions() + writes() + views()
+def rearrangements() -> list:
+    """Copies in another order."""
+    rows = [
+        ("flip", (2, 3), lambda lib, x: x.flip(0, 1), [2, 3], lambda i, j: (1 - i, 2 - j), "FlipBackward"),
+        ("flip -1", (2, 3, 2), lambda lib, x: lib.flip(x, (-1,)), [2, 3, 2], lambda i, j, k: (i, j, 1 - k), "FlipBackward"),
+        ("roll", (2, 3), lambda lib, x: x.roll(1, 1), [2, 3], lambda i, j: (i, (j - 1) % 3), "CatBackward"),
+        ("roll flat", (2, 3), lambda lib, x: x.roll(-1), [2, 3], lambda i, j: divmod((3 * i + j + 1) % 6, 3), "CatBackward"),
+        ("repeat", (2, 3), lambda lib, x: x.repeat(2, 1, 2), [2, 2, 6], lambda i, j, k: (j, k % 3), "ExpandBackward"),
+        ("tile", (2, 3), lambda lib, x: x.tile(2), [2, 6], lambda i, j: (i, j % 3), "ExpandBackward"),
+        ("repeat_interleave", (2, 3), lambda lib, x: x.repeat_interleave(2, 0), [4, 3], lambda i, j: (i // 2, j)),
+    ]
+    return [case(name, [shape], call, taken(to, source), *more) for name, shape, call, to, source, *more in rows]
+
+
+def compositions() -> list:
+    """Methods made of others (composed.py): each at numbers where it is smooth."""
+
+    def norm(p):
+        return lambda xs: math.fsum(abs(x) ** p for x in xs) ** (1 / p)
+
+    def by_rows(function):
+        return lambda x: reduce(function, x, [1])
+
+    def row(name, shapes, call, reference, **more):
+        return case(name, shapes, call, reference, accepted=REAL, **more)
+
+    three = [(2, 3), (3,), (2, 1)]
+    return [
+        row("square", [(2, 3)], lambda lib, x: lib.square(x), lambda x: elementwise(lambda v: v * v, x)),
+        row("frac", [(2, 3)], lambda lib, x: lib.frac(x), lambda x: elementwise(lambda v: math.fmod(v, 1), x)),
+        row(
+            "addcmul",
+            three,
+            lambda lib, x, y, z: lib.addcmul(x, y, z, value=0.5),
+            lambda *arrays: elementwise(lambda x, y, z: x + 0.5 * y * z, *arrays),
+        ),
+        row(
+            "addcdiv",
+            three,
+            lambda lib, x, y, z: lib.addcdiv(x, y, z * z + 1, value=2),
+            lambda *arrays: elementwise(lambda x, y, z: x + 2 * y / (z * z + 1), *arrays),
+        ),
+        row(
+            "lerp",
+            three[:2],
+            lambda lib, x, y: lib.lerp(x, y, 0.25),
+            lambda *arrays: elementwise(lambda x, y: x + 0.25 * (y - x), *arrays),
+        ),
+        row(
+            "logsumexp",
+            [(2, 3)],
+            lambda lib, x: lib.logsumexp(x, 1),
+            by_rows(lambda xs: math.log(math.fsum(map(math.exp, xs)))),
+        ),
+        *(row(f"norm {p}", [(2, 3)], lambda lib, x, p=p: x.norm(p, 1), by_rows(norm(p))) for p in (1, 2, 3)),
+        row("dot", [(3,), (3,)], lambda lib, x, y: lib.dot(x, y), matmul),
+        row("mv", [(2, 3), (3,)], lambda lib, x, y: lib.mv(x, y), matmul),
+        row("bmm", [(2, 2, 3), (2, 3, 2)], lambda lib, x, y: lib.bmm(x, y), matmul),
+        row(
+            "outer",
+            [(2,), (3,)],
+            lambda lib, x, y: lib.outer(x, y),
+            lambda x, y: Array([a * b for a in x.flat for b in y.flat], (2, 3)),
+        ),
+        row(
+            "addmm",
+            [(3,), (2, 3), (3, 3)],
+            lambda lib, x, y, z: lib.addmm(x, y, z, beta=2, alpha=0.5),
+            lambda x, y, z: elementwise(lambda a, b: 2 * a + 0.5 * b, x, matmul(y, z)),
+        ),
+    ]
+
+
+CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
 TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers

@@ -163,6 +163,11 @@ def smooth(rng, count, low=-30, high=30):
     return rng.sample([(2 * i + 1) / 20 + k / 1000 for i in range(low, high) for k in crowd], count)
 
 
+def smooth_unit(rng, count):
+    """Between -0.9 and 0.9."""
+    return smooth(rng, count, low=-9, high=9)
+
+
 def smooth_positive(rng, count):
     return smooth(rng, count, low=3, high=50)
 

@@ -24,6 +24,7 @@ from helpers import (
     smooth,
     smooth_either,
     smooth_positive,
+    smooth_unit,
     total,
 )
 
@@ -81,6 +82,28 @@ def log(x):
     return -inf if x == 0 else guarded(math.log)(x)
 
 
+def log_at_zero(function: Callable, zero: float) -> Callable:
+    """A logarithm, with -inf where its argument is `zero`."""
+    return lambda x: -inf if x == zero else guarded(function)(x)
+
+
+def odd(function: Callable) -> Callable:
+    """A function with f(-x) = -f(x), also where it overflows."""
+    return lambda x: math.copysign(guarded(function)(abs(x)), x)
+
+
+def exp2(x):
+    return guarded(math.pow)(2.0, x)
+
+
+def reciprocal(x):
+    return div(1.0, x)
+
+
+def rsqrt(x):
+    return nan if x < 0 else div(1.0, guarded(math.sqrt)(x))
+
+
 def sigmoid(x):
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
@@ -118,6 +141,12 @@ def remainder(x, y):
     return x % y if y else nan
 
 
+def fmod(x, y):
+    if isinstance(x, int):
+        return int(math.copysign(abs(x) % abs(y), x))
+    return guarded(math.fmod)(x, y) if y else nan
+
+
 def minimum(x, y):
     return nan if x != x or y != y else min(x, y)
 
@@ -126,7 +155,7 @@ def maximum(x, y):
     return nan if x != x or y != y else max(x, y)
 
 
-POSITIVE, EITHER = (smooth_positive,), (smooth, smooth_either)
+POSITIVE, EITHER, UNIT = (smooth_positive,), (smooth, smooth_either), (smooth_unit,)
 
 UNARY = [
     Elementwise("neg", operator.neg, "numeric", "NegBackward", symbol=operator.neg),
@@ -143,6 +172,22 @@ UNARY = [
     Elementwise("cos", guarded(math.cos), "real", "CosBackward"),
     Elementwise("tanh", math.tanh, "real", "TanhBackward"),
     Elementwise("sigmoid", sigmoid, "real", "SigmoidBackward"),
+    Elementwise("trunc", whole(math.trunc), "numeric", "TruncBackward"),
+    Elementwise("tan", guarded(math.tan), "real", "TanBackward", gradient_draws=UNIT),
+    Elementwise("asin", guarded(math.asin), "real", "AsinBackward", gradient_draws=UNIT),
+    Elementwise("acos", guarded(math.acos), "real", "AcosBackward", gradient_draws=UNIT),
+    Elementwise("atan", math.atan, "real", "AtanBackward"),
+    Elementwise("sinh", odd(math.sinh), "real", "SinhBackward"),
+    Elementwise("cosh", guarded(math.cosh), "real", "CoshBackward"),
+    Elementwise("exp2", exp2, "real", "Exp2Backward"),
+    Elementwise("expm1", guarded(math.expm1), "real", "Expm1Backward"),
+    Elementwise("log1p", log_at_zero(math.log1p, -1), "real", "Log1pBackward", gradient_draws=POSITIVE),
+    Elementwise("log2", log_at_zero(math.log2, 0), "real", "Log2Backward", gradient_draws=POSITIVE),
+    Elementwise("log10", log_at_zero(math.log10, 0), "real", "Log10Backward", gradient_draws=POSITIVE),
+    Elementwise("rsqrt", rsqrt, "real", "RsqrtBackward", gradient_draws=POSITIVE),
+    Elementwise("reciprocal", reciprocal, "real", "ReciprocalBackward", gradient_draws=(smooth_either,)),
+    Elementwise("erf", math.erf, "real", "ErfBackward"),
+    Elementwise("erfc", math.erfc, "real", "ErfcBackward"),
     Elementwise("isnan", math.isnan, "test"),
     Elementwise("isinf", math.isinf, "test"),
     Elementwise("isfinite", math.isfinite, "test"),
@@ -174,6 +219,11 @@ BINARY = [
         draws=(any_numbers, nonzero),
         gradient_draws=EITHER,
     ),
+    Elementwise(
+        "fmod", fmod, "numeric", "FmodBackward", draws=(any_numbers, nonzero), gradient_draws=(smooth, smooth_either)
+    ),
+    Elementwise("atan2", math.atan2, "real", "Atan2Backward"),
+    Elementwise("hypot", math.hypot, "real", "HypotBackward", gradient_draws=(smooth_either, smooth_either)),
     Elementwise("minimum", minimum, "same", "MinimumBackward"),
     Elementwise("maximum", maximum, "same", "MaximumBackward"),
     Elementwise("eq", operator.eq, "test", symbol=operator.eq),

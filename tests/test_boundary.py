@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import re
 import subprocess
@@ -59,9 +60,19 @@ def test_elements_are_read_through_the_mirror():
     assert [x.tensor.contents.data[i] for i in range(4)] == [1.0, 2.0, 3.0, 4.0]
     transposed, element = x.T, x[1, 1:].reshape(())
     mirror = transposed.tensor.contents
-    assert [mirror.data[j * mirror.strides[1]] for j in range(2)] == [1.0, 2.0]
+    assert [mirror.data[j * mirror.strides[1]] for j in range(2)] == [1.0, 3.0]
     zero_d = element.tensor.contents
     assert (zero_d.ndim, zero_d.size, zero_d.data[0]) == (0, 1, 4.0)
+
+
+def test_the_mirror_keeps_its_tensor_alive():
+    """Reading through the mirror of a result that has no name must not read freed memory."""
+    before = _C.live_tensors()
+    contents = norch.ones(3).tensor.contents
+    assert _C.live_tensors() == before + 1
+    assert [contents.data[i] for i in range(3)] == [1.0, 1.0, 1.0]
+    del contents
+    assert _C.live_tensors() == before
 
 
 # ---- the prototypes --------------------------------------------------------------------------------------------------
@@ -144,7 +155,11 @@ BAD_DATA = {
         (OverflowError, ValueError, RuntimeError),
         r"uint8|range",
     ),
-    "int from nan": (lambda: norch.tensor([float("nan")], dtype=norch.int64), (ValueError, TypeError), r"NaN|nan|int"),
+    "int from nan": (
+        lambda: norch.tensor([float("nan")], dtype=norch.int64),
+        (ValueError, OverflowError),
+        r"NaN|nan|int",
+    ),
 }
 
 BAD_ATTRIBUTES = {
@@ -166,6 +181,37 @@ BAD_SHAPES = {
     "negative size": (lambda: norch.zeros(2, -3), ValueError, r"-3"),
     "size of type float": (lambda: norch.zeros(2.5), TypeError, r"2\.5"),
     "size of type str": (lambda: norch.ones("3"), TypeError, r"3"),
+    "size beyond int64": (
+        lambda: norch.zeros(2**64 + 3),
+        (MemoryError, OverflowError, ValueError),
+        r"18446744073709551619",
+    ),
+    "reshape beyond int64": (lambda: vector().reshape(2**64 + 3), (OverflowError, ValueError), r"18446744073709551619"),
+    "expand beyond int64": (
+        lambda: norch.ones(1).expand(2**64 + 3),
+        (OverflowError, ValueError),
+        r"18446744073709551619",
+    ),
+    "axis beyond int64": (lambda: matrix().sum(axis=2**64), (IndexError, OverflowError), r"18446744073709551616"),
+    "permute beyond int64": (lambda: matrix().permute(2**64, 1), (IndexError, OverflowError), r"18446744073709551616"),
+    "transpose beyond int64": (
+        lambda: matrix().transpose(2**64, 1),
+        (IndexError, OverflowError),
+        r"18446744073709551616",
+    ),
+    "squeeze beyond int64": (lambda: matrix().squeeze(2**64), (IndexError, OverflowError), r"18446744073709551616"),
+    "unsqueeze beyond int64": (lambda: matrix().unsqueeze(2**64), (IndexError, OverflowError), r"18446744073709551616"),
+    "cat beyond int64": (lambda: norch.cat([matrix()], 2**64), (IndexError, OverflowError), r"18446744073709551616"),
+    "select beyond int64": (lambda: matrix().select(0, 2**64), (IndexError, OverflowError), r"18446744073709551616"),
+    "as_strided beyond int64": (
+        lambda: matrix().as_strided((2,), (2**64,)),
+        (OverflowError, ValueError),
+        r"18446744073709551616",
+    ),
+    "as_strided outside": (lambda: matrix().as_strided((2, 3), (3, 2)), ValueError, r"\[2, 3\].*\[3, 2\].*6"),
+    "as_strided backwards": (lambda: matrix().as_strided((2,), (-1,), 1), ValueError, r"-1"),
+    "as_strided offset": (lambda: matrix().as_strided((2,), (1,), -1), ValueError, r"-1"),
+    "narrow": (lambda: matrix().narrow(1, 2, 2), IndexError, r"start 2, length 2.*size 3"),
     "9 sizes": (lambda: norch.zeros(*[1] * 9), ValueError, r"8 dimensions.*9"),
     "reshape": (lambda: matrix().reshape(4, 2), ValueError, r"\[4, 2\].*(6|\[2, 3\])"),
     "reshape -1 twice": (lambda: matrix().reshape(-1, -1), ValueError, r"\[-1, -1\].*one"),
@@ -271,7 +317,7 @@ BAD_OPERANDS = {
     "t ** str": (lambda: vector() ** "2", TypeError, r"str"),
     "t < str": (lambda: vector() < "2", TypeError, r"str"),
     "t @ number": (lambda: vector() @ 2, TypeError, r"int|float"),
-    "t += str": (lambda: vector().__iadd__("a") and vector().add_("a"), TypeError, r"str"),
+    "t += str": (lambda: operator.iadd(vector(), "a"), TypeError, r"str"),
     "add(str)": (lambda: vector().add("a"), TypeError, r"str|'a'"),
     "huge int": (lambda: norch.tensor([1]) + 2**70, (OverflowError, RuntimeError), r"1180591620717411303424"),
     "int that does not fit": (lambda: norch.tensor([1], dtype=norch.uint8) + 300, RuntimeError, r"300.*uint8"),
@@ -284,6 +330,15 @@ BAD_OPERANDS = {
     "arange of str": (lambda: norch.arange("a"), TypeError, r"str|'a'"),
     "arange step 0": (lambda: norch.arange(0, 3, 0), (ValueError, RuntimeError), r"step|0"),
     "arange backwards": (lambda: norch.arange(3, 0, 1), (ValueError, RuntimeError), r"3.*0"),
+    "linspace steps": (lambda: norch.linspace(0, 1, 2.5), TypeError, r"2\.5|float"),
+    "eye of float": (lambda: norch.eye(2.5), TypeError, r"2\.5|float"),
+    "arange without bounds": (lambda: norch.arange(), TypeError, r"argument"),
+    "arange of nan": (lambda: norch.arange(float("nan")), (ValueError, RuntimeError), r"nan"),
+    "arange to infinity": (
+        lambda: norch.arange(float("inf")),
+        (ValueError, RuntimeError, MemoryError, OverflowError),
+        r"inf",
+    ),
     "linspace count": (lambda: norch.linspace(0, 1, -1), (ValueError, RuntimeError), r"-1"),
     "eye": (lambda: norch.eye(-1), (ValueError, RuntimeError), r"-1"),
     "bool of many": (lambda: bool(vector()), (RuntimeError, ValueError), r"\[3\]|one|3"),

@@ -195,3 +195,23 @@ def test_gradient_of_a_conversion(device):
     assert_close(x.grad, [2.0, 3.0], "float32")
     assert not x.to(norch.int64).requires_grad
     assert x.to(norch.float32) is x
+
+
+def test_gradgradcheck_finds_a_gradient_that_left_the_graph(device):
+    """Else every check of a second derivative here would pass for a backward that records nothing."""
+
+    class Square(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return gradient * (2 * x).detach()
+
+    x = norch.tensor([1.5, -2.5], dtype=norch.float64, device=device).requires_grad_()
+    assert gradcheck(Square.apply, x)
+    with pytest.raises(RuntimeError, match="finite differences"):
+        gradgradcheck(Square.apply, x)

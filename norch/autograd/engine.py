@@ -32,7 +32,9 @@ def topological_order(roots: Sequence[Function]) -> list[Function]:
         if node.edges is None:
             raise RuntimeError(FREED)
         seen.add(node)
-        stack.extend(e for e in node.edges if isinstance(e, Function) and e not in seen)
+        for target in node.edges:
+            if isinstance(target, Function) and target not in seen:
+                stack.append(target)
     return order
 
 
@@ -49,14 +51,12 @@ def walk(
     and every other tensor of the graph that is still held, accumulates its `.grad`.
     """
     arrived: dict[Any, Any] = {}  # edge -> the sum of the gradients that reached it
-    leaves: dict[Any, Any] = {}
     result: dict[Any, Any] = {}
-    given: set[int] = set()  # ids of the gradients that are in use elsewhere
+    given = {id(gradient) for gradient in gradients}  # the gradients that are in use elsewhere
     for output, gradient in zip(outputs, gradients):
-        given.add(id(gradient))
         target = edge(output)
-        _add(arrived if isinstance(target, Function) else leaves, target, gradient)
-    order = topological_order([e for e in arrived])
+        arrived[target] = arrived[target] + gradient if target in arrived else gradient
+    order = topological_order([target for target in arrived if isinstance(target, Function)])
 
     with set_grad_enabled(create_graph):
         while order:
@@ -71,10 +71,10 @@ def walk(
                         _accumulate(tensor, gradient, given)
                 elif node in wanted:
                     result[node] = gradient
-                _pass_on(node, gradient, arrived, leaves)
+                _pass_on(node, gradient, arrived)
             if not retain_graph:
                 node.release()
-        for leaf, gradient in leaves.items():
+        for leaf, gradient in arrived.items():  # the nodes have taken theirs
             if leaf._hooks:
                 gradient = _through_hooks(leaf._hooks, gradient)
             if wanted is None:
@@ -84,24 +84,21 @@ def walk(
     return result
 
 
-def _pass_on(node: Function, gradient: Any, arrived: dict[Any, Any], leaves: dict[Any, Any]) -> None:
+def _pass_on(node: Function, gradient: Any, arrived: dict[Any, Any]) -> None:
     """The chain rule of one node: a gradient for each operand, summed to the operand's shape, to each edge."""
     results = type(node).backward(node, gradient)
     if not isinstance(results, (list, tuple)):
         results = [results]
-    if len(results) != len(node.edges):
-        raise RuntimeError(f"{type(node).__name__}.backward returned {len(results)} gradients for {len(node.edges)} operands")
-    for index, (target, operand_gradient) in enumerate(zip(node.edges, results)):
-        if target is None or operand_gradient is None:
+    edges = node.edges
+    if len(results) != len(edges):
+        raise RuntimeError(f"{type(node).__name__}.backward returned {len(results)} gradients for {len(edges)} operands")
+    for index, target in enumerate(edges):
+        part = results[index]
+        if target is None or part is None:
             continue
         if node.broadcasts and node.input[index] is not None:
-            operand_gradient = operand_gradient._sum_to(node.input[index])
-        _add(arrived if isinstance(target, Function) else leaves, target, operand_gradient)
-
-
-def _add(sums: dict[Any, Any], target: Any, gradient: Any) -> None:
-    before = sums.get(target)
-    sums[target] = gradient if before is None else before + gradient
+            part = part._sum_to(node.input[index])
+        arrived[target] = arrived[target] + part if target in arrived else part
 
 
 def _through_hooks(hooks: Any, gradient: Any) -> Any:

@@ -51,6 +51,7 @@ class Function:
     stamp = 0
     hooks: Any = None
     _output: Any = None
+    _output_stamp = 0
     _saved: Any = ()
     _result: Any = staticmethod(lambda: None)  # a weak reference to the result: held by whoever uses it, not by the graph
 
@@ -128,6 +129,11 @@ class Function:
         """For each argument of `forward`, whether its gradient is wanted."""
         return tuple(edge is not None for edge in self.edges)
 
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        """Compute the result, with autograd off; `ctx` is the node, to keep on it what `backward` needs."""
+        raise NotImplementedError("an operation of one's own defines forward(ctx, ...)")
+
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Run `forward(ctx, *args)` and make this a node of the graph."""
@@ -136,7 +142,7 @@ class Function:
         node.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
         node.stamp = _clock.value
         with no_grad():
-            result = cls.forward(node, *args)  # type: ignore[attr-defined]
+            result = cls.forward(node, *args)
         if not isinstance(result, _tensor.Tensor):
             raise TypeError(f"{cls.__name__}.forward must return one Tensor, got {type(result).__name__}")
         if not mode.enabled or not any(e is not None for e in node.edges):
@@ -158,7 +164,7 @@ FREED = (
 )
 
 
-class Hooks(dict):  # type: ignore[type-arg]
+class Hooks(dict):
     """The hooks of a tensor or node by number. (A dict that can be referenced weakly.)"""
 
     def run(self, gradient: Any) -> Any:

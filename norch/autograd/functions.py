@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from .. import operation  # whose names are not defined yet when this module loads
+from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
 from .function import Function
-from .mode import mode
+from .mode import mode, no_grad
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -142,6 +144,10 @@ class CeilBackward(_StepBackward):
 
 class RoundBackward(_StepBackward):
     """d round(x)/dx = 0"""
+
+
+class TruncBackward(_StepBackward):
+    """d trunc(x)/dx = 0"""
 
 
 # ---- Functions of one variable ----------------------------------------------------------------------------------
@@ -444,6 +450,15 @@ class TransposeBackward(Function):
         return [gradient.transpose(*self.axes)]
 
 
+class ReverseBackward(Function):
+    """All axes in reverse order (`.T`): once more restores them."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.T]
+
+
 class PermuteBackward(Function):
     """Axes reordered: the inverse order restores them."""
 
@@ -494,17 +509,90 @@ class SliceBackward(Function):
         return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
 
 
+class FlipBackward(Function):
+    """Axes reversed: reverse them again."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.axes = axes
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.flip(self.axes)]
+
+
+class DiagonalBackward(Function):
+    """What lies off the diagonal gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, offset: int, axis1: int, axis2: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (offset, axis1, axis2)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
+
+
 class AsStridedBackward(Function):
-    """A view given by shape, strides and offset over its base: the gradient is added where each element came from."""
+    """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, and x what it shows.
+
+    `offset` counts from x's first element. Memory that x does not show has no gradient.
+    """
 
     keeps_input = False
 
     def __init__(self, x: Any, shape: Any, strides: Any, offset: int) -> None:
         super().__init__(x)
-        self.shape, self.geometry = x.shape, (shape, strides, offset)
+        self.x_shape, self.x_strides = x.shape, x.stride()
+        start = min(offset, 0)  # of the stretch of memory that holds x and the view
+        self.geometry = list(shape), list(strides), offset - start
+        self.x_offset = -start
+        self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [gradient._placed(self.shape, lambda whole: whole.as_strided(*self.geometry))]
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:
+            raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
+        memory = gradient.new_zeros(self.extent)
+        with no_grad():
+            _add_strided(memory, gradient, *self.geometry)
+        memory = operation.recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
+        return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+
+
+def strided(x: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+    """x.as_strided, where x's elements count in row order whatever their layout, from its first one."""
+    x = x.contiguous()
+    return x.as_strided(shape, strides, x.storage_offset() + offset)
+
+
+def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
+    """How many elements of memory a tensor reaches over, from 0 on."""
+    if 0 in shape:
+        return offset
+    return offset + 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> Any:
+    """An axis whose steps do not pass what smaller steps reach, so that elements may share memory; None without one."""
+    reach = 0
+    for stride, axis in sorted((stride, axis) for axis, stride in enumerate(strides) if shape[axis] != 1):
+        if stride <= reach:
+            return axis
+        reach += (shape[axis] - 1) * stride
+    return None
+
+
+def _add_strided(memory: Any, gradient: Any, shape: Any, strides: Any, offset: int) -> None:
+    """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
+    axis = None if 0 in shape else _overlapping_axis(shape, strides)
+    if axis is None:
+        memory.as_strided(shape, strides, offset).add_(gradient)
+        return
+    sizes, steps = shape[:axis] + shape[axis + 1 :], strides[:axis] + strides[axis + 1 :]
+    for i in range(shape[axis]):
+        _add_strided(memory, gradient.select(axis, i), sizes, steps, offset + i * strides[axis])
 
 
 class PlaceBackward(Function):

@@ -38,9 +38,20 @@ API Tensor* to_device(Tensor* tensor, int32_t device);      // a contiguous copy
 API int assign_tensor(Tensor* target, Tensor* source);      // target[...] = source, broadcast and cast
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
+// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
+API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
+API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
+API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);         // in [low, high)
+API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
+API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range);    // low, ... low + range - 1
+API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);             // for tests: four words
+
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
+API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
 API Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2);
 API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
@@ -48,6 +59,8 @@ API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count); 
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);          // drops the axis
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
+API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
+API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);  // the same bytes read as another dtype
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset);
 
 // ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its

@@ -338,7 +338,7 @@ void assign_loop(const Run& run) {
     with_operand<From>(run, 0, [&](auto x) {
         To* out = reinterpret_cast<To*>(run.data[1]);
         const int64_t n = run.n;
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = static_cast<To>(x[i]);
+        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = convert<To>(From(x[i]));
     });
 }
 

@@ -2,7 +2,7 @@
 //
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
-// parts are cuda_device.cuh (memory and copies), cuda_layout.cuh, cuda_reduce.cuh and cuda_matmul.cuh.
+// parts are cuda_device.cuh (memory and copies), cuda_layout.cuh, cuda_fill.cuh, cuda_reduce.cuh and cuda_matmul.cuh.
 
 #include <math.h>
 
@@ -81,7 +81,7 @@ __global__ void ternary_kernel(const First* c, First c_number, const T* x, T x_n
 template <class From, class To>
 __global__ void assign_kernel(const From* x, From x_number, To* out, Strides<2> strides) {
     write_elements(out, strides,
-                   [=](const Offsets<2>& i) { return static_cast<To>(element(x, x_number, i.of[0])); });
+                   [=](const Offsets<2>& i) { return convert<To>(element(x, x_number, i.of[0])); });
 }
 
 // ---- Their launchers --------------------------------------------------------------------------------------------
@@ -258,7 +258,8 @@ void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity
     check_launch("sgd");
 }
 
-// ---- Reductions and the matrix product --------------------------------------------------------------------------
+// ---- The other kernels ------------------------------------------------------------------------------------------
 
+#include "cuda_fill.cuh"
 #include "cuda_matmul.cuh"
 #include "cuda_reduce.cuh"

@@ -1,6 +1,7 @@
 // Operations of the C API: dtypes are promoted, shapes broadcast, a result is made, and the device's kernel called.
 
 #include <initializer_list>
+#include <math.h>
 #include <string.h>
 
 #include "api.h"
@@ -67,13 +68,15 @@ struct Operand {
             using T = typename decltype(type)::type;
             T value;
             if (number.dtype == FLOAT64)
-                value = T(number.value.real);
+                value = convert<T>(number.value.real);
             else if (number.dtype == INT64)
                 value = T(number.value.integer);
             else
                 value = T(number.value.truth);
             if (dtype < FLOAT32 && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
                 fail(RUNTIME_ERROR, "%s: the number %lld does not fit into %s", name, (long long)number.value.integer, dtype_name(dtype));
+            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == FLOAT64 && double(value) != trunc(number.value.real))
+                fail(RUNTIME_ERROR, "%s: the number %g does not fit into %s", name, number.value.real, dtype_name(dtype));
             memcpy(&view.value, &value, sizeof value);
         });
     }
@@ -120,7 +123,7 @@ static bool same_view(const Tensor& x, const Tensor& y) {
            !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
 }
 
-static void check_writable(const Tensor& out, const char* name) {
+void check_writable(const Tensor& out, const char* name) {
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(RUNTIME_ERROR, "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
@@ -201,7 +204,7 @@ static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule,
     broadcast(shape, x, name);
     broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    bool divides = kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu;
+    bool divides = kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;
     if (divides && dtype < FLOAT32) refuse_zero_divisor(y, name);
     auto kernel = [&](Tensor& result) {
         if (result.size) kernels[kind_of(device)](a.view, b.view, result);

@@ -10,6 +10,8 @@
 
 #pragma once
 #include "ops.h"
+#include "ramp.h"
+#include "random.h"
 #include "tensor.h"
 
 struct SGDOptions {
@@ -42,5 +44,10 @@ struct SGDOptions {
     /* out = x, between any two dtypes and layouts of one shape */                                  \
     KERNEL(assign, (const Tensor& x, Tensor& out))                                                  \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
+    /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
+    KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
+    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
+    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
+    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))

@@ -37,12 +37,28 @@ enum Rule {
     OP(floor, NUMERIC, formula::floor(x))                 \
     OP(ceil, NUMERIC, formula::ceil(x))                   \
     OP(round, NUMERIC, formula::round(x))                 \
+    OP(trunc, NUMERIC, formula::trunc(x))                 \
     OP(exp, REAL, formula::exp(x))                        \
     OP(log, REAL, formula::log(x))                        \
     OP(sqrt, REAL, formula::sqrt(x))                      \
     OP(sin, REAL, formula::sin(x))                        \
     OP(cos, REAL, formula::cos(x))                        \
     OP(tanh, REAL, formula::tanh(x))                      \
+    OP(tan, REAL, formula::tan(x))                        \
+    OP(asin, REAL, formula::asin(x))                      \
+    OP(acos, REAL, formula::acos(x))                      \
+    OP(atan, REAL, formula::atan(x))                      \
+    OP(sinh, REAL, formula::sinh(x))                      \
+    OP(cosh, REAL, formula::cosh(x))                      \
+    OP(exp2, REAL, formula::exp2(x))                      \
+    OP(expm1, REAL, formula::expm1(x))                    \
+    OP(log1p, REAL, formula::log1p(x))                    \
+    OP(log2, REAL, formula::log2(x))                      \
+    OP(log10, REAL, formula::log10(x))                    \
+    OP(rsqrt, REAL, T(1) / formula::sqrt(x))              \
+    OP(reciprocal, REAL, T(1) / x)                        \
+    OP(erf, REAL, formula::erf(x))                        \
+    OP(erfc, REAL, formula::erfc(x))                      \
     OP(sigmoid, REAL, T(1) / (T(1) + formula::exp(-x)))   \
     OP(isnan, TEST, x != x)                               \
     OP(isinf, TEST, (x == x) & (formula::minus(x, x) != T(0))) \
@@ -58,6 +74,9 @@ enum Rule {
     OP(pow, NUMERIC, formula::pow(x, y))                  \
     OP(floor_divide, NUMERIC, formula::floor_divide(x, y)) \
     OP(remainder, NUMERIC, formula::remainder(x, y))      \
+    OP(fmod, NUMERIC, formula::fmod(x, y))                \
+    OP(atan2, REAL, formula::atan2(x, y))                 \
+    OP(hypot, REAL, formula::hypot(x, y))                 \
     OP(minimum, SAME, (x < y) | (x != x) ? x : y)         \
     OP(maximum, SAME, (x > y) | (x != x) ? x : y)         \
     OP(eq, TEST, x == y)                                  \
@@ -91,8 +110,22 @@ REAL_FUNCTION(sqrt)
 REAL_FUNCTION(sin)
 REAL_FUNCTION(cos)
 REAL_FUNCTION(tanh)
+REAL_FUNCTION(tan)
+REAL_FUNCTION(asin)
+REAL_FUNCTION(acos)
+REAL_FUNCTION(atan)
+REAL_FUNCTION(sinh)
+REAL_FUNCTION(cosh)
+REAL_FUNCTION(exp2)
+REAL_FUNCTION(expm1)
+REAL_FUNCTION(log1p)
+REAL_FUNCTION(log2)
+REAL_FUNCTION(log10)
+REAL_FUNCTION(erf)
+REAL_FUNCTION(erfc)
 REAL_FUNCTION(floor)
 REAL_FUNCTION(ceil)
+REAL_FUNCTION(trunc)
 REAL_FUNCTION(rint)
 #undef REAL_FUNCTION
 
@@ -102,6 +135,7 @@ HOST_DEVICE double round(double x) { return rint(x); }
 template <class T> HOST_DEVICE T floor(T x) { return x; }  // integers are their own floor
 template <class T> HOST_DEVICE T ceil(T x) { return x; }
 template <class T> HOST_DEVICE T round(T x) { return x; }
+template <class T> HOST_DEVICE T trunc(T x) { return x; }
 
 template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
 
@@ -110,6 +144,10 @@ HOST_DEVICE bool flip(bool x) { return !x; }
 
 HOST_DEVICE float pow(float x, float y) { return ::powf(x, y); }
 HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
+HOST_DEVICE float atan2(float x, float y) { return ::atan2f(x, y); }
+HOST_DEVICE double atan2(double x, double y) { return ::atan2(x, y); }
+HOST_DEVICE float hypot(float x, float y) { return ::hypotf(x, y); }
+HOST_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
 
 // Integer powers by squaring; overflow wraps. A negative exponent leaves 1, -1 or 0, as 1 / x ** -y truncates.
 template <class T> HOST_DEVICE T pow(T x, T y) {
@@ -157,9 +195,55 @@ HOST_DEVICE double remainder(double x, double y) { return real_remainder(x, y); 
 HOST_DEVICE float floor_divide(float x, float y) { return real_floor_divide(x, y); }
 HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y); }
 
+// The remainder of division rounded towards zero: it has x's sign.
+HOST_DEVICE float fmod(float x, float y) { return ::fmodf(x, y); }
+HOST_DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
+template <class T> HOST_DEVICE T fmod(T x, T y) {
+    if ((T(-1) < T(0)) & (y == T(-1))) return T(0);  // the smallest integer divided by -1 traps
+    return T(x % y);
+}
+
 template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
     T raised = (x < low) | (low != low) ? low : x;
     return (raised > high) | (high != high) ? high : raised;
 }
 
 }  // namespace formula
+
+// ---- From one dtype to another ----------------------------------------------------------------------------------
+
+// x as a T. What a C++ cast leaves undefined is what x86 makes of it, as in PyTorch: NaN and numbers out of range become
+// the lowest int32 or int64; uint8 is the last byte of the int64.
+template <class T, class From> struct Conversion {
+    static HOST_DEVICE T of(From x) { return static_cast<T>(x); }
+};
+template <class Whole, class Real> HOST_DEVICE Whole truncated(Real x, Real lowest) {
+    return (x >= lowest) & (x < -lowest) ? static_cast<Whole>(x) : static_cast<Whole>(lowest);
+}
+template <> struct Conversion<int64_t, float> {
+    static HOST_DEVICE int64_t of(float x) { return truncated<int64_t>(x, -0x1p63f); }
+};
+template <> struct Conversion<int64_t, double> {
+    static HOST_DEVICE int64_t of(double x) { return truncated<int64_t>(x, -0x1p63); }
+};
+template <> struct Conversion<int32_t, float> {
+    static HOST_DEVICE int32_t of(float x) { return truncated<int32_t>(x, -0x1p31f); }
+};
+template <> struct Conversion<int32_t, double> {
+    static HOST_DEVICE int32_t of(double x) {  // a double between two integers may lie below the lowest one
+        return (x > -0x1p31 - 1) & (x < 0x1p31) ? static_cast<int32_t>(x) : INT32_MIN;
+    }
+};
+template <class Real> struct Conversion<uint8_t, Real> {
+    static HOST_DEVICE uint8_t of(Real x) { return static_cast<uint8_t>(Conversion<int64_t, Real>::of(x)); }
+};
+template <class T, class From> HOST_DEVICE T convert(From x) { return Conversion<T, From>::of(x); }
+
+// a * x + b with both results rounded: never fused, where every device must give the same number.
+HOST_DEVICE double rounded_sum(double a, double x, double b) {
+#ifdef __CUDA_ARCH__
+    return __dadd_rn(__dmul_rn(a, x), b);
+#else
+    return a * x + b;
+#endif
+}

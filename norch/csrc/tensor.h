@@ -134,6 +134,7 @@ Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);           
 bool is_contiguous(const Tensor& tensor);
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
+void check_writable(const Tensor& out, const char* name);       // fails where elements share a place in memory
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
 
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------

@@ -97,6 +97,17 @@ Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
     });
 }
 
+Tensor* reverse_tensor(Tensor* tensor) {
+    return build([&] {
+        Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        for (int d = 0, last = tensor->ndim - 1; d <= last; d++) {
+            view->shape[d] = tensor->shape[last - d];
+            view->strides[d] = tensor->strides[last - d];
+        }
+        return view;
+    });
+}
+
 Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
     return build([&] {
         if (ndim != tensor->ndim)
@@ -110,6 +121,23 @@ Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
             shape[d] = tensor->shape[axis], strides[d] = tensor->strides[axis];
         }
         return view_of(*tensor, shape, strides, ndim, tensor->offset);
+    });
+}
+
+// Read from the last index to the first: a stride that is negative for as long as the copy takes.
+Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
+    return build([&] {
+        Tensor reversed = *tensor;
+        unsigned seen = 0;
+        for (int k = 0; k < count; k++) {
+            int axis = check_axis(axes[k], tensor->ndim, "flip");
+            if (seen >> axis & 1) fail(RUNTIME_ERROR, "flip: axis %d is repeated in %s", axis, (const char*)shape_text(axes, count));
+            seen |= 1u << axis;
+            if (tensor->ndim == 0 || tensor->size == 0) continue;
+            reversed.data = static_cast<char*>(reversed.data) + (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
+            reversed.strides[axis] = -tensor->strides[axis];
+        }
+        return cast(reversed, tensor->dtype);
     });
 }
 
@@ -230,5 +258,35 @@ Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* s
                  (const char*)shape_text(shape, ndim), (const char*)shape_text(strides, ndim), (long long)offset,
                  (long long)capacity);
         return view_of(*tensor, shape, strides, ndim, offset);
+    });
+}
+
+// The last axis holds the bytes of its elements side by side: they become more elements of a smaller dtype, or fewer.
+Tensor* view_as_dtype(Tensor* tensor, int32_t dtype) {
+    return build([&] {
+        const int64_t from = item_size(tensor->dtype), to = item_size(dtype);
+        const int last = tensor->ndim - 1;
+        if (from != to && (last < 0 || (tensor->shape[last] != 1 && tensor->strides[last] != 1)))
+            fail(RUNTIME_ERROR, "view: a dtype of another size needs a last axis of stride 1, got shape %s and strides %s", SHAPE(*tensor),
+                 (const char*)shape_text(tensor->strides, tensor->ndim));
+        bool divides = true;
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        auto rescale = [&](int64_t count) {
+            divides &= count * from % to == 0;
+            return count * from / to;
+        };
+        for (int d = 0; d <= last; d++) {
+            const bool scaled = d == last && from != to;
+            shape[d] = scaled ? rescale(tensor->shape[d]) : tensor->shape[d];
+            strides[d] = scaled ? 1 : rescale(tensor->strides[d]);
+        }
+        const int64_t offset = rescale(tensor->offset);
+        if (!divides)
+            fail(RUNTIME_ERROR, "view: %s needs sizes, strides and offset that are multiples of %lld elements of %s, got shape %s and strides %s",
+                 dtype_name(dtype), (long long)(to / from), dtype_name(tensor->dtype), SHAPE(*tensor),
+                 (const char*)shape_text(tensor->strides, tensor->ndim));
+        Tensor source = *tensor;
+        source.dtype = dtype;
+        return view_of(source, shape, strides, tensor->ndim, offset);
     });
 }

@@ -32,18 +32,18 @@ class RandomCase:
             shapes.append(tuple(1 if self.rng.random() < 0.25 else size for size in kept))
         return shapes
 
-    def tensor(self, shape: tuple, dtype: str, draw: Callable, memory: bool = True) -> str:
-        """An expression for a tensor of this shape; with `memory`, of a random layout in memory."""
+    def tensor(self, shape: tuple, dtype: str, draw: Callable, repeats: bool = True) -> str:
+        """An expression for a tensor of this shape in a random layout, where an element may repeat."""
         rng, rank = self.rng, len(shape)
         steps = ""
-        if memory and rank and rng.random() < 0.25:
+        if repeats and rank and rng.random() < 0.25:
             steps = f".expand({list(shape)})"
             shape = tuple(1 if rng.random() < 0.5 else size for size in shape)
-        if memory and rank > 1 and rng.random() < 0.5:
+        if rank > 1 and rng.random() < 0.5:
             order = rng.sample(range(rank), rank)
             steps = f".permute({order})" + steps
             shape = tuple(shape[order.index(axis)] for axis in range(rank))
-        if memory and rank and rng.random() < 0.5:
+        if rank and rng.random() < 0.5:
             starts, strides = [rng.randint(0, 2) for _ in shape], [rng.randint(1, 3) for _ in shape]
             cuts = ", ".join(f"{start}::{step}" for start, step in zip(starts, strides))
             steps = f"[{cuts}]" + steps

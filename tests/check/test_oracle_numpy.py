@@ -12,17 +12,20 @@ from random_cases import RandomCase, evaluate
 
 import norch
 
-# norch's name -> NumPy's, where they differ; None where NumPy has no such function
+# norch's name -> NumPy's, where they differ
 NAMES = {"neg": "negative", "mul": "multiply", "sub": "subtract", "div": "divide", "pow": "power", "round": "rint"}
 NAMES.update(
     {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 )
-NAMES.update({"bitwise_not": "invert", "relu": None, "sigmoid": None})
+NAMES.update({"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "bitwise_not": "invert"})
 TOLERANCE = {"float32": 3e-6, "float64": 1e-11}
 
 BY_NUMPY = {
     "relu": lambda x: numpy.maximum(x, 0),
     "sigmoid": lambda x: 1 / (1 + numpy.exp(-x)),
+    "rsqrt": lambda x: 1 / numpy.sqrt(x),
+    "erf": numpy.vectorize(math.erf, otypes="d"),
+    "erfc": numpy.vectorize(math.erfc, otypes="d"),
 }
 
 

@@ -1,4 +1,5 @@
 """norch built and installed by pip: as a wheel, from the folder, editable, and moved after that."""
+
 from __future__ import annotations
 
 import os
@@ -44,8 +45,13 @@ def check_norch(python, folder):
 def source(tmp_path_factory):
     """The files that git would have in a fresh clone, and nothing that was built."""
     folder = tmp_path_factory.mktemp("source") / "norch"
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                            capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in listed.stdout.splitlines():
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

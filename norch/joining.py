@@ -1,0 +1,128 @@
+"""Several tensors: joined into one, or brought to shapes that fit each other."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Sequence
+
+from . import _C
+from ._C import lib, raise_error
+from .autograd import functions as f
+from .operation import check_tensor, recorded, wrap
+from .rearranging import broadcast_shapes
+from .tensor import Tensor
+from .views import sizes_of
+
+
+def _sequence(tensors: Any, name: str) -> list[Tensor]:
+    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+        raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
+    found = [check_tensor(t, name) for t in tensors]
+    if not found:
+        raise ValueError(f"{name}: expected at least one tensor, got an empty list")
+    return found
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
+    parts = _sequence(tensors, "cat")
+    (place,) = sizes_of((dim if axis is None else axis,), "cat")
+    addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
+    result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
+    place %= result.ndim
+    return recorded(result, lambda *inputs: f.CatBackward(*inputs, axis=place), parts)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors of one shape joined along a new dimension."""
+    parts = _sequence(tensors, "stack")
+    (place,) = sizes_of((dim if axis is None else axis,), "stack")
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
+    return cat([part.unsqueeze(place) for part in parts], dim=place)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side: joined along the second dimension, vectors along their only one."""
+    parts = [atleast_1d(part) for part in _sequence(tensors, "hstack")]
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one below the other: joined along the first dimension, vectors as rows."""
+    return cat([atleast_2d(part) for part in _sequence(tensors, "vstack")], 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one behind the other: joined along the third dimension."""
+    return cat([atleast_3d(part) for part in _sequence(tensors, "dstack")], 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Vectors as the columns of a matrix; matrices side by side."""
+    parts = _sequence(tensors, "column_stack")
+    return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts])
+
+
+# ---- Shapes that fit --------------------------------------------------------------------------------------------
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Views of all tensors in the shape that they broadcast to."""
+    shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors))
+    return tuple(t.expand(shape) for t in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Grids of coordinates from vectors: grid k holds vector k's elements, along dimension k, repeated along the others.
+
+    With indexing="xy" the first two dimensions are exchanged.
+    """
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: expected indexing "ij" or "xy", got {indexing!r}')
+    lines = [atleast_1d(part) for part in _sequence(given, "meshgrid")]
+    if any(line.ndim != 1 for line in lines):
+        raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
+    swaps = indexing == "xy" and len(lines) > 1
+    lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
+    grids = broadcast_tensors(*(_along(line, axis, len(lines)) for axis, line in enumerate(lines)))
+    if swaps:
+        grids = tuple(grid.transpose(0, 1) for grid in (grids[1], grids[0], *grids[2:]))
+    return grids
+
+
+def _along(line: Tensor, axis: int, rank: int) -> Tensor:
+    return line.view([-1 if d == axis else 1 for d in range(rank)])
+
+
+def _at_least(rank: int, name: str, tensors: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        (x,) = tensors
+        if rank == 3 and x.ndim in (1, 2):
+            return x.unsqueeze(-1) if x.ndim == 2 else x.reshape(1, -1, 1)
+        return x if x.ndim >= rank else x.reshape([1] * (rank - x.ndim) + list(x.shape))
+    given = tensors[0] if len(tensors) == 1 else tensors
+    return tuple(_at_least(rank, name, (t,)) for t in _sequence(given, name))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Tensors of no dimensions get one; others stay. One tensor for one, a tuple for several or a list."""
+    return _at_least(1, "atleast_1d", tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Dimensions of size 1 in front where there are fewer than two."""
+    return _at_least(2, "atleast_2d", tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Dimensions of size 1 where there are fewer than three: a matrix gets one behind, a vector one on both sides."""
+    return _at_least(3, "atleast_3d", tensors)
