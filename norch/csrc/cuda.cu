@@ -13,7 +13,8 @@
 namespace {
 
 enum {
-    THREADS = 256,        // of a block
+    WARP = 32,            // threads that a GPU runs in step
+    THREADS = 256,        // of a block, at most
     IN_FLIGHT = 4,        // elements that a thread has under way at once, to keep the memory busy
     MAX_BLOCKS = 1 << 20  // a larger tensor goes round in a loop
 };
@@ -22,6 +23,9 @@ int blocks_for(int64_t size) {
     const int64_t blocks = (size + THREADS * IN_FLIGHT - 1) / (THREADS * IN_FLIGHT);
     return int(blocks < MAX_BLOCKS ? blocks : int64_t(MAX_BLOCKS));
 }
+
+// A small tensor does not need a whole block.
+int threads_for(int64_t size) { return size < THREADS ? int(size + WARP - 1) / WARP * WARP : int(THREADS); }
 
 // ---- Elementwise kernels ----------------------------------------------------------------------------------------
 
@@ -103,7 +107,7 @@ void unary(const char* name, const Tensor& x, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
-        unary_kernel<Row, T, R><<<blocks_for(out.size), THREADS, 0, stream>>>(
+        unary_kernel<Row, T, R><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
             static_cast<const T*>(x.data), static_cast<R*>(out.data), strides);
     });
     check_launch(name);
@@ -116,7 +120,7 @@ void binary(const char* name, const Tensor& x, const Tensor& y, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
-        binary_kernel<Row, T, R><<<blocks_for(out.size), THREADS, 0, stream>>>(
+        binary_kernel<Row, T, R><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
             data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y), static_cast<R*>(out.data), strides);
     });
     check_launch(name);
@@ -126,7 +130,7 @@ template <class Row, class First, class T>
 void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {
     cudaStream_t stream = use(out.device);
     const Strides<4> strides = elementwise_strides<4>({&c, &x, &y, &out});
-    ternary_kernel<Row, First, T><<<blocks_for(out.size), THREADS, 0, stream>>>(
+    ternary_kernel<Row, First, T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
         data_of<First>(c), number_of<First>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
         static_cast<T*>(out.data), strides);
     check_launch(name);
@@ -208,7 +212,7 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
         for_any(out.dtype, [&](auto to) {
             using From = typename decltype(from)::type;
             using To = typename decltype(to)::type;
-            assign_kernel<From, To><<<blocks_for(out.size), THREADS, 0, stream>>>(
+            assign_kernel<From, To><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
                 data_of<From>(x), number_of<From>(x), static_cast<To*>(out.data), strides);
         });
     });
@@ -251,7 +255,7 @@ void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity
     const Strides<3> strides = elementwise_strides<3>({&gradient, velocity ? velocity : &parameter, &parameter});
     for_real(parameter.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        sgd_kernel<T><<<blocks_for(parameter.size), THREADS, 0, stream>>>(
+        sgd_kernel<T><<<blocks_for(parameter.size), threads_for(parameter.size), 0, stream>>>(
             static_cast<const T*>(gradient.data), velocity ? static_cast<T*>(velocity->data) : nullptr,
             static_cast<T*>(parameter.data), first, options, strides);
     });

@@ -30,7 +30,7 @@ __global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
 template <class T, class Draw>
 void launch_random(const char* name, Tensor& out, Stream stream, const Draw& draw) {
     random_kernel<T, Draw>
-        <<<blocks_for(out.size), THREADS, 0, use(out.device)>>>(static_cast<T*>(out.data), out.size, stream, draw);
+        <<<blocks_for(out.size), threads_for(out.size), 0, use(out.device)>>>(static_cast<T*>(out.data), out.size, stream, draw);
     check_launch(name);
 }
 
@@ -40,7 +40,7 @@ void ramp_tensor_cuda(Tensor& out, const Ramp& ramp) {
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cudaStream_t stream = use(out.device);
-        ramp_kernel<T><<<blocks_for(out.size), THREADS, 0, stream>>>(static_cast<T*>(out.data), out.size, ramp);
+        ramp_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(static_cast<T*>(out.data), out.size, ramp);
     });
     check_launch("ramp");
 }

@@ -23,7 +23,11 @@ struct Product {
     Strides<2> batches;  // where the matrices of a and b begin, for each of the products
 };
 
-enum { BLOCK_EDGE = 16 };  // a block has BLOCK_EDGE x BLOCK_EDGE threads
+enum {
+    BLOCK_EDGE = 16,      // a block has BLOCK_EDGE x BLOCK_EDGE threads
+    SMALL_RESULT = 1024,  // elements and
+    SMALL_DEPTH = 64      // products that a thread each can sum up as well
+};
 
 // ---- The definition ---------------------------------------------------------------------------------------------
 
@@ -160,14 +164,16 @@ void launch_tiled(const Tensor& a, const Tensor& b, Tensor& out, const Product& 
 
 template <class T>
 void launch_naive(const Tensor& a, const Tensor& b, Tensor& out, const Product& product, cudaStream_t stream) {
-    naive_matmul_kernel<T><<<blocks_for(out.size), THREADS, 0, stream>>>(
+    naive_matmul_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
         static_cast<const T*>(a.data), a.strides[a.ndim - 2], a.strides[a.ndim - 1], static_cast<const T*>(b.data),
         b.strides[b.ndim - 2], b.strides[b.ndim - 1], static_cast<T*>(out.data), product);
 }
 
-// Large tiles reuse more, small ones occupy more of the GPU.
+// Large tiles reuse more, small ones occupy more of the GPU; for the smallest products a tile would be mostly empty.
 template <class T, int LARGE>
 void launch_real(const Tensor& a, const Tensor& b, Tensor& out, const Product& product, cudaStream_t stream) {
+    if (product.m * product.n <= SMALL_RESULT && product.k <= SMALL_DEPTH)
+        return launch_naive<T>(a, b, out, product, stream);
     const int64_t large = LARGE * BLOCK_EDGE, tiles = (product.m / large) * (product.n / large) * product.batches.size;
     if (tiles >= 64) return launch_tiled<T, LARGE, 16>(a, b, out, product, stream);
     launch_tiled<T, 4, 16>(a, b, out, product, stream);

@@ -132,12 +132,13 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
 
 // ---- The launchers ----------------------------------------------------------------------------------------------
 
-// How the threads of a block are shared between results and the elements of one.
-dim3 block_for(bool across, int64_t elements) {
-    if (across) return dim3(COLUMNS, REDUCE_THREADS / COLUMNS);
-    int threads = 1;
-    while (threads < elements && threads < REDUCE_THREADS) threads *= 2;
-    return dim3(REDUCE_THREADS / threads, threads);
+// How the threads of a block are shared between results and the elements of one; few of both do with a smaller block.
+dim3 block_for(bool across, int64_t results, int64_t elements) {
+    unsigned rows = 1, columns = 1;
+    const unsigned limit = across ? REDUCE_THREADS / COLUMNS : REDUCE_THREADS;
+    while (rows < elements && rows < limit) rows *= 2;
+    while ((columns < results || rows * columns < WARP) && rows * columns < REDUCE_THREADS) columns *= 2;
+    return dim3(columns, rows);
 }
 
 template <class Op, class T, class R>
@@ -183,7 +184,7 @@ void reduce(const char* name, const Tensor& x, Tensor& out) {
     const Layout<1>& reduced = dims.reduced;
     const bool along = reduced.size <= 1 || reduced.strides[0][reduced.ndim - 1] == 1;
     const bool across = !along && bring_columns_last(dims.kept) && dims.kept.shape[dims.kept.ndim - 1] >= COLUMNS / 2;
-    const dim3 block = block_for(across, reduced.size);
+    const dim3 block = block_for(across, out.size, reduced.size);
     const int64_t results = out.size, rows = rows_of_blocks(results, reduced.size, block);
     const T* from = static_cast<const T*>(x.data);
     R* to = static_cast<R*>(out.data);
@@ -193,7 +194,7 @@ void reduce(const char* name, const Tensor& x, Tensor& out) {
     DeviceScratch<Total> totals(rows * results, out.device);
     launch_reduce<Op, T, Total>(from, totals.data, dims.kept, reduced, block, rows, stream, name);
     launch_reduce<Again<Op>, Total, R>(totals.data, to, side_by_side(results), one_dimension(rows, results),
-                                       block_for(results >= COLUMNS, rows), 1, stream, name);
+                                       block_for(results >= COLUMNS, results, rows), 1, stream, name);
 }
 
 template <template <class> class Op>

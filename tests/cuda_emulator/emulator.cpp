@@ -178,8 +178,8 @@ struct Fiber {
     unsigned thread = 0;
     const char* file = nullptr;  // of the barrier
     int line = 0;
-    void* fake_stack = nullptr;                 // AddressSanitizer's
-    void* sanitizer_thread[2] = {nullptr, nullptr};  // ThreadSanitizer's, for even and odd blocks
+    void* fake_stack = nullptr;        // AddressSanitizer's
+    void* sanitizer_thread = nullptr;  // ThreadSanitizer's
 };
 
 struct Block {
@@ -190,7 +190,8 @@ struct Block {
 };
 
 Block running;
-std::vector<std::unique_ptr<Fiber>> fibers;
+// One set for even blocks and one for odd ones: to ThreadSanitizer, two blocks on one fiber would be in order.
+std::vector<std::unique_ptr<Fiber>> fiber_sets[2];
 Fiber* current;
 jmp_buf scheduler;
 [[maybe_unused]] const void* scheduler_stack;
@@ -246,9 +247,8 @@ void resume(Fiber* fiber) {
     current = fiber;
     become(fiber->thread);
 #ifdef EMULATOR_THREAD
-    void*& thread = fiber->sanitizer_thread[running.number % 2];
-    if (!thread) thread = __tsan_create_fiber(0);
-    __tsan_switch_to_fiber(thread, __tsan_switch_to_fiber_no_sync);
+    if (!fiber->sanitizer_thread) fiber->sanitizer_thread = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(fiber->sanitizer_thread, __tsan_switch_to_fiber_no_sync);
 #endif
 #ifdef EMULATOR_ADDRESS
     void* fake_stack;
@@ -266,7 +266,16 @@ void resume(Fiber* fiber) {
 #endif
 }
 
+std::vector<std::unique_ptr<Fiber>>& fibers_of_block() {
+#ifdef EMULATOR_THREAD
+    return fiber_sets[running.number % 2];
+#else
+    return fiber_sets[0];
+#endif
+}
+
 Fiber* fiber_at(size_t index) {
+    auto& fibers = fibers_of_block();
     if (index == fibers.size()) {
         auto fiber = std::make_unique<Fiber>();
         void* stack = mmap(nullptr, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -289,7 +298,7 @@ Fiber* fiber_at(size_t index) {
 void open_barrier(size_t used) {
     const Fiber* first = nullptr;
     for (size_t i = 0; i < used; i++) {
-        Fiber* fiber = fibers[i].get();
+        Fiber* fiber = fiber_at(i);
         if (!fiber->busy) continue;
         if (!first) first = fiber;
         become(fiber->thread);
@@ -318,7 +327,7 @@ void run_block() {
     while (running.done < running.threads) {
         open_barrier(used);
         for (size_t i = 0; i < used; i++)
-            if (fibers[i]->busy) resume(fibers[i].get());
+            if (fiber_at(i)->busy) resume(fiber_at(i));
     }
 }
 

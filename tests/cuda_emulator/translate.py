@@ -41,7 +41,7 @@ def rewrite_launches(source: str) -> str:
         configuration, _, rest = rest.partition(">>>")
         at = start_of_kernel(before)
         # a generic lambda, since template arguments of the kernel may be left to be deduced
-        kernel = f"[](auto... arguments) {{ {before[at:]}(arguments...); }}"
+        kernel = f"[](const auto&... arguments) {{ {before[at:]}(arguments...); }}"
         done += f"{before[:at]}::emulator::launch({kernel}, {configuration})"
     return done + rest
 
