@@ -1,4 +1,4 @@
-"""What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()` and so on.
+"""What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
 
 Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
 there and return at once; the host waits where a value is read.
@@ -34,7 +34,7 @@ def current_device() -> int:
 
 
 def get_device_name(device: Any = None) -> str:
-    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError for one that is not there."""
+    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError where it is not there."""
     return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
 
 

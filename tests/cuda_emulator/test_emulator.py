@@ -39,7 +39,8 @@ def programs(tmp_path_factory):
 
 def run(program, kernel, order="forward"):
     """What a run of one kernel has to say; empty if it ended as if all were well."""
-    environment = {**os.environ, "NORCH_EMULATOR_ORDER": order, "TSAN_OPTIONS": "exitcode=66", "ASAN_OPTIONS": "detect_leaks=0"}
+    options = {"NORCH_EMULATOR_ORDER": order, "TSAN_OPTIONS": "exitcode=66", "ASAN_OPTIONS": "detect_leaks=0"}
+    environment = {**os.environ, **options}
     done = subprocess.run([program, kernel], env=environment, capture_output=True, text=True, timeout=120)
     return f"status {done.returncode}: {done.stderr}" if done.returncode else ""
 
