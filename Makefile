@@ -71,7 +71,17 @@ SOURCES := $(sort $(wildcard norch/csrc/*.cpp))
 ifneq ($(CUDA),0)
 SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
 endif
-OBJECTS := $(SOURCES:norch/csrc/%.cpp=$(BUILD)/%.o)
+
+# The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
+# The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
+ISAS := baseline$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512)
+ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
+ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
+
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matmul.cpp)
+KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
+OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
+
 CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
 EMULATOR   := tests/cuda_emulator
 ifeq ($(CUDA),1)
@@ -106,6 +116,13 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
 $(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
 
+define KERNEL_RULE
+$(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
+	@echo "compile $$< for $(1)"
+	$$(QUIET)$$(CXX) $$(FLAGS) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
+
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
 GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
              -gencode arch=compute_90,code=[sm_90,compute_90]
@@ -135,7 +152,7 @@ $(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags
 endif
 
 # Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
+COMMANDS := $(CXX) $(FLAGS) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
 $(BUILD)/flags: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
 	@mkdir -p $(BUILD)

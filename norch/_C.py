@@ -47,7 +47,7 @@ class CTensor(ctypes.Structure):
 
 # ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
 
-TENSOR, STATUS, ARRAY = c_void_p, c_int32, c_void_p
+TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -55,6 +55,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "memory_allocated": (c_int64, [c_int32]),
     "live_tensors": (c_int64, []),
     "fail_allocation": (None, [c_int64]),
+    "instruction_set": (c_char_p, []),
+    "instruction_set_error": (c_char_p, []),
+    "get_num_threads": (c_int32, []),
+    "set_num_threads": (None, [c_int32]),
     "device_count": (c_int32, []),
     "why_no_cuda": (c_char_p, []),
     "has_cuda": (c_int32, []),
@@ -97,9 +101,37 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "argmax_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
     "sum_to_shape": (TENSOR, [TENSOR, TENSOR]),
+    "index_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int32]),
+    "index_put": (STATUS, [TENSOR, ARRAY, ARRAY, c_int32, c_int32, TENSOR, c_int32]),
+    "gather_tensor": (TENSOR, [TENSOR, c_int64, TENSOR, c_int32]),
+    "scatter_into": (STATUS, [TENSOR, c_int64, TENSOR, c_int32, TENSOR, c_int32]),
+    "nonzero_tensor": (TENSOR, [TENSOR]),
+    "sort_tensor": (STATUS, [TENSOR, c_int64, c_int64, c_int32, ARRAY, ARRAY]),
+    "cumsum_tensor": (TENSOR, [TENSOR, c_int64, c_int32]),
+    "cumprod_tensor": (TENSOR, [TENSOR, c_int64]),
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
     "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
+    "softmax_tensor": (TENSOR, [TENSOR, c_int64]),
+    "log_softmax_tensor": (TENSOR, [TENSOR, c_int64]),
+    "softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
+    "log_softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
+    "linear_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR]),
+    "linear_backward": (STATUS, [TENSOR, TENSOR, TENSOR, c_int32, ARRAY]),
+    "cross_entropy_tensor": (TENSOR, [TENSOR, TENSOR, c_int64, c_int32]),
+    "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
+    "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
+    "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "use_python": (None, [ARRAY]),
+    "hold_storage": (STORAGE, [TENSOR]),
+    "free_storage": (None, [STORAGE]),
+    "storage_tensor": (TENSOR, [STORAGE, c_int32]),
+    "is_read_only": (c_int32, [TENSOR]),
+    "external_tensor": (TENSOR, [ARRAY, ARRAY, ARRAY, c_int32, c_int32, c_int32, c_void_p]),
+    "dlpack_tensor": (c_void_p, [TENSOR, c_int32, c_int32]),
+    "tensor_of_dlpack": (TENSOR, [c_void_p, c_int32]),
+    "dlpack_name": (c_void_p, [c_int32, c_int32]),
+    "dlpack_destructor": (c_void_p, []),
     "owns_memory": (c_int32, [TENSOR]),
     "shares_memory": (c_int32, [TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),
@@ -125,6 +157,9 @@ for _arity, _names in enumerate(operations().values(), 1):
 for _name, (_result, _arguments) in PROTOTYPES.items():
     _function = getattr(lib, _name)
     _function.restype, _function.argtypes = _result, _arguments
+
+if lib.instruction_set_error():
+    raise ImportError(lib.instruction_set_error().decode())
 
 write_clock = c_int64.in_dll(lib, "write_clock")  # ticks at every write in place
 

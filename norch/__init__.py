@@ -27,8 +27,11 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .dlpack import from_dlpack
+from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .interop import as_tensor, from_numpy, frombuffer
 from .memory import memory_allocated
 from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .joining import (
@@ -60,8 +63,10 @@ from .random import (
     randn_like,
     randperm,
 )
+from .serialization import load, save
+from .storage import Storage
 from .tensor import CTensor, Tensor
-from .types import Size, dtype, float32, float64, int32, int64, uint8
+from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
 float = float32  # noqa: A001

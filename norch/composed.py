@@ -103,7 +103,7 @@ class Composed:
         if p == 1:
             return size.sum(dim, keepdim)
         if p == 2:
-            return _root((self * self).sum(dim, keepdim))
+            return root((self * self).sum(dim, keepdim))
         return (size**p).sum(dim, keepdim) ** (1 / p)
 
     def count_nonzero(self: Any, dim: Any = None) -> Any:
@@ -184,14 +184,15 @@ def _times(x: Any, factor: Any) -> Any:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
 
 
-def _root(squares: Any) -> Any:
+def root(squares: Any) -> Any:
     """The square root, whose derivative at 0 is taken to be 0."""
+    if not squares.requires_grad:
+        return squares.sqrt()
     zero = squares.detach() == 0
     return zero._choose(0.0, zero._choose(1.0, squares).sqrt())
 
 
 def _check_ranks(name: str, x: Any, x_rank: int, y: Any, y_rank: int) -> None:
     if x.ndim != x_rank or check_tensor(y, name).ndim != y_rank:
-        raise ShapeError(
-            f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {list(x.shape)} and {list(y.shape)}"
-        )
+        shapes = f"{list(x.shape)} and {list(y.shape)}"
+        raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {shapes}")

@@ -201,13 +201,16 @@ def arange(
         raise ValueError("arange: expected a nonzero step, got 0")
     if (end - start) * step < 0:
         raise ValueError(f"arange: bounds {start} and {end} do not fit the sign of step {step}")
-    place = kind.number, _C.device_number(device)
-    if whole and all(-(2**63) <= value < 2**63 for value in (start, end, step)):
-        ptr = lib.integer_arange_tensor(start, step, -((end - start) // -step), *place)
-    elif math.isfinite((end - start) / step):
-        ptr = lib.arange_tensor(start, step, math.ceil((end - start) / step), *place)
-    else:
+    if not math.isfinite((end - start) / step):
         raise ValueError(f"arange: expected finite bounds, got {start} to {end} by {step}")
+    count = -((end - start) // -step) if whole else math.ceil((end - start) / step)
+    if count >= 2**63:
+        raise MemoryError(f"arange: {count} elements are too many")
+    place = count, kind.number, _C.device_number(device)
+    if whole and -(2**63) <= start < 2**63 and -(2**63) <= step < 2**63:
+        ptr = lib.integer_arange_tensor(start, step, *place)
+    else:
+        ptr = lib.arange_tensor(start, step, *place)
     result = wrap(ptr or raise_error())
     return result.requires_grad_() if requires_grad else result
 
@@ -235,7 +238,7 @@ def _plain_number(value: Any, name: str) -> Any:
 
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A matrix [n, m] (square without m) of zeros with ones on its diagonal."""
-    columns = n if m is None else m
+    n, columns = sizes_of((n, n if m is None else m), "eye")
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result

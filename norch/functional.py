@@ -14,6 +14,8 @@ _ROWS = [name for kind in ("unary", "binary") for name in operations()[kind] if 
 _NAMES = """
 absolute negative square frac subtract mul multiply divide true_divide clamp clip
 addcmul addcdiv lerp isclose allclose equal
+gather take_along_dim scatter scatter_add index_select index_fill index_add index_put take
+masked_fill masked_select nonzero tril triu diag sort argsort topk cumsum cumprod
 sum mean prod max min amax amin argmax argmin var std any all softmax log_softmax
 logsumexp norm count_nonzero nansum nanmean
 matmul mm dot mv bmm outer addmm

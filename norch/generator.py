@@ -1,8 +1,8 @@
 """Generators of random numbers, and the methods of Tensor that fill it with them.
 
-A Generator is a seed and a count of draws. Each fill is one draw, and element i of it depends on the seed, on the number
-of the draw and on i alone (csrc/random.h): the same numbers on every device. (Parameters and `nn.init` draw from Python's
-`random`, as in the article; `manual_seed` seeds that too.)
+A Generator is a seed and a count of draws. Each fill is one draw, and element i of it depends on the seed, on the
+number of the draw and on i alone (csrc/random.h): the same numbers on every device. (Parameters and `nn.init` draw from
+Python's `random`, as in the article; `manual_seed` seeds that too.)
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class Generator:
         """Go on from where `get_state` was called."""
         check_tensor(new_state, "set_state")
         if new_state.dtype is not uint8 or new_state.shape != [16]:
-            raise TypeError(f"set_state: expected 16 bytes of uint8, got {new_state.dtype} of shape {list(new_state.shape)}")
+            found = f"{new_state.dtype} of shape {list(new_state.shape)}"
+            raise TypeError(f"set_state: expected 16 bytes of uint8, got {found}")
         state = bytes(new_state.tolist())
         with self._lock:
             self._seed, self._draws = int.from_bytes(state[:8], "little"), int.from_bytes(state[8:], "little")
@@ -175,4 +176,5 @@ def _check_probabilities(name: str, p: Any) -> None:
     else:
         outside = not 0 <= p <= 1
     if outside:
-        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {'others' if isinstance(p, operation.Tensor) else p}")
+        found = "others" if isinstance(p, operation.Tensor) else p
+        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {found}")

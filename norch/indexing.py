@@ -1,4 +1,4 @@
-"""Reading and writing `t[...]` by integers, slices, `...` and None.
+"""Reading and writing `t[...]`: here by integers, slices, `...` and None; advanced_indexing.py has masks and arrays.
 
 An integer for every dimension reads a Python number; anything less reads a view, and writing goes through that view.
 """
@@ -8,15 +8,23 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from . import advanced_indexing
 from ._C import int64_array, lib
+from .types import bool_
 
 
 def get(x: Any, index: Any) -> Any:
-    """x[index]: a Python number where the index has an integer for every dimension, else a view."""
+    """x[index]: a Python number by an integer for every dimension, a copy by masks or arrays, else a view."""
     parts = index if isinstance(index, tuple) else (index,)
-    if len(parts) == x._struct.ndim and all(type(part) is int for part in parts):
-        return _element(x, parts)
-    result = _view(x, _parse(x, parts))
+    if all(type(part) is int for part in parts):
+        if len(parts) == x._struct.ndim:
+            return _element(x, parts)
+        if len(parts) == 1:
+            return selected(x, 0, parts[0], 0)
+    parsed = _parse(x, parts)
+    if parsed is None:
+        return advanced_indexing.get(x, parts)
+    result = _view(x, parsed)
     complete = result.ndim == 0 and x.ndim > 0 and not any(part is Ellipsis for part in parts)
     return result.item() if complete else result
 
@@ -24,14 +32,13 @@ def get(x: Any, index: Any) -> Any:
 def set(x: Any, index: Any, value: Any) -> None:
     """x[index] = value: the value is broadcast to the view and converted to its dtype."""
     parts = index if isinstance(index, tuple) else (index,)
-    target = _view(x, _parse(x, parts))
-    if not hasattr(value, "_ptr") and not isinstance(value, (int, float)):
-        from .creation import tensor
-
-        value = tensor(value, dtype=x.dtype, device=x.device)
-    extra = getattr(value, "ndim", 0) - target.ndim
-    if extra > 0 and all(size == 1 for size in value.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
-        value = value.reshape(value.shape[extra:])
+    parsed = _parse(x, parts)
+    if parsed is None:
+        advanced_indexing.set(x, parts, value)
+        return
+    target = _view(x, parsed)
+    if not isinstance(value, (int, float)):
+        value = advanced_indexing.values_for(x, value, target.ndim)
     target.copy_(value)
 
 
@@ -47,19 +54,19 @@ def _element(x: Any, indices: Any) -> Any:
     return value
 
 
-def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any]:
-    """The index with an entry for each dimension: integers, slices and Nones, `...` written out."""
+def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
+    """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
     parsed: list[Any] = []
     for part in parts:
-        if part is None or part is Ellipsis or isinstance(part, slice):
+        if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
             parsed.append(part)
-            continue
-        try:
-            if isinstance(part, bool):
-                raise TypeError
-            parsed.append(operator.index(part))
-        except TypeError:
-            raise TypeError(f"an index is made of integers, slices, `...` and None; got {part!r} ({type(part).__name__})") from None
+        elif isinstance(part, (bool, list)) or getattr(part, "shape", ()) or getattr(part, "dtype", None) is bool_:
+            return None
+        else:
+            try:
+                parsed.append(operator.index(part))
+            except TypeError:
+                return None
     used = sum(part is not None and part is not Ellipsis for part in parsed)
     ellipses = sum(part is Ellipsis for part in parsed)
     if used > x.ndim:
@@ -73,22 +80,32 @@ def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any]:
 
 
 def _view(x: Any, parsed: list[Any]) -> Any:
-    axis, result = 0, x
+    at, axis, result = 0, 0, x  # at: of the result's dimensions, axis: of x's
     for part in parsed:
         if part is None:
-            result = result.unsqueeze(axis)
+            result = result.unsqueeze(at)
         elif isinstance(part, slice):
-            if part != slice(None):
-                result = result._slice(axis, *_range(part, result.shape[axis]))
+            result, axis = sliced(result, at, part), axis + 1
         else:
-            if not -(2**63) <= part < 2**63:
-                raise IndexError(f"index {part} is out of range for axis {axis} of size {result.shape[axis]}")
-            result = result.select(axis, part)
+            result, axis = selected(result, at, part, axis), axis + 1
             continue
-        axis += 1
+        at += 1
     if result is x:  # x[:] and x[...] are tensors of their own
         result = x.expand(x.shape)
     return result
+
+
+def selected(x: Any, at: int, place: int, axis: int) -> Any:
+    """One index of dimension `at`, which messages call `axis`."""
+    size = x._struct.shape[at]
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
+    return x.select(at, place)
+
+
+def sliced(x: Any, at: int, part: slice) -> Any:
+    """A slice of dimension `at`."""
+    return x if part == slice(None) else x._slice(at, *_range(part, x.shape[at]))
 
 
 def _range(part: slice, size: int) -> tuple[int, int, int]:

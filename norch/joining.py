@@ -81,7 +81,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Grids of coordinates from vectors: grid k holds vector k's elements, along dimension k, repeated along the others.
+    """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
     With indexing="xy" the first two dimensions are exchanged.
     """
@@ -94,9 +94,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     swaps = indexing == "xy" and len(lines) > 1
     lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
     grids = broadcast_tensors(*(_along(line, axis, len(lines)) for axis, line in enumerate(lines)))
-    if swaps:
-        grids = tuple(grid.transpose(0, 1) for grid in (grids[1], grids[0], *grids[2:]))
-    return grids
+    return (grids[1], grids[0], *grids[2:]) if swaps else grids
 
 
 def _along(line: Tensor, axis: int, rank: int) -> Tensor:

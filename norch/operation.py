@@ -15,6 +15,7 @@ from .autograd import function as _function
 from .autograd.mode import mode
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
+shared: Any = None  # interop.py's function
 
 _new = object.__new__
 
@@ -27,13 +28,18 @@ def wrap(ptr: int) -> Any:
 
 
 def operand(value: Any) -> Any:
-    """A Tensor as it is, a Python number as a Number; NotImplemented for anything else."""
+    """A Tensor as it is, a Python number as a Number, an array as a tensor; NotImplemented for anything else."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (int, float)):
         return number(value)
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         return number(value.item())
+    if hasattr(value, "__array_interface__"):
+        array = shared(value)
+        if array is None:
+            return NotImplemented
+        return array.clone() if mode.enabled else array  # a graph that kept it would not notice a change of the array
     return NotImplemented
 
 
@@ -77,7 +83,11 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     method_name = method_name or name
 
     def forward(self: Any, other: Any) -> Any:
-        b = other if isinstance(other, Tensor) else operand(other)
+        if isinstance(other, Tensor):
+            b = other
+        else:
+            b = operand(other)
+            other = b if isinstance(b, Tensor) else other  # an array
         if b is NotImplemented:
             return NotImplemented
         result = _new(Tensor)
@@ -91,13 +101,15 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
         if a is NotImplemented:
             return NotImplemented
         result = wrap(function(a._ptr, self._ptr) or raise_error())
-        return result if backward is None else recorded(result, backward, (other, self))
+        first = a if isinstance(a, Tensor) else other
+        return result if backward is None else recorded(result, backward, (first, self))
 
     def in_place(self: Any, other: Any) -> Any:
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return write(self, backward, (other,), lambda: into(self._ptr, self._ptr, b._ptr))
+        source = b if isinstance(b, Tensor) else other
+        return write(self, backward, (source,), lambda: into(self._ptr, self._ptr, b._ptr))
 
     def method(self: Any, other: Any) -> Any:
         check_operand(other, method_name)
@@ -127,7 +139,7 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
     """The result of a ternary operation on tensors and numbers."""
     operands = [check_operand(value, name) for value in (x, y, z)]
     result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]) or raise_error())
-    return recorded(result, backward, (x, y, z))
+    return recorded(result, backward, [o if isinstance(o, Tensor) else v for o, v in zip(operands, (x, y, z))])
 
 
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
@@ -140,7 +152,8 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
 def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
     result = wrap(ptr or raise_error())
-    result._base = base if base._base is None else base._base
+    # a leaf is the base of its views, though it may be a view itself: writing through them must find it
+    result._base = base if base._base is None or (base._requires_grad and base.grad_fn is None) else base._base
     if base._requires_grad and mode.enabled:
         return _function.record(result, backward(base, *parameters), (base,))
     return result
@@ -175,9 +188,9 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
 
 def _check_leaf(x: Any) -> None:
-    root = x if x._base is None else x._base
-    if root._requires_grad and root.grad_fn is None:
-        what = "a leaf tensor that requires grad" if root is x else "a view of a leaf tensor that requires grad"
+    leaf = x if x._base is None or (x._requires_grad and x.grad_fn is None) else x._base
+    if leaf._requires_grad and leaf.grad_fn is None:
+        what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place")
 
 

@@ -37,7 +37,7 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether an in-place operation may turn one dtype into the other: never floats into integers, nor these into bool."""
+    """Whether an operation in place may turn one dtype into another: no floats into integers, nor these into bool."""
     return _category(check_dtype(from_)) <= _category(check_dtype(to))
 
 

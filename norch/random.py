@@ -117,12 +117,13 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     """Indices, int64, drawn in proportion to the weights of a vector [n], or of each row of a matrix [rows, n].
 
     A race: index i arrives after an exponential time of rate weight i, and comes first with the probability wanted.
-    Without `replacement` the next ones in the order of arrival follow. Raises RuntimeError for weights that are negative
-    or not finite, that sum to 0, or of which fewer than num_samples are positive.
+    Without `replacement` the next ones in the order of arrival follow. Raises RuntimeError for weights that are
+    negative or not finite, that sum to 0, or of which fewer than num_samples are positive.
     """
     check_tensor(input, "multinomial")
     if input.ndim not in (1, 2) or not input.is_floating_point():
-        raise RuntimeError(f"multinomial: expected 1 or 2 dimensions of a floating dtype, got {input.dtype} {list(input.shape)}")
+        found = f"{input.dtype} of shape {list(input.shape)}"
+        raise RuntimeError(f"multinomial: expected 1 or 2 dimensions of a floating dtype, got {found}")
     weights = (input.detach() if input.ndim == 2 else input.detach().unsqueeze(0)).double()  # [rows, n]
     if not bool((weights.isfinite().logical_and(weights >= 0)).all()):
         raise RuntimeError("multinomial: expected finite weights that are not negative")

@@ -41,10 +41,11 @@ class Rearranging:
         return self.clone() if result is self else result
 
     def repeat(self: Any, *repeats: Any) -> Any:
-        """A copy laid side by side, `repeats` times along each dimension; more repeats than dimensions add some in front."""
+        """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front."""
         counts = sizes_of(repeats, "repeat")
         if len(counts) < self.ndim:
-            raise RuntimeError(f"repeat: expected a number for each dimension of shape {list(self.shape)}, got {counts}")
+            shape = list(self.shape)
+            raise RuntimeError(f"repeat: expected a number for each dimension of shape {shape}, got {counts}")
         if counts and min(counts) < 0:
             raise RuntimeError(f"repeat: expected numbers that are not negative, got {counts}")
         result = self.reshape([1] * (len(counts) - self.ndim) + list(self.shape))

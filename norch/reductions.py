@@ -1,6 +1,6 @@
 """Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`.
 
-Over everything the result is the article's scalar, of shape [1].
+Over everything the result is the article's scalar, of shape [1]. Running totals (cumsum, cumprod) keep the shape.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Any
 
 from ._C import int64_array, lib, raise_error
 from .autograd import functions as f
+from .composed import root
 from .operation import recorded, wrap
 from .views import sizes_of
 
@@ -64,8 +65,8 @@ class Reductions:
         return total / float(max(count - correction, 0))
 
     def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
-        """The standard deviation: the square root of `var`."""
-        return self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis).sqrt()
+        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is taken to be 0."""
+        return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Whether any element is nonzero, as bool."""
@@ -103,6 +104,28 @@ class Reductions:
         """The index, int64, of the first smallest element along a dimension, or in the flattened tensor."""
         return _arg("argmin", self, dim, axis, keepdim)
 
+    def cumsum(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
+        """Along a dimension the sum of each element and all before it; integers and bools sum to int64."""
+        x = self if dtype is None else self.to(dtype)
+        return x._cumsum(_one_axis("cumsum", dim, axis), False)
+
+    def _cumsum(self: Any, axis: int, reverse: bool) -> Any:
+        result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse) or raise_error())
+        return recorded(result, f.CumsumBackward, (self,), axis, reverse)
+
+    def cumprod(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
+        """Along a dimension the product of each element and all before it; integers and bools multiply to int64."""
+        x = self if dtype is None else self.to(dtype)
+        along = _one_axis("cumprod", dim, axis)
+        return recorded(wrap(lib.cumprod_tensor(x._ptr, along) or raise_error()), f.CumprodBackward, (x,), along)
+
+
+def _one_axis(name: str, dim: Any, axis: Any) -> int:
+    axes = _axes(name, dim, axis)
+    if axes is None or len(axes) != 1:
+        raise TypeError(f"{name}: expected one dim, got {dim if axis is None else axis!r}")
+    return axes[0]
+
 
 def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
     if isinstance(dim, type(x)) or hasattr(dim, "_ptr"):
@@ -114,11 +137,11 @@ def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis
         raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
     indices = getattr(x, f"arg{name}")(axes[0], keepdim)
     values = recorded(_reduce(name, x, axes, keepdim), f.PickBackward, (x,), indices, axes[0], keepdim)
-    return Extremum(values, indices)
+    return Picked(values, indices)
 
 
-class Extremum(tuple):
-    """The pair that `max(dim)` and `min(dim)` return: `values` and `indices`."""
+class Picked(tuple):
+    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` along a dimension, and `indices`."""
 
     __slots__ = ()
 
@@ -127,7 +150,7 @@ class Extremum(tuple):
 
     @property
     def values(self) -> Any:
-        """The extreme values along the dimension."""
+        """The values along the dimension."""
         return self[0]
 
     @property
@@ -136,7 +159,7 @@ class Extremum(tuple):
         return self[1]
 
     def __repr__(self) -> str:
-        return f"norch.Extremum(values={self[0]!r}, indices={self[1]!r})"
+        return f"norch.Picked(values={self[0]!r}, indices={self[1]!r})"
 
 
 def _arg(name: str, x: Any, dim: Any, axis: Any, keepdim: bool) -> Any:

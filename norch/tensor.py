@@ -1,8 +1,9 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
-strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py and
-indexing.py, reductions in reductions.py, printing in formatting.py.
+strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
+indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its sharing in
+interop.py and dlpack.py, printing in formatting.py.
 """
 
 from __future__ import annotations
@@ -17,17 +18,24 @@ from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
 from .autograd.mode import no_grad
 from .composed import Composed
+from .dlpack import Exchanged
 from .generator import RandomFills
-from .operation import binary, check_operand, check_tensor, recorded, ternary, unary, wrap, write
+from .interop import Shared
+from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
 from .rearranging import Rearranging
 from .reductions import Reductions
+from .selection import Selection
+from .sorting import Sorting
+from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
 from .views import Views
 
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
+class Tensor(
+    Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged
+):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
@@ -63,7 +71,9 @@ class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
     @property
     def tensor(self) -> Any:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
-        return ctypes.cast(self._ptr, ctypes.POINTER(CTensor))
+        struct = CTensor.from_address(self._ptr)
+        struct.owner = self  # who reads the struct keeps its tensor
+        return ctypes.pointer(struct)
 
     @property
     def _struct(self) -> CTensor:
@@ -80,12 +90,6 @@ class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
     def size(self, dim: Any = None) -> Any:
         """The shape, or the size of one dimension."""
         return self.shape if dim is None else self.shape[dim]
-
-    def stride(self, dim: Any = None) -> Any:
-        """How many elements to step in the storage for the next index of each dimension, or of one."""
-        struct = self._struct
-        strides = tuple(struct.strides[: struct.ndim])
-        return strides if dim is None else strides[dim]
 
     @property
     def ndim(self) -> int:
@@ -105,23 +109,6 @@ class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
     def dtype(self) -> dtype:
         """The type of the elements, such as `norch.float32`."""
         return DTYPES[self._struct.dtype]
-
-    @property
-    def device(self) -> str:
-        """Where the elements live: "cpu" or "cuda:0"."""
-        return _C.device_name(self._struct.device)
-
-    def storage_offset(self) -> int:
-        """The index in the storage of the first element."""
-        return self._struct.offset
-
-    def data_ptr(self) -> int:
-        """The address of the first element."""
-        return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
-
-    def element_size(self) -> int:
-        """Bytes of an element."""
-        return self.dtype.itemsize
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is float32 or float64."""
@@ -344,8 +331,15 @@ class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
 
     def __matmul__(self, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
-            return NotImplemented
-        return recorded(wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error()), f.MatmulBackward, (self, other))
+            other = operand(other)
+            if not isinstance(other, Tensor):
+                return NotImplemented
+        result = wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error())
+        return recorded(result, f.MatmulBackward, (self, other))
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        array = operand(other)
+        return array @ self if isinstance(array, Tensor) else NotImplemented
 
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
@@ -365,19 +359,6 @@ class Tensor(Views, Rearranging, Reductions, Composed, RandomFills):
     def clone(self) -> Tensor:
         """A contiguous copy, through which gradients flow."""
         return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
-
-    def contiguous(self) -> Tensor:
-        """This tensor where its elements lie in row order without gaps, else a copy that does."""
-        return self if self.is_contiguous() else self.clone()
-
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row order without gaps."""
-        stride, struct = 1, self._struct
-        for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
-            if size != 1 and own != stride and struct.size > 0:
-                return False
-            stride *= size
-        return True
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(other)`.

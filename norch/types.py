@@ -39,6 +39,24 @@ float64 = dtype("float64", 5, ctypes.c_double, "d")
 DTYPES = (bool_, uint8, int32, int64, float32, float64)
 
 
+class layout:
+    """How the memory of a tensor is read: `norch.strided` is the one there is."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"norch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+strided = layout("strided")
+
+
 def check_dtype(value: Any) -> dtype:
     """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
     if isinstance(value, dtype):

@@ -115,13 +115,14 @@ class Views:
         return self.transpose(-2, -1)
 
     def movedim(self: Any, source: Any, destination: Any) -> Any:
-        """Dimensions moved to other places (an integer or as many as there are destinations); the others keep their order."""
+        """Dimensions moved to other places, one or as many as there are destinations; the others keep their order."""
         sources, places = (
             [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
             for axes in (source, destination)
         )
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
-            raise RuntimeError(f"movedim: expected as many different places as dimensions, got {source} and {destination}")
+            given = f"{source} and {destination}"
+            raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
         others = iter(axis for axis in range(self.ndim) if axis not in sources)
         order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
         return self.permute(order)
@@ -207,7 +208,7 @@ class Views:
         return tuple(self.select(axis, index) for index in range(self.shape[axis]))
 
     def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        """The diagonals of the matrices in two dimensions, as the last dimension; offset > 0 lies above the main one."""
+        """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one."""
         if self.ndim < 2:
             raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
         rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
@@ -224,7 +225,7 @@ class Views:
         return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
 
     def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
-        """A view of the storage by shape, strides and offset, all in elements. Raises ShapeError if it reached outside."""
+        """A view of the storage by shape, strides and offset in elements. Raises ShapeError if it reached outside."""
         shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
         if len(shape) != len(strides):
             raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")

@@ -18,6 +18,7 @@ from helpers import (
     reduce,
     truths,
 )
+from indexing_cases import indexing
 
 
 @dataclass(frozen=True)
@@ -440,9 +441,23 @@ def rearrangements() -> list:
     """Copies in another order."""
     rows = [
         ("flip", (2, 3), lambda lib, x: x.flip(0, 1), [2, 3], lambda i, j: (1 - i, 2 - j), "FlipBackward"),
-        ("flip -1", (2, 3, 2), lambda lib, x: lib.flip(x, (-1,)), [2, 3, 2], lambda i, j, k: (i, j, 1 - k), "FlipBackward"),
+        (
+            "flip -1",
+            (2, 3, 2),
+            lambda lib, x: lib.flip(x, (-1,)),
+            [2, 3, 2],
+            lambda i, j, k: (i, j, 1 - k),
+            "FlipBackward",
+        ),
         ("roll", (2, 3), lambda lib, x: x.roll(1, 1), [2, 3], lambda i, j: (i, (j - 1) % 3), "CatBackward"),
-        ("roll flat", (2, 3), lambda lib, x: x.roll(-1), [2, 3], lambda i, j: divmod((3 * i + j + 1) % 6, 3), "CatBackward"),
+        (
+            "roll flat",
+            (2, 3),
+            lambda lib, x: x.roll(-1),
+            [2, 3],
+            lambda i, j: divmod((3 * i + j + 1) % 6, 3),
+            "CatBackward",
+        ),
         ("repeat", (2, 3), lambda lib, x: x.repeat(2, 1, 2), [2, 2, 6], lambda i, j, k: (j, k % 3), "ExpandBackward"),
         ("tile", (2, 3), lambda lib, x: x.tile(2), [2, 6], lambda i, j: (i, j % 3), "ExpandBackward"),
         ("repeat_interleave", (2, 3), lambda lib, x: x.repeat_interleave(2, 0), [4, 3], lambda i, j: (i // 2, j)),
@@ -510,4 +525,5 @@ def compositions() -> list:
 
 
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
+CASES += indexing(case, along, taken, written)
 TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers

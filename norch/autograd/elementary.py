@@ -1,4 +1,4 @@
-"""The derivatives of elementary functions: those of tensor.py that are not in the article (functions.py has the others)."""
+"""The derivatives of further elementary functions, one class each: angles, exponentials, logarithms, remainders."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ class AtanBackward(Function):
 
 
 class Atan2Backward(Function):
-    """d atan2(x, y)/dx = y / (x^2 + y^2), d atan2(x, y)/dy = -x / (x^2 + y^2)"""
+    """d atan2(x, y)/dx = y / (x^2 + y^2), d atan2(x, y)/dy = -x / (x^2 + y^2); 0 in the origin, which has no angle"""
 
     broadcasts = True
 
     def backward(self, gradient: Any) -> list[Any]:
         x, y = self.x, self.y
-        share = gradient / (x * x + y * y)
+        squares = x * x + y * y
+        share = gradient / (squares == 0)._choose(1.0, squares)
         return [share * y if self.needs(0) else None, -share * x if self.needs(1) else None]
 
 

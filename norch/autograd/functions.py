@@ -13,6 +13,16 @@ from typing import Any, Sequence
 from .. import operation  # whose names are not defined yet when this module loads
 from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
 from .function import Function
+from .index_functions import (  # noqa: F401  (this module has every derivative)
+    CumprodBackward,
+    CumsumBackward,
+    GatherBackward,
+    IndexBackward,
+    IndexPutBackward,
+    MaskedFillBackward,
+    PickBackward,
+    ScatterBackward,
+)
 from .mode import mode, no_grad
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
@@ -320,8 +330,8 @@ class ProdBackward(Function):
         last = x.permute(order)
         kept = last.shape[: x.ndim - len(reduced)]
         rows = last.reshape([*kept, 1, -1])  # [..., 1, n]
-        count = rows.shape[-1]
-        itself = one_hot(arange(count, device=x.device), (count, count), 1, False)  # [n, n]
+        places = arange(rows.shape[-1], device=x.device)
+        itself = places.unsqueeze(1) == places  # [n, n]
         others = itself._choose(1.0, rows).prod(-1).reshape(last.shape)
         return others.permute([order.index(d) for d in range(x.ndim)])
 
@@ -351,20 +361,6 @@ class MinBackward(ExtremumBackward):
     """d min(x)/dx_i = 1 / (number of minima) at a minimum, else 0"""
 
 
-class PickBackward(Function):
-    """The values at one index along an axis, as max(dim) and min(dim) return them: the gradient goes there alone."""
-
-    keeps_input = False
-
-    def __init__(self, x: Any, indices: Any, axis: int, keepdim: bool) -> None:
-        super().__init__(x)
-        self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
-
-    def backward(self, gradient: Any) -> list[Any]:
-        chosen = one_hot(self.indices, self.shape, self.axis, self.keepdim)
-        return [chosen._choose(with_axes(gradient, self.shape, (self.axis,), self.keepdim), 0.0)]
-
-
 def arange(count: int, device: str) -> Any:
     """0, 1, ... count - 1 as int64."""
     from .. import creation  # which needs this module first
@@ -378,14 +374,6 @@ def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> A
         return reduced
     axes = range(len(shape)) if axes is None else [a % max(len(shape), 1) for a in axes]
     return reduced.reshape([1 if d in axes else size for d, size in enumerate(shape)])
-
-
-def one_hot(indices: Any, shape: Sequence[int], axis: int, keepdim: bool) -> Any:
-    """Whether each place of `shape` is the one that `indices` names along `axis`."""
-    axis %= max(len(shape), 1)
-    places = [size if d == axis else 1 for d, size in enumerate(shape)]
-    count = shape[axis] if shape else 1
-    return with_axes(indices, shape, (axis,), keepdim) == arange(count, device=indices.device).reshape(places)
 
 
 # ---- Matrix product ---------------------------------------------------------------------------------------------

@@ -10,6 +10,17 @@
 
 #define API extern "C" __attribute__((visibility("default")))
 
+// The functions of Python's C API that norch calls, told to it by the interpreter that loaded it: norch links to none.
+struct PythonFunctions {
+    int (*is_initialized)();
+    int (*take_lock)();  // PyGILState_Ensure
+    void (*give_lock)(int);
+    void (*take_reference)(void* object);
+    void (*drop_reference)(void* object);
+    int (*is_capsule)(void* capsule, const char* name);
+    void* (*capsule_pointer)(void* capsule, const char* name);
+};
+
 // ---- Errors and memory
 API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
@@ -17,6 +28,8 @@ API int64_t memory_allocated(int32_t device);  // bytes of element data alive on
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
 extern "C" { extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock; }  // ticks at every write in place
+API const char* instruction_set();              // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
+API const char* instruction_set_error();        // why NORCH_ISA cannot be followed; "" where it can
 API int32_t device_count();                    // CUDA devices; 0 where there is no driver or no CUDA in this build
 API int32_t has_cuda();                        // 1 where this build holds CUDA kernels
 API const char* cuda_name(int32_t device);     // as the driver calls it; null after an error
@@ -91,12 +104,55 @@ API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
 
+// ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
+//      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
+API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
+API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+                  int32_t accumulate);  // the values broadcast
+API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
+API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
+API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
+// Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
+API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices);
+API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
+API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
+
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
                  const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
                  int32_t nesterov, int32_t maximize);
+
+// ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
+API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
+API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
+API void free_storage(Storage* storage);
+API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
+API int32_t is_read_only(Tensor* tensor);
+API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
+                            int32_t read_only, void* owner);  // over the memory of a Python object, which it keeps alive
+API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
+API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
+API const void* dlpack_name(int32_t versioned, int32_t used);
+API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
+// ---- Layers and losses, each in one call (nn.cpp). Reductions: 0 none, 1 mean, 2 sum.
+API Tensor* softmax_tensor(Tensor* tensor, int64_t axis);
+API Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis);
+API Tensor* softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);      // (gradient - sum(gradient * y)) * y
+API Tensor* log_softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);  // gradient - exp(y) * sum(gradient)
+API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
+// Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
+API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
+API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
+
+// ---- Threads
+API int32_t get_num_threads();
+API void set_num_threads(int32_t count);
 
 // ---- What autograd asks
 API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a write to this one

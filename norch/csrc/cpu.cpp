@@ -14,6 +14,7 @@
 #include "rules.h"
 #include "walk.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 enum {
@@ -218,9 +219,34 @@ void with_operand(const Run& run, int k, F f) {
     f(SideBySide<T>{data});
 }
 
+// sin and cos branch for arguments that are too large to be reduced in double. A block without any takes the formula of
+// a Moderate, so that it runs in vectors.
+struct sin_row;
+struct cos_row;
+template <class Row, class T>
+constexpr bool is_periodic = std::is_same<T, float>::value &&
+                             (std::is_same<Row, sin_row>::value || std::is_same<Row, cos_row>::value);
+
+template <class Row, class Operand>
+void periodic_loop(Operand x, float* out, int64_t n) {
+    enum { BLOCK = 1024 };
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        const int64_t end = start + BLOCK < n ? start + BLOCK : n;
+        int immoderate = 0;
+        for (int64_t i = start; i < end; i++) immoderate |= !formula::is_moderate(x[i]);
+        if (immoderate) {
+            for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(x[i]);
+        } else {
+            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(formula::Moderate(x[i]));
+        }
+    }
+}
+
 template <class Row, class T>
 void unary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
+        if constexpr (is_periodic<Row, T>)
+            return periodic_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
         auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
         const int64_t n = run.n;
         INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);
@@ -285,7 +311,10 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         }                                                     \
     };                                                        \
     }                                                         \
-    void name##_tensor_cpu(const Tensor& x, Tensor& out) { unary<name##_row, rule>(x, out); }
+    void name##_tensor_cpu(const Tensor& x, Tensor& out) {     \
+        INTEGERS_IN_BASELINE(x.dtype, name, x, out);          \
+        unary<name##_row, rule>(x, out);                      \
+    }
 UNARY_OPS(UNARY_CPU)
 
 // OP(add, SAME, T(x + y)) becomes
@@ -304,7 +333,10 @@ UNARY_OPS(UNARY_CPU)
         }                                                     \
     };                                                        \
     }                                                         \
-    void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) { binary<name##_row, rule>(x, y, out); }
+    void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) { \
+        INTEGERS_IN_BASELINE(x.dtype, name, x, y, out);       \
+        binary<name##_row, rule>(x, y, out);                  \
+    }
 BINARY_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
@@ -322,6 +354,7 @@ BINARY_OPS(BINARY_CPU)
     };                                                                                           \
     }                                                                                            \
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
+        INTEGERS_IN_BASELINE(x.dtype, name, c, x, y, out);                                       \
         for_any(x.dtype, [&](auto type) {                                                        \
             using T = typename decltype(type)::type;                                             \
             walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, first, T>);                  \
@@ -346,6 +379,7 @@ void assign_loop(const Run& run) {
 
 // out.data[i] = x.data[i], converted where the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cpu(const Tensor& x, Tensor& out) {
+    INTEGERS_IN_BASELINE(x.dtype < out.dtype ? x.dtype : out.dtype, assign, x, out);
     for_any(x.dtype, [&](auto from) {
         for_any(out.dtype, [&](auto to) {
             walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
@@ -401,3 +435,5 @@ void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity,
         walk<2>({&gradient, &parameter}, 1, sgd_loop<T, false>, &step);
     });
 }
+
+}  // namespace NORCH_ISA

@@ -9,6 +9,7 @@
 #include "split.h"
 #include "walk.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 enum {
@@ -151,12 +152,18 @@ void reduce(const Tensor& x, Tensor& out) {
 }  // namespace
 
 // All of them: for each element of out, combine the elements of x along the reduced axes, in any order.
-void sum_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Sum>(x, out); }
-void prod_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Prod>(x, out); }
-void max_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Max>(x, out); }
-void min_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Min>(x, out); }
-void any_tensor_cpu(const Tensor& x, Tensor& out) { reduce<Any>(x, out); }
-void all_tensor_cpu(const Tensor& x, Tensor& out) { reduce<All>(x, out); }
+// REDUCTION_CPU(sum, Sum) defines sum_tensor_cpu.
+#define REDUCTION_CPU(name, Op)                            \
+    void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
+        INTEGERS_IN_BASELINE(x.dtype, name, x, out);       \
+        reduce<Op>(x, out);                                \
+    }
+REDUCTION_CPU(sum, Sum)
+REDUCTION_CPU(prod, Prod)
+REDUCTION_CPU(max, Max)
+REDUCTION_CPU(min, Min)
+REDUCTION_CPU(any, Any)
+REDUCTION_CPU(all, All)
 
 // ---- The index of the extreme -----------------------------------------------------------------------------------
 
@@ -225,5 +232,13 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
 
 }  // namespace
 
-void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Max>(x, out, axis); }
-void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) { arg_reduce<Min>(x, out, axis); }
+void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmax, x, out, axis);
+    arg_reduce<Max>(x, out, axis);
+}
+void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmin, x, out, axis);
+    arg_reduce<Min>(x, out, axis);
+}
+
+}  // namespace NORCH_ISA

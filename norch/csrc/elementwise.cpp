@@ -86,18 +86,13 @@ static const Tensor& first_tensor(const Tensor& x) { return x; }
 template <class... Rest>
 static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) { return x.is_number ? first_tensor(rest...) : x; }
 
-static void check_devices(const Tensor& x, const Tensor& y, const char* name) {
+void check_devices(const Tensor& x, const Tensor& y, const char* name) {
     if (!x.is_number && !y.is_number && x.device != y.device)
         fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name, (const char*)device_text(x.device),
              (const char*)device_text(y.device));
 }
 
-struct Shape {
-    int ndim = 0;
-    int64_t sizes[MAX_DIMS];
-};
-
-static void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
+void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
     Shape before = shape;
     if (tensor.ndim > shape.ndim) {
         int added = tensor.ndim - shape.ndim;
@@ -124,15 +119,23 @@ static bool same_view(const Tensor& x, const Tensor& y) {
 }
 
 void check_writable(const Tensor& out, const char* name) {
+    if (out.storage->read_only)
+        fail(RUNTIME_ERROR, "%s: the written-to tensor is over memory that is read-only; clone() it first", name);
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(RUNTIME_ERROR, "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
                  "clone() it first", name);
 }
 
+// Two storages may share memory where it is not norch's own.
+static bool overlap(const Storage& x, const Storage& y) {
+    const char *a = static_cast<char*>(x.data), *b = static_cast<char*>(y.data);
+    return a < b + y.nbytes && b < a + x.nbytes;
+}
+
 // An operand that overlaps out in another layout would be overwritten while it is read: take a copy of it.
 static void separate(Operand& operand, const Tensor& out) {
-    if (operand.view.is_number || operand.view.storage != out.storage || same_view(operand.view, out)) return;
+    if (operand.view.is_number || !overlap(*operand.view.storage, *out.storage) || same_view(operand.view, out)) return;
     operand.converted = cast(operand.view, operand.view.dtype);
     operand.view = *operand.converted;
 }

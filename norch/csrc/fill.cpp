@@ -78,9 +78,8 @@ int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double s
 }
 
 int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range) {
-    return filled(*out, "random_", [&](Tensor& target) {
-        KERNEL_ON(target.device, integers)(target, {seed, draw}, low, range);
-    });
+    return filled(*out, "random_",
+                  [&](Tensor& target) { KERNEL_ON(target.device, integers)(target, {seed, draw}, low, range); });
 }
 
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.

@@ -7,6 +7,9 @@
 //   reductions   out has x's rank, with size 1 along each reduced axis, and is contiguous
 //   matmul       a [..., m, k], b [..., k, n] and out [..., m, n] have the same leading sizes (strides may be 0); out is
 //                contiguous
+//   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
+//                the tensor's storage: element p is data[p . strides + offsets[p]]
+//   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
 
 #pragma once
 #include "ops.h"
@@ -32,8 +35,9 @@ struct SGDOptions {
     K(all)
 #define REDUCE_KERNEL(name) KERNEL(name, (const Tensor& x, Tensor& out))
 
-// KERNELS expands KERNEL, which the including file defines just before.
-#define KERNELS                                                                                     \
+// The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled for
+// each instruction set (isa.h), those of PLAIN_KERNELS once.
+#define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     BINARY_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
@@ -44,10 +48,41 @@ struct SGDOptions {
     /* out = x, between any two dtypes and layouts of one shape */                                  \
     KERNEL(assign, (const Tensor& x, Tensor& out))                                                  \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
+    /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
+    KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
+    /* along rows, the last axis; all operands contiguous and float32 or float64; y is the result of the operation */ \
+    KERNEL(softmax, (const Tensor& x, Tensor& out))                                                 \
+    KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
+    KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
+    KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
+    /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
+    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
+    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
+                                    int64_t ignored, double scale))                                 \
+    /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
+    KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
+    KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
+    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+
+#define PLAIN_KERNELS \
     /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
     KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
-    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
+    KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
+    KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
+    /* the elements of out at offsets = x, or += x (bool: |= x), where places may repeat; x has out's shape and dtype */ \
+    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \
+    /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order */ \
+    KERNEL(nonzero, (const Tensor& x, Tensor& out))                                                 \
+    /* values and indices (int64) get the first of the sorted x along axis, as many as they have room for; equals keep  \
+       their order, NaN is larger than every number */                                              \
+    KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
+    /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
+    KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
+    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))
+
+#define KERNELS VECTOR_KERNELS PLAIN_KERNELS

@@ -4,6 +4,8 @@
 #pragma once
 #include "tensor.h"
 
+inline namespace NORCH_ISA {
+
 template <int N>
 struct Layout {
     int ndim;      // at least 1
@@ -33,3 +35,5 @@ Layout<N> collapse(const Tensor* const (&operands)[N]) {
     }
     return layout;
 }
+
+}  // namespace NORCH_ISA

@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "walk.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 // A matrix of a batch: element (i, j) is data[i * row + j * column].
@@ -274,17 +275,22 @@ void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
     }
 }
 
+// out += a @ b
+template <class T>
+void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+    if (n == 1 && (a.row == 1 || a.column == 1)) return vector_product(a, b.data, b.row, out.data, m, k);
+    if (m == 1 && (b.row == 1 || b.column == 1))
+        return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
+    if (m * n * k <= SMALL_PRODUCT) return small_product(a, b, out, m, n, k);
+    large_product(a, b, out, m, n, k);
+}
+
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
     for_each_product<T>(a, b, out,
                         [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
                             memset(out.data, 0, size_t(m * n) * sizeof(T));
-                            if (n == 1 && (a.row == 1 || a.column == 1))
-                                return vector_product(a, b.data, b.row, out.data, m, k);
-                            if (m == 1 && (b.row == 1 || b.column == 1))
-                                return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
-                            if (m * n * k <= SMALL_PRODUCT) return small_product(a, b, out, m, n, k);
-                            large_product(a, b, out, m, n, k);
+                            add_product(a, b, out, m, n, k);
                         });
 }
 
@@ -292,7 +298,31 @@ void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
 
 // out = a @ b. Integers take the definition; float and double the tiles.
 void matmul_tensor_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
+    INTEGERS_IN_BASELINE(out.dtype, matmul, a, b, out);
     if (out.dtype == FLOAT32) return fast_matmul<float>(a, b, out);
     if (out.dtype == FLOAT64) return fast_matmul<double>(a, b, out);
     naive_matmul_cpu(a, b, out);
 }
+
+// out = x @ weight.T + bias: the product is added to rows that hold the bias already.
+void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out) {
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t m = out.shape[0], n = out.shape[1], k = x.shape[1];
+        const Matrix<T> to = {static_cast<T*>(out.data), n, 1};
+        if (bias) {
+            const T* from = static_cast<const T*>(bias->data);
+            const int64_t step = bias->strides[0];
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j < n; j++) to(i, j) = from[j * step];
+        } else {
+            memset(out.data, 0, size_t(m * n) * sizeof(T));
+        }
+        if (k == 0) return;
+        const Matrix<const T> rows = {static_cast<const T*>(x.data), x.strides[0], x.strides[1]};
+        const Matrix<const T> columns = {static_cast<const T*>(weight.data), weight.strides[1], weight.strides[0]};
+        add_product(rows, columns, to, m, n, k);
+    });
+}
+
+}  // namespace NORCH_ISA

@@ -14,11 +14,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define HOST_DEVICE __host__ __device__ inline
-#else
-#define HOST_DEVICE inline
-#endif
+#include "formulas.h"
 
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
@@ -59,7 +55,7 @@ enum Rule {
     OP(reciprocal, REAL, T(1) / x)                        \
     OP(erf, REAL, formula::erf(x))                        \
     OP(erfc, REAL, formula::erfc(x))                      \
-    OP(sigmoid, REAL, T(1) / (T(1) + formula::exp(-x)))   \
+    OP(sigmoid, REAL, formula::sigmoid(x))                \
     OP(isnan, TEST, x != x)                               \
     OP(isinf, TEST, (x == x) & (formula::minus(x, x) != T(0))) \
     OP(isfinite, TEST, formula::minus(x, x) == T(0))      \
@@ -98,18 +94,26 @@ enum Rule {
     OP(clamp, T, formula::clamp(c, x, y))
 
 // The scalar functions behind the formulas, for each type that a kernel is built for.
+inline namespace NORCH_ISA {
 namespace formula {
+
+// Those of a float are in formulas.h.
+HOST_DEVICE double exp(double x) { return ::exp(x); }
+HOST_DEVICE double log(double x) { return ::log(x); }
+HOST_DEVICE double sin(double x) { return ::sin(x); }
+HOST_DEVICE double cos(double x) { return ::cos(x); }
+HOST_DEVICE double tanh(double x) { return ::tanh(x); }
+HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
+HOST_DEVICE double sigmoid(double x) {
+    const double e = ::exp(x < 0.0 ? x : -x);
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
 
 #define REAL_FUNCTION(name)                                     \
     HOST_DEVICE float name(float x) { return ::name##f(x); }    \
     HOST_DEVICE double name(double x) { return ::name(x); }
 
-REAL_FUNCTION(exp)
-REAL_FUNCTION(log)
 REAL_FUNCTION(sqrt)
-REAL_FUNCTION(sin)
-REAL_FUNCTION(cos)
-REAL_FUNCTION(tanh)
 REAL_FUNCTION(tan)
 REAL_FUNCTION(asin)
 REAL_FUNCTION(acos)
@@ -142,8 +146,6 @@ template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
 template <class T> HOST_DEVICE T flip(T x) { return T(~x); }
 HOST_DEVICE bool flip(bool x) { return !x; }
 
-HOST_DEVICE float pow(float x, float y) { return ::powf(x, y); }
-HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 HOST_DEVICE float atan2(float x, float y) { return ::atan2f(x, y); }
 HOST_DEVICE double atan2(double x, double y) { return ::atan2(x, y); }
 HOST_DEVICE float hypot(float x, float y) { return ::hypotf(x, y); }
@@ -247,3 +249,4 @@ HOST_DEVICE double rounded_sum(double a, double x, double b) {
     return a * x + b;
 #endif
 }
+}  // namespace NORCH_ISA

@@ -39,7 +39,7 @@ HOST_DEVICE Block philox(Stream stream, uint64_t index) {
 
 // ---- Uniform: a block gives four floats of 24 bits, or two doubles of 53 ----------------------------------------
 
-HOST_DEVICE float unit_float(uint32_t word) { return float(word >> 8) * 0x1p-24f; }      // in [0, 1)
+HOST_DEVICE float unit_float(uint32_t word) { return float(word >> 8) * 0x1p-24f; }     // in [0, 1)
 HOST_DEVICE double unit_double(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }  // in [0, 1)
 
 // u of [0, 1) moved to [low, high), which rounding must not leave.

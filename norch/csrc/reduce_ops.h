@@ -9,6 +9,7 @@
 
 #include "ops.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 template <class T>
@@ -82,3 +83,4 @@ struct All {
 };
 
 }  // namespace
+}  // namespace NORCH_ISA

@@ -230,7 +230,9 @@ int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients,
     return attempt([&] {
         for (int k = 0; k < count; k++) {
             check_step(*parameters[k], *gradients[k], "gradient");
+            check_writable(*parameters[k], "sgd");
             if (velocities[k]) check_step(*parameters[k], *velocities[k], "velocity");
+            if (velocities[k]) check_writable(*velocities[k], "sgd");
         }
         SGDOptions options = {lr, momentum, dampening, weight_decay, nesterov, maximize};
         for (int k = 0; k < count; k++) {

@@ -6,6 +6,8 @@
 #include "ops.h"
 #include "tensor.h"
 
+inline namespace NORCH_ISA {
+
 // What a row of a rule returns. Without it a formula such as (x != 0) | (y != 0) would be an int.
 template <Rule RULE, class T>
 using Result = std::conditional_t<RULE == TEST, bool, T>;
@@ -25,3 +27,5 @@ void for_rule(int32_t dtype, F f) {
         });
     }
 }
+
+}  // namespace NORCH_ISA

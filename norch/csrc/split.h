@@ -3,10 +3,9 @@
 #pragma once
 #include <stdlib.h>
 
-#include <utility>
-
 #include "walk.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 // x and out of a reduction, as the dimensions that stay and those that go.
@@ -36,8 +35,8 @@ inline Split split(const Tensor& x, const Tensor& out) {
     for (int a = 0; a < reduced.ndim; a++) {
         for (int b = a + 1; b < reduced.ndim; b++) {
             if (llabs(reduced.strides[a]) >= llabs(reduced.strides[b])) continue;
-            std::swap(reduced.strides[a], reduced.strides[b]);
-            std::swap(reduced.shape[a], reduced.shape[b]);
+            swap(reduced.strides[a], reduced.strides[b]);
+            swap(reduced.shape[a], reduced.shape[b]);
         }
     }
     return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
@@ -54,3 +53,4 @@ inline bool bring_columns_last(Layout<2>& kept) {
 }
 
 }  // namespace
+}  // namespace NORCH_ISA

@@ -67,24 +67,30 @@ void release(void* data, int64_t nbytes, int32_t device) noexcept {
         cuda_release(data, nbytes, device);
 }
 
-template <class T>
-static T* new_object() {
-    void* memory = hook_fails() ? nullptr : malloc(sizeof(T));
-    if (!memory) fail(MEMORY_ERROR, "could not allocate %zu bytes for a tensor's description", sizeof(T));
-    return new (memory) T();
+void* allocate_object(size_t nbytes) {
+    void* memory = hook_fails() ? nullptr : malloc(nbytes);
+    if (!memory) fail(MEMORY_ERROR, "could not allocate %zu bytes for a tensor's description", nbytes);
+    return memory;
 }
 
+void free_object(void* object) noexcept { free(object); }
+
 Tensor* new_struct() {
-    Tensor* tensor = new_object<Tensor>();
+    Tensor* tensor = new (allocate_object(sizeof(Tensor))) Tensor();
     live_tensor_count++;
     return tensor;
 }
 
-Storage* new_storage(int64_t nbytes, int32_t device) {
-    Storage* storage = new_object<Storage>();
+static Storage* new_description(int64_t nbytes, int32_t device) {
+    Storage* storage = new (allocate_object(sizeof(Storage))) Storage();
     storage->references = 1;
     storage->nbytes = nbytes;
     storage->device = device;
+    return storage;
+}
+
+Storage* new_storage(int64_t nbytes, int32_t device) {
+    Storage* storage = new_description(nbytes, device);
     try {
         storage->data = allocate(nbytes, device);
     } catch (...) {
@@ -94,9 +100,22 @@ Storage* new_storage(int64_t nbytes, int32_t device) {
     return storage;
 }
 
+// Memory of somebody else: not counted as norch's, and given back rather than freed.
+Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release, void* owner) {
+    Storage* storage = new_description(nbytes, device);
+    storage->data = data;
+    storage->read_only = read_only;
+    storage->release = release;
+    storage->owner = owner;
+    return storage;
+}
+
 void drop(Storage* storage) noexcept {
     if (!storage || --storage->references > 0) return;
-    release(storage->data, storage->nbytes, storage->device);
+    if (storage->release)
+        storage->release(storage->owner);
+    else
+        release(storage->data, storage->nbytes, storage->device);
     free(storage);
 }
 

@@ -27,7 +27,7 @@ void remember_error(const std::exception& error) noexcept {
 int32_t device_count() { return cuda_device_count(); }
 const char* why_no_cuda() { return cuda_unavailable(); }
 
-static void check_device(int32_t device) {
+void check_device(int32_t device) {
     if (device == CPU) return;
     if (cuda_device_count() == 0) fail(RUNTIME_ERROR, "%s is not available: %s", (const char*)device_text(device), cuda_unavailable());
     if (device < 0 || device > cuda_device_count())
@@ -214,7 +214,7 @@ int32_t owns_memory(Tensor* tensor) {
            is_contiguous(*tensor);
 }
 
-int32_t shares_memory(Tensor* tensor) { return tensor->storage->references > 1; }
+int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - tensor->storage->guests > 1; }
 
 int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
     const Tensor &x = *tensor1, &y = *tensor2;

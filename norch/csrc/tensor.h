@@ -6,7 +6,10 @@
 #pragma once
 #include <atomic>
 #include <exception>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "isa.h"
 
 enum { MAX_DIMS = 8 };
 
@@ -16,15 +19,24 @@ enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT 
 // A device is a number: 0 is the CPU, 1 + i is cuda:i. Kernel tables have a column for each kind of device.
 enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
+// (inline functions are copied for each instruction set: see isa.h)
+inline namespace NORCH_ISA {
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
+}  // namespace NORCH_ISA
+
+using ReleaseFunction = void (*)(void* owner);
 
 struct Storage {
     std::atomic<int64_t> references;
+    std::atomic<int64_t> guests;  // those of the references that are no tensors: storage objects, arrays, capsules
     void* data;
     int64_t nbytes;
     int32_t device;
     std::atomic<int64_t> version;     // how often the memory was written in place
     std::atomic<int64_t> written_at;  // the write clock at the last of them
+    ReleaseFunction release;          // of memory that is not norch's own: called once, with owner, when the last reference goes
+    void* owner;
+    bool read_only;
 };
 
 struct Tensor {  // norch/_C.py mirrors this, field by field
@@ -83,9 +95,16 @@ void* allocate(int64_t nbytes, int32_t device);
 void release(void* data, int64_t nbytes, int32_t device) noexcept;
 
 Storage* new_storage(int64_t nbytes, int32_t device);
+Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release, void* owner);
+// Memory for what describes elements rather than being them: not counted. Throws MEMORY_ERROR.
+void* allocate_object(size_t nbytes);
+void free_object(void* object) noexcept;
+
 Tensor* new_struct();  // an empty Tensor, for the functions below that build one
 void drop(Storage* storage) noexcept;
 void drop(Tensor* tensor) noexcept;
+
+inline namespace NORCH_ISA {
 
 // Scratch memory on the CPU that a kernel needs while it runs.
 template <class T>
@@ -121,6 +140,8 @@ struct Owned {
     Tensor* operator->() const { return tensor; }
 };
 
+}  // namespace NORCH_ISA
+
 // ---- Building tensors (tensor.cpp, views.cpp) -------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim);                                       // throws on overflow
@@ -132,12 +153,24 @@ Owned contiguous(const Tensor& tensor);                                         
 Owned on_device(const Tensor& tensor, int32_t device);                                        // always a new tensor
 Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);                         // a view where strides allow
 bool is_contiguous(const Tensor& tensor);
+void check_device(int32_t device);                                                             // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
-void check_writable(const Tensor& out, const char* name);       // fails where elements share a place in memory
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
 
+// ---- Checks and broadcasting (elementwise.cpp) ------------------------------------------------------------------
+
+struct Shape {
+    int ndim = 0;
+    int64_t sizes[MAX_DIMS];
+};
+void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
+void check_devices(const Tensor& x, const Tensor& y, const char* operation);
+void check_writable(const Tensor& out, const char* operation);  // throws where a write in place cannot be allowed
+
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
+
+inline namespace NORCH_ISA {
 
 template <class T>
 struct Type {
@@ -154,12 +187,15 @@ void for_real(int32_t dtype, F f) {
 
 template <class F>
 void for_whole(int32_t dtype, F f) {
+#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_BASELINE in cpu.h
     switch (dtype) {
         case BOOL: return f(Type<bool>());
         case UINT8: return f(Type<uint8_t>());
         case INT32: return f(Type<int32_t>());
         case INT64: return f(Type<int64_t>());
     }
+#endif
+    (void)f;
     fail(RUNTIME_ERROR, "no kernel for dtype %s: expected an integer dtype or bool", dtype_name(dtype));
 }
 
@@ -168,3 +204,5 @@ void for_any(int32_t dtype, F f) {
     if (dtype >= FLOAT32) return for_real(dtype, f);
     for_whole(dtype, f);
 }
+
+}  // namespace NORCH_ISA

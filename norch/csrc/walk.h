@@ -13,6 +13,8 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+inline namespace NORCH_ISA {
+
 template <int N>
 struct Odometer {
     const Layout<N>& layout;
@@ -34,14 +36,17 @@ struct Odometer {
     }
 };
 
+inline void swap(int64_t& x, int64_t& y) {
+    const int64_t kept = x;
+    x = y;
+    y = kept;
+}
+
 // Dimensions may be visited in any order: kernels bring those that suit them to the end.
 template <int N>
 void swap_dims(Layout<N>& layout, int a, int b) {
-    auto swap = [](int64_t& x, int64_t& y) {
-        const int64_t kept = x;
-        x = y;
-        y = kept;
-    };
     swap(layout.shape[a], layout.shape[b]);
     for (int k = 0; k < N; k++) swap(layout.strides[k][a], layout.strides[k][b]);
 }
+
+}  // namespace NORCH_ISA

@@ -126,11 +126,12 @@ def cross_entropy(
     if label_smoothing == 0:
         return nll_loss(log_probabilities, target, weight, ignore_index=ignore_index, reduction=reduction)
 
-    chosen = _chosen("cross_entropy", target, logits, ignore_index)
+    index, counted = _class_index("cross_entropy", target, logits, ignore_index)
     scale = _class_weights("cross_entropy", weight, logits)
-    smooth = chosen.to(logits.dtype) * (1 - label_smoothing) + label_smoothing / logits.shape[dim]
-    mixture = norch.where(chosen.any(dim=dim, keepdim=True), smooth * scale, 0.0)
-    total = (chosen * scale).sum()
+    uniform = norch.full_like(logits, label_smoothing / logits.shape[dim])
+    smooth = uniform.scatter_add(dim, index, norch.full_like(index, 1 - label_smoothing, dtype=logits.dtype))
+    mixture = norch.where(counted, smooth * scale, 0.0)
+    total = norch.where(counted, (norch.ones_like(logits) * scale).gather(dim, index), 0.0).sum()
     return _reduce(_expected_loss(mixture, log_probabilities, dim), reduction, total)
 
 
@@ -146,14 +147,15 @@ def nll_loss(
     check_reduction(reduction)
     _check_tensors("nll_loss", log_probabilities, target)
     dim = _class_dim("nll_loss", log_probabilities)
-    chosen = _chosen("nll_loss", target, log_probabilities, ignore_index)
+    index, counted = _class_index("nll_loss", target, log_probabilities, ignore_index)
+    chosen = log_probabilities.gather(dim, index)  # [N, 1, ...]
     if weight is None:
-        loss = -norch.where(chosen, log_probabilities, 0.0).sum(dim=dim)
-        return _reduce(loss, reduction, chosen.sum() if reduction == "mean" else 1)
+        loss = -norch.where(counted, chosen, 0.0).sum(dim=dim)
+        return _reduce(loss, reduction, counted.sum() if reduction == "mean" else 1)
     # A class of weight 0 is left out, not multiplied: its log-probability may be -inf.
-    scale = _class_weights("nll_loss", weight, log_probabilities)
-    loss = -norch.where(chosen & (scale != 0), log_probabilities * scale, 0.0).sum(dim=dim)
-    return _reduce(loss, reduction, (chosen * scale).sum())
+    scale = _class_weights("nll_loss", weight, log_probabilities).expand(log_probabilities.shape).gather(dim, index)
+    loss = -norch.where(counted & (scale != 0), chosen * scale, 0.0).sum(dim=dim)
+    return _reduce(loss, reduction, norch.where(counted, scale, 0.0).sum())
 
 
 def _probability_loss(log_probabilities, target, weight, reduction, label_smoothing):
@@ -209,8 +211,11 @@ def _class_weights(name: str, weight, scores):
     return _classes(scores, weight)
 
 
-def _chosen(name: str, target, scores, ignore_index: int) -> Tensor:
-    """True at the target's class of each sample, shape of `scores`; nowhere for samples to be ignored."""
+def _class_index(name: str, target, scores, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """The class of each sample along the dimension of the classes, and whether the sample counts; both [N, 1, ...].
+
+    A sample to be ignored gets class 0.
+    """
     dim = _class_dim(name, scores)
     _check_integers(name, target)
     expected = list(scores.shape[:dim]) + list(scores.shape[dim + 1 :])
@@ -221,11 +226,10 @@ def _chosen(name: str, target, scores, ignore_index: int) -> Tensor:
         )
     target = target.long()
     counted = target != ignore_index
-    _check_range(name, norch.where(counted, target, 0), scores.shape[dim], ignore_index)
-    if scores.ndim > 1:
-        target, counted = target.unsqueeze(dim), counted.unsqueeze(dim)
-    classes = norch.arange(scores.shape[dim], device=scores.device)
-    return (target == _classes(scores, classes)) & counted
+    index = target.masked_fill(~counted, 0)
+    _check_range(name, index, scores.shape[dim], ignore_index)
+    one_each = list(scores.shape[:dim]) + [1] + list(scores.shape[dim + 1 :])
+    return index.reshape(one_each), counted.reshape(one_each)
 
 
 def _check_range(name: str, target, classes: int, ignore_index: int) -> None:

@@ -40,7 +40,7 @@ def insert(lines, code):
 @pytest.fixture
 def extended(tmp_path):
     """A copy of the sources with the README's pieces in it."""
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "pyproject.toml", "README.md"):
         shutil.copy2(ROOT / name, tmp_path / name)
     for name in ("norch", "tests", "examples"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "check"))

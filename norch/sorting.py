@@ -1,0 +1,48 @@
+"""Sorting along a dimension. NaN counts as larger than every number, and equal elements keep their order."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ._C import lib, raise_error
+from .autograd import functions as f
+from .operation import recorded, wrap
+from .reductions import Picked
+from .views import sizes_of
+
+
+class Sorting:
+    """The methods of Tensor that order elements."""
+
+    _ptr: Any
+
+    def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """The pair (values, indices) of the elements in order along `dim`; the indices are int64.
+
+        `stable` is accepted as in PyTorch; norch always keeps the order of equal elements.
+        """
+        return _sorted(self, dim, -1, descending)
+
+    def argsort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """The indices, int64, that put the elements in order along `dim`."""
+        return _sorted(self.detach(), dim, -1, descending).indices
+
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
+
+        Raises RuntimeError where there are fewer than `k`.
+        """
+        (count,) = sizes_of((k,), "topk")
+        if count < 0:
+            raise RuntimeError(f"topk: k is {count}, expected at least 0")
+        return _sorted(self, dim, count, largest)
+
+
+def _sorted(x: Any, dim: int, count: int, descending: bool) -> Picked:
+    (axis,) = sizes_of((dim,), "sort")
+    addresses = [ctypes.c_void_p(), ctypes.c_void_p()]
+    if lib.sort_tensor(x._ptr, axis, count, descending, *[ctypes.byref(address) for address in addresses]) != 0:
+        raise_error()
+    values, indices = (wrap(address.value) for address in addresses)  # type: ignore[arg-type]
+    return Picked(recorded(values, f.PickBackward, (x,), indices, axis, True), indices)

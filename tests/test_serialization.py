@@ -1,0 +1,391 @@
+"""norch.save and norch.load: what comes back, what the file looks like, crashes while saving, and hostile files."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import math
+import os
+import stat
+import struct
+from collections import OrderedDict
+
+import pytest
+from helpers import DTYPES, dtype_named
+
+import norch
+from norch import nn, optim
+
+pytestmark = pytest.mark.usefixtures("no_leak")
+
+
+def same(x, y):
+    """Equal in type, structure, order, dtype and shape."""
+    assert type(x) is type(y), (x, y)
+    if isinstance(x, norch.Tensor):
+        assert (x.dtype, x.shape, x.requires_grad, x.tolist()) == (y.dtype, y.shape, y.requires_grad, y.tolist())
+    elif isinstance(x, dict):
+        assert [(type(key), key) for key in x] == [(type(key), key) for key in y]
+        for key in x:
+            same(x[key], y[key])
+    elif isinstance(x, (list, tuple)):
+        assert len(x) == len(y)
+        for a, b in zip(x, y):
+            same(a, b)
+    else:
+        assert x == y or (math.isnan(x) and math.isnan(y))
+
+
+def through_a_file(value):
+    file = io.BytesIO()
+    norch.save(value, file)
+    file.seek(0)
+    return norch.load(file)
+
+
+# ---- what comes back -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 3), (0,), (2, 0, 3), (1, 2, 1, 2, 1, 2, 1, 2)])
+def test_a_tensor(dtype, shape):
+    x = norch.tensor([i % 2 for i in range(math.prod(shape))], dtype=dtype_named(dtype)).reshape(shape)
+    same(x, through_a_file(x))
+
+
+def test_views_are_saved_without_what_lies_around_them():
+    whole = norch.arange(1000).reshape(10, 100)
+    for view in (whole.T, whole[3:5, ::7], whole[2], whole[0, 0:1].expand(2, 3)):
+        back = through_a_file(view)
+        same(view, back)
+        assert back.is_contiguous() and back.untyped_storage().nbytes() == back.nbytes
+
+
+VALUES = {
+    "list": [norch.ones(2), 1, "two", 3.5, True, None],
+    "tuple": (norch.ones(2), (norch.zeros(1),), []),
+    "dict": {"a": norch.ones(2), "b": {"c": norch.zeros(1), "d": [1, (2,)]}, "": norch.ones(1)},
+    "keys": {0: norch.ones(1), "0": norch.zeros(1), 2.5: 1, None: 2, "__metadata__": norch.ones(2)},
+    "names that meet": {"a": {"b": norch.ones(1)}, "a.b": norch.zeros(1), "a.b#2": norch.ones(3)},
+    "odd names": {"a b": norch.ones(1), 'q"\\\n': norch.ones(2), "é∂": norch.ones(3), "\ud7ff\U0001f600": norch.ones(4)},
+    "order": OrderedDict((name, norch.ones(1)) for name in "zyxabc"),
+    "numbers": [0, -1, 2**100, 0.1, -0.0, 1e300, math.inf, -math.inf, math.nan, True],
+    "no tensors": {"lr": 0.1},
+    "dtypes": {name: norch.ones(3, dtype=dtype_named(name)) for name in DTYPES},
+    "gradients": [norch.ones(2, requires_grad=True), norch.ones(2)],
+    "bare": 3,
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_structure(name):
+    same(VALUES[name], through_a_file(VALUES[name]))
+
+
+def test_deep_structure():
+    value = norch.ones(1)
+    for _ in range(50):
+        value = [value, {"x": (value,)}] if not isinstance(value, list) else [value]
+    same(value, through_a_file(value))
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 4), nn.Linear(4, 1)
+        self.register_buffer("steps", norch.tensor([0]))
+
+    def forward(self, x):
+        return self.second(self.first(x).tanh())
+
+
+def trained(model, optimizer, steps):
+    x = norch.arange(6).float().reshape(2, 3) / 6
+    for _ in range(steps):
+        optimizer.zero_grad()
+        (model(x) ** 2).sum().backward()
+        optimizer.step()
+    return model
+
+
+def test_training_goes_on_where_it_was_saved(tmp_path):
+    model = Network()
+    optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    trained(model, optimizer, 3)
+    norch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}, tmp_path / "checkpoint")
+    trained(model, optimizer, 3)
+    found = norch.load(tmp_path / "checkpoint")
+    other = Network()
+    other.load_state_dict(found["model"])
+    again = optim.SGD(other.parameters(), lr=1.0)
+    again.load_state_dict(found["optimizer"])
+    assert found["epoch"] == 3 and again.param_groups[0]["lr"] == 0.05
+    trained(other, again, 3)
+    same(model.state_dict(), other.state_dict())
+
+
+def test_a_state_dict_keeps_names_and_order(tmp_path):
+    state = Network().state_dict()
+    norch.save(state, tmp_path / "model")
+    same(state, norch.load(tmp_path / "model"))
+    header, _ = split((tmp_path / "model").read_bytes())
+    assert [name for name in header if name != "__metadata__"] == list(state)
+
+
+def test_only_what_can_be_saved():
+    for value, message in [
+        ({"a": [object()]}, r"at a\.0 a object"),
+        ({(1, 2): 3}, r"key \(1, 2\)"),
+        ({"x": {math.nan: 1}}, "at x the key nan"),
+        ({1}, "as a whole a set"),
+        (1j, "complex"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            norch.save(value, io.BytesIO())
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_paths_and_open_files(tmp_path):
+    x = norch.arange(3)
+    for path in (tmp_path / "path", str(tmp_path / "text"), os.fsencode(tmp_path / "open")):
+        if isinstance(path, bytes):
+            with open(path, "wb") as file:
+                norch.save(x, file)
+            with open(path, "rb", buffering=0) as file:
+                same(x, norch.load(file))
+        else:
+            norch.save(x, path)
+            same(x, norch.load(path))
+
+
+def test_several_things_in_one_stream_are_an_error_that_says_so():
+    file = io.BytesIO()
+    norch.save(norch.ones(1), file)
+    norch.save(norch.ones(1), file)
+    file.seek(0)
+    with pytest.raises(ValueError, match="bytes that belong to no tensor"):
+        norch.load(file)
+
+
+def test_a_file_that_begins_where_the_stream_stands():
+    file = io.BytesIO(b"before")
+    file.seek(6)
+    norch.save(norch.arange(3), file)
+    file.seek(6)
+    same(norch.arange(3), norch.load(file))
+
+
+def test_a_stream_without_seek():
+    file = io.BytesIO()
+    norch.save([norch.arange(3)], file)
+    reader, writer = os.pipe()
+    with open(writer, "wb") as pipe:
+        pipe.write(file.getvalue())
+    with open(reader, "rb") as pipe:
+        same([norch.arange(3)], norch.load(pipe))
+
+
+def test_what_is_no_file(tmp_path):
+    with pytest.raises(TypeError, match="path or an open binary file, got int"):
+        norch.save(norch.ones(1), 3)
+    with pytest.raises(TypeError, match="path or an open binary file, got NoneType"):
+        norch.load(None)
+    with open(tmp_path / "text", "w+") as file:
+        with pytest.raises(TypeError, match="'wb'"):
+            norch.save(norch.ones(1), file)
+        with pytest.raises(TypeError, match="'rb'"):
+            norch.load(file)
+    with pytest.raises(FileNotFoundError):
+        norch.load(tmp_path / "nothing")
+    with pytest.raises(FileNotFoundError):
+        norch.save(norch.ones(1), tmp_path / "no folder" / "file")
+
+
+# ---- saving is atomic ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("culprit", ["fsync", "replace"])
+def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch, culprit):
+    path = tmp_path / "weights"
+    norch.save(norch.zeros(3), path)
+
+    def fails(*arguments):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, culprit, fails)
+        with pytest.raises(OSError, match="disk is full"):
+            norch.save(norch.ones(3), path)
+    same(norch.zeros(3), norch.load(path))
+    assert os.listdir(tmp_path) == ["weights"]
+
+
+def test_what_cannot_be_saved_leaves_the_old_file(tmp_path):
+    path = tmp_path / "weights"
+    norch.save(norch.zeros(3), path)
+    with pytest.raises(TypeError):
+        norch.save([norch.ones(3), object()], path)
+    same(norch.zeros(3), norch.load(path))
+    assert os.listdir(tmp_path) == ["weights"]
+
+
+def test_a_file_keeps_its_mode_and_a_link_its_place(tmp_path):
+    path, link = tmp_path / "weights", tmp_path / "link"
+    norch.save(norch.zeros(3), path)
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+    path.chmod(0o640)
+    link.symlink_to(path)
+    norch.save(norch.ones(3), link)
+    assert link.is_symlink() and stat.S_IMODE(path.stat().st_mode) == 0o640
+    same(norch.ones(3), norch.load(path))
+
+
+# ---- devices ---------------------------------------------------------------------------------------------------------
+
+
+def with_device(device):
+    file = io.BytesIO()
+    norch.save([norch.ones(2), 1], file)
+    header, data = split(file.getvalue())
+    structure = header["__metadata__"]["norch"].replace('{"tensor": "0"}', json.dumps({"tensor": "0", "device": device}))
+    assert device in structure
+    return io.BytesIO(joined({**header, "__metadata__": {"norch": structure}}, data))
+
+
+def test_map_location():
+    for place in ("cpu", {"cuda:7": "cpu"}):
+        same([norch.ones(2), 1], norch.load(with_device("cuda:7"), map_location=place))
+    with pytest.raises(RuntimeError, match="cuda:7"):
+        norch.load(with_device("cuda:7"))
+    with pytest.raises(RuntimeError, match="banana"):
+        norch.load(with_device("cpu"), map_location="banana")
+    same([norch.ones(2), 1], norch.load(with_device("cpu"), weights_only=True))
+
+
+# ---- hostile files ---------------------------------------------------------------------------------------------------
+
+
+def joined(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def split(content):
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def entry(shape=(2,), offsets=(0, 8), dtype="F32", **more):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}
+
+
+def structured(structure, **tensors):
+    text = structure if isinstance(structure, str) else json.dumps(structure)
+    return joined({"__metadata__": {"norch": text}, **tensors}, bytes(8 * len(tensors)))
+
+
+X = {"x": entry()}
+DEEP = b"[" * 100_000 + b"]" * 100_000
+HOSTILE = {
+    "empty": (b"", "0 bytes"),
+    "short": (b"1234", "4 bytes"),
+    "length beyond the file": (struct.pack("<Q", 100) + b"{}", "claims 100 bytes, but only 2 follow"),
+    "huge length": (struct.pack("<Q", 2**63) + b"{}", f"claims {2**63} bytes"),
+    "length beyond the limit": (struct.pack("<Q", 10**8 + 1) + b"{}", "at most 100000000"),
+    "a pickle": (b"\x80\x04\x95" + bytes(50), "claims"),
+    "no JSON": (joined(b"{broken"), "no valid JSON"),
+    "no dict": (joined(b"[1]"), "begin with {"),
+    "nothing": (joined(b""), "begin with {"),
+    "no UTF-8": (joined(b'{"\xff": 1}'), "no valid JSON"),
+    "not a number": (joined(b'{"x": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 8]}}', bytes(8)), "NaN"),
+    "deep header": (joined(b'{"x": ' + DEEP + b"}"), "nested too deeply"),
+    "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|'x' lacks"),
+    "a name twice": (joined(b'{"x": %b, "x": %b}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "'x' comes twice"),
+    "a field twice": (joined(b'{"x": {"dtype": "F32", "dtype": "F32", "shape": [2]}}'), "'dtype' comes twice"),
+    "an entry that is no dict": (joined({"x": 3}), "'x' lacks"),
+    "a field missing": (joined({"x": {"dtype": "F32", "shape": [2]}}), "'x' lacks"),
+    "unknown dtype": (joined({"x": entry(dtype="BF16", offsets=(0, 4))}, bytes(4)), "'x' has dtype 'BF16'"),
+    "dtype of a wrong type": (joined({"x": entry(dtype=["F32"])}, bytes(8)), "has dtype"),
+    "negative size": (joined({"x": entry(shape=(-2,))}, bytes(8)), "has shape"),
+    "fractional size": (joined({"x": entry(shape=(2.0,))}, bytes(8)), "has shape"),
+    "boolean size": (joined({"x": entry(shape=(True, 2))}, bytes(8)), "has shape"),
+    "size beyond 64 bits": (joined({"x": entry(shape=(2**64, 0), offsets=(0, 0))}), "has shape"),
+    "nine dimensions": (joined({"x": entry(shape=(1,) * 9, offsets=(0, 4))}, bytes(4)), "9 dimensions"),
+    "huge shape": (joined({"x": entry(shape=(2**40, 2**20))}, bytes(8)), "takes"),
+    "shape that wraps around": (joined({"x": entry(shape=(2**62, 4), offsets=(0, 0))}), "takes"),
+    "huge and consistent": (joined({"x": entry(shape=(2**40,), offsets=(0, 2**42))}, bytes(8)), "truncated"),
+    "shape and bytes differ": (joined({"x": entry(shape=(3,))}, bytes(8)), "takes 12 bytes.*span 8"),
+    "offsets reversed": (joined({"x": entry(offsets=(8, 0))}, bytes(8)), "span -8"),
+    "negative offset": (joined({"x": entry(offsets=(-8, 0))}, bytes(8)), "data_offsets"),
+    "three offsets": (joined({"x": entry(offsets=(0, 8, 8))}, bytes(8)), "data_offsets"),
+    "overlap": (joined({"x": entry(), "y": entry(offsets=(4, 12))}, bytes(12)), "'y'.*overlaps"),
+    "the same place twice": (joined({"x": entry(), "y": entry()}, bytes(8)), "overlaps"),
+    "a gap": (joined({"x": entry(), "y": entry(offsets=(12, 20))}, bytes(20)), "'y'.*gap"),
+    "truncated": (joined(X, bytes(7)), "truncated: its tensors take 8 bytes, but 7 follow"),
+    "trailing bytes": (joined(X, bytes(9)), "belong to no tensor"),
+    "a bool of 2": (joined({"x": entry(dtype="BOOL", offsets=(0, 2))}, b"\x01\x02"), "neither 0 nor 1"),
+    "metadata of numbers": (joined({"__metadata__": {"norch": 3}, **X}, bytes(8)), "__metadata__"),
+    "metadata that is a list": (joined({"__metadata__": []}), "__metadata__"),
+    "structure: no JSON": (structured("{", **X), "structure is no valid JSON"),
+    "structure: deep": (structured(DEEP.decode(), **X), "nested too deeply"),
+    "structure: deep lists": (structured('{"list": [' * 900 + "1" + "]}" * 900), "nested too deeply"),
+    "structure: missing tensor": (structured({"tensor": "y"}, **X), "'y' that is not there"),
+    "structure: unnamed tensor": (structured({"tensor": ["x"]}, **X), "not there"),
+    "structure: a tensor twice": (structured({"list": [{"tensor": "x"}] * 2}, **X), "'x' that is not there, or twice"),
+    "structure: a tensor left out": (structured({"list": []}, **X), "leaves out the tensors 'x'"),
+    "structure: no device": (structured({"tensor": "x", "device": [0]}, **X), r"device \[0\]"),
+    "structure: unknown kind": (structured({"code": "import os"}), "no tensor, number, list or dict"),
+    "structure: two kinds": (structured({"list": [], "tuple": []}), "no tensor, number, list or dict"),
+    "structure: plain list": (structured([1]), "no tensor, number, list or dict"),
+    "structure: list of a number": (structured({"list": 3}), "a list of int"),
+    "structure: dict of no pairs": (structured({"dict": [["a"]]}), "no pair"),
+    "structure: key of a list": (structured({"dict": [[["a"], 1]]}), "no pair"),
+    "structure: key twice": (structured({"dict": [["a", 1], ["a", 2]]}), "key twice"),
+    "structure: odd float": (structured({"float": "1e5"}), "float '1e5'"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file(name, tmp_path):
+    content, message = HOSTILE[name]
+    (tmp_path / "hostile").write_bytes(content)
+    before = norch.memory_allocated()
+    with pytest.raises(ValueError, match=message) as caught:
+        norch.load(tmp_path / "hostile")
+    assert str(caught.value).startswith(f"load: {tmp_path / 'hostile'} is not a safetensors file that norch can read: ")
+    del caught
+    gc.collect()
+    assert norch.memory_allocated() == before
+
+
+def test_fields_of_a_later_format_do_no_harm():
+    same({"x": norch.zeros(2)}, norch.load(io.BytesIO(joined({"x": entry(more=1)}, bytes(8)))))
+
+
+def test_every_truncation_is_noticed():
+    file = io.BytesIO()
+    norch.save({"a": norch.arange(3), "b": [norch.ones(2), 1.5]}, file)
+    content = file.getvalue()
+    for length in range(len(content)):
+        with pytest.raises(ValueError, match="norch can read"):
+            norch.load(io.BytesIO(content[:length]))
+
+
+def test_changed_bytes_never_do_worse_than_raise(rng):
+    file = io.BytesIO()
+    norch.save({"a": norch.arange(3), "b": [norch.ones(2, dtype=norch.bool), None], "c": {"d": 2.0}}, file)
+    content, refused = file.getvalue(), 0
+    for _ in range(1500):
+        changed = bytearray(content)
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+        try:
+            norch.load(io.BytesIO(bytes(changed)), map_location="cpu")
+        except ValueError:
+            refused += 1
+    assert refused > 500
