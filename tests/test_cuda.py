@@ -28,7 +28,8 @@ def test_what_is_built_and_available_fit_together():
 
 @pytest.mark.skipif(norch.cuda.is_available(), reason="there is a CUDA device")
 @pytest.mark.parametrize(
-    "call", [norch.cuda.current_device, norch.cuda.get_device_name, norch.cuda.synchronize, lambda: norch.ones(1).cuda()]
+    "call",
+    [norch.cuda.current_device, norch.cuda.get_device_name, norch.cuda.synchronize, lambda: norch.ones(1).cuda()],
 )
 def test_without_a_device_every_call_says_why(call):
     with pytest.raises(RuntimeError, match="CUDA"):

@@ -4,9 +4,9 @@
     python tests/check/emulated.py address build/cuda-emu-address/libnorch.so [--compiler g++]
     python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so [--compiler g++]
 
-order: threads and blocks in reverse and shuffled (a missing barrier). address: AddressSanitizer and UBSan, with memory of
-exact size (stores and loads out of bounds). thread: ThreadSanitizer, where each CUDA thread is a thread of its own and
-only barriers order them (races). That tests/cuda_emulator finds planted bugs in these modes is tested there.
+order: threads and blocks in reverse and shuffled (a missing barrier). address: AddressSanitizer and UBSan, with memory
+of exact size (stores and loads out of bounds). thread: ThreadSanitizer, where each CUDA thread is a thread of its own
+and only barriers order them (races). That tests/cuda_emulator finds planted bugs in these modes is tested there.
 """
 from __future__ import annotations
 

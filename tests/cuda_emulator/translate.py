@@ -40,7 +40,7 @@ def rewrite_launches(source: str) -> str:
         before, _, rest = rest.partition("<<<")
         configuration, _, rest = rest.partition(">>>")
         at = start_of_kernel(before)
-        # a generic lambda, since template arguments of the kernel may be left to be deduced; [=] for pointers to kernels
+        # a generic lambda, since template arguments may be left to be deduced; [=] for pointers to kernels
         kernel = f"[=](const auto&... arguments) {{ {before[at:]}(arguments...); }}"
         done += f"{before[:at]}::emulator::launch({kernel}, {configuration})"
     return done + rest
