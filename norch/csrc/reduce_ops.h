@@ -10,7 +10,6 @@
 #include "ops.h"
 
 inline namespace NORCH_ISA {
-namespace {
 
 template <class T>
 constexpr bool is_real = std::is_floating_point<T>::value;
@@ -82,5 +81,4 @@ struct All {
     HOST_DEVICE static bool combine(bool a, bool b) { return a & b; }
 };
 
-}  // namespace
 }  // namespace NORCH_ISA

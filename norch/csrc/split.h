@@ -6,7 +6,6 @@
 #include "walk.h"
 
 inline namespace NORCH_ISA {
-namespace {
 
 // x and out of a reduction, as the dimensions that stay and those that go.
 struct Split {
@@ -52,5 +51,4 @@ inline bool bring_columns_last(Layout<2>& kept) {
     return false;
 }
 
-}  // namespace
 }  // namespace NORCH_ISA
