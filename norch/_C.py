@@ -1,4 +1,4 @@
-"""The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, turns its errors into exceptions.
+"""The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, raises its errors.
 
 Tensors cross the boundary as addresses (integers): that is the cheapest thing ctypes can pass. A function that builds
 a tensor returns an address, or None after an error; `f(...) or raise_error()` is how it is called.
@@ -53,6 +53,9 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
     "error_message": (c_char_p, []),
     "memory_allocated": (c_int64, [c_int32]),
+    "memory_reserved": (c_int64, [c_int32]),
+    "empty_cache": (None, []),
+    "set_cache_limit": (None, [c_int64]),
     "live_tensors": (c_int64, []),
     "fail_allocation": (None, [c_int64]),
     "instruction_set": (c_char_p, []),
@@ -121,7 +124,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
     "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
-    "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "sgd_step": (
+        STATUS,
+        [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32],
+    ),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
     "free_storage": (None, [STORAGE]),
@@ -146,7 +152,10 @@ for _name in ("sum", "prod", "max", "min", "any", "all"):
 def operations() -> dict[str, list[str]]:
     """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
     lib.list_operations.restype = c_char_p
-    return {kind: lib.list_operations(arity).decode().split() for arity, kind in enumerate(("unary", "binary", "ternary"), 1)}
+    return {
+        kind: lib.list_operations(arity).decode().split()
+        for arity, kind in enumerate(("unary", "binary", "ternary"), 1)
+    }
 
 
 for _arity, _names in enumerate(operations().values(), 1):

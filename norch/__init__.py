@@ -1,15 +1,15 @@
 """norch: the deep-learning framework of "Recreating PyTorch from scratch", made real.
 
-    import norch
+import norch
 
-    x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    (x ** 2).sum().backward()
-    print(x.grad)
+x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+(x ** 2).sum().backward()
+print(x.grad)
 """
 
 from __future__ import annotations
 
-from . import autograd
+from . import __config__, autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .creation import (
@@ -31,9 +31,8 @@ from .dlpack import from_dlpack
 from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
-from .interop import as_tensor, from_numpy, frombuffer
-from .memory import memory_allocated
 from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .interop import as_tensor, from_numpy, frombuffer
 from .joining import (
     atleast_1d,
     atleast_2d,
@@ -50,6 +49,7 @@ from .joining import (
     stack,
     vstack,
 )
+from .memory import empty_cache, memory_allocated, memory_reserved
 from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
 from .random import (
     bernoulli,
@@ -66,6 +66,7 @@ from .random import (
 from .serialization import load, save
 from .storage import Storage
 from .tensor import CTensor, Tensor
+from .threads import get_num_threads, set_num_threads
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 

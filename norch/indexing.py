@@ -60,7 +60,7 @@ def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
     for part in parts:
         if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
             parsed.append(part)
-        elif isinstance(part, (bool, list)) or getattr(part, "shape", ()) or getattr(part, "dtype", None) is bool_:
+        elif isinstance(part, (bool, list)) or getattr(part, "shape", None) or getattr(part, "dtype", None) is bool_:
             return None
         else:
             try:

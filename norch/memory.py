@@ -8,3 +8,13 @@ from . import _C
 def memory_allocated(device: str = "cpu") -> int:
     """How many bytes of element data norch holds on a device. Views and shared storages count once."""
     return _C.lib.memory_allocated(_C.device_number(device))
+
+
+def memory_reserved(device: str = "cpu") -> int:
+    """How many bytes norch took from the system: those of `memory_allocated`, rounded up, and the cache's."""
+    return _C.lib.memory_reserved(_C.device_number(device))
+
+
+def empty_cache() -> None:
+    """Give the memory of freed tensors, which is kept for new ones, back to the system."""
+    _C.lib.empty_cache()

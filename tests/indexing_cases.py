@@ -27,7 +27,7 @@ def indexing(case: Callable, along: Callable, taken: Callable, written: Callable
         x[:, [1]] = y
 
     def set_masked(x, y):
-        x[[[True, False, False], [False, True, True]]] = y
+        x[[[True, False, False], [False, True, True]],] = y
 
     def at(values):
         """An array whose element at `place` is replaced or kept, as the function says of (place, x, y)."""
@@ -158,7 +158,7 @@ def indexing(case: Callable, along: Callable, taken: Callable, written: Callable
         ),
         case(
             "scatter",
-            [(2, 3), (3, 2)],
+            [(2, 3), (2, 2)],
             lambda lib, x, y: x.scatter(1, on(x, lib, [[0, 1], [2, 0]]), y),
             at(scattered),
             "ScatterBackward",

@@ -25,6 +25,9 @@ struct PythonFunctions {
 API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
 API int64_t memory_allocated(int32_t device);  // bytes of element data alive on a device
+API int64_t memory_reserved(int32_t device);   // bytes taken from the system: with what waits in the cache
+API void empty_cache();                        // gives the cached memory back to the system
+API void set_cache_limit(int64_t nbytes);      // how much the cache may hold; empties it
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
 extern "C" { extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock; }  // ticks at every write in place

@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "parallel.h"
 #include "rules.h"
 #include "walk.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 enum {
     MAX_OPERANDS = 4,
+    PIECE = 16384,   // elements of a row that the loop is given at once
     SHORT_ROW = 16,  // rows shorter than this are gathered into tiles
     TILE_ELEMENTS = 1024,
     TILE_COLUMNS = 64,  // of a tile of a transposed operand: 16 rows of 64, read as 64 runs of 16
@@ -87,23 +89,33 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
     if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
 
-// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves.
+// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves, long rows in pieces.
 template <int N>
-void walk_rows(Walk<N>& walk) {
+void walk_rows(const Walk<N>& walk) {
     const int last = walk.layout.ndim - 1;
-    walk.run.n = walk.layout.shape[last];
-    for (int k = 0; k < N; k++) walk.run.repeats[k] = walk.layout.strides[k][last] == 0;
-    Odometer<N> at(walk.layout, last);
-    do {
-        for (int k = 0; k < N; k++) walk.run.data[k] = walk.data[k] + at.offset[k] * walk.item[k];
-        walk.loop(walk.run);
-    } while (at.next());
+    const int64_t n = walk.layout.shape[last], rows = walk.layout.size / n;
+    const int64_t piece = n < PIECE ? n : int64_t(PIECE), pieces = (n + piece - 1) / piece;
+    parallel_for(rows * pieces, 1 + SMALL_WORK / piece, [&](int64_t begin, int64_t end) {
+        Run run = walk.run;
+        for (int k = 0; k < N; k++) run.repeats[k] = walk.layout.strides[k][last] == 0;
+        Odometer<N> at(walk.layout, last);
+        at.seek(begin / pieces);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t start = i % pieces * piece;
+            for (int k = 0; k < N; k++)
+                run.data[k] = walk.data[k] + (at.offset[k] + start * walk.layout.strides[k][last]) * walk.item[k];
+            run.n = n - start < piece ? n - start : piece;
+            walk.loop(run);
+            if (start + piece >= n) at.next();
+        }
+    });
 }
 
 // One tile of the last two dimensions: operands that the loop cannot take as they are go through a buffer.
 template <int N>
-void run_tile(Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t columns) {
+void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t columns) {
     const Layout<N>& layout = walk.layout;
+    Run run = walk.run;
     const int last = layout.ndim - 1;
     const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
     alignas(64) char buffer[N][TILE_ELEMENTS * sizeof(double)];
@@ -114,18 +126,18 @@ void run_tile(Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t col
         row_stride[k] = last > 0 ? layout.strides[k][last - 1] : 0;
         const bool flat = rows == 1 || (step == 0 ? row_stride[k] == 0 : row_stride[k] == columns);
         staged[k] = (step != 0 && step != 1) || !(by_row || flat);
-        walk.run.repeats[k] = step == 0 && !staged[k];
+        run.repeats[k] = step == 0 && !staged[k];
         if (staged[k]) copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
     }
-    walk.run.n = by_row ? columns : rows * columns;
+    run.n = by_row ? columns : rows * columns;
     int64_t step[N];  // bytes to the next row
     for (int k = 0; k < N; k++) {
-        walk.run.data[k] = staged[k] ? buffer[k] : corner[k];
+        run.data[k] = staged[k] ? buffer[k] : corner[k];
         step[k] = (staged[k] ? columns : row_stride[k]) * walk.item[k];
     }
     for (int64_t row = 0; row < (by_row ? rows : 1); row++) {
-        walk.loop(walk.run);
-        for (int k = 0; k < N; k++) walk.run.data[k] += step[k];
+        walk.loop(run);
+        for (int k = 0; k < N; k++) run.data[k] += step[k];
     }
     for (int k = N - walk.written; k < N; k++)
         if (staged[k])
@@ -133,17 +145,20 @@ void run_tile(Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t col
 }
 
 template <int N>
-void walk_tiles(Walk<N>& walk) {
+void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
     int64_t columns = walk.transposed ? TILE_ELEMENTS / height : int64_t(TILE_ELEMENTS);
     if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
     if (columns > width) columns = width;
-    const int64_t rows = TILE_ELEMENTS / columns;
-    Odometer<N> at(layout, last > 0 ? last - 1 : 0);
-    do {
-        for (int64_t i = 0; i < height; i += rows) {
+    const int64_t rows = TILE_ELEMENTS / columns, bands = (height + rows - 1) / rows;
+    const int64_t matrices = layout.size / (height * width);
+    parallel_for(matrices * bands, 1 + SMALL_WORK / (rows * width), [&](int64_t begin, int64_t end) {
+        Odometer<N> at(layout, last > 0 ? last - 1 : 0);
+        at.seek(begin / bands);
+        for (int64_t band = begin; band < end; band++) {
+            const int64_t i = band % bands * rows;
             for (int64_t j = 0; j < width; j += columns) {
                 char* corner[N];
                 for (int k = 0; k < N; k++) {
@@ -153,8 +168,9 @@ void walk_tiles(Walk<N>& walk) {
                 run_tile(walk, corner, height - i < rows ? height - i : rows,
                          width - j < columns ? width - j : columns);
             }
+            if (i + rows >= height) at.next();
         }
-    } while (at.next());
+    });
 }
 
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.

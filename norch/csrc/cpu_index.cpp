@@ -90,6 +90,11 @@ void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
         const T* from = source + x_start;
         const int64_t* place = places + place_start;
         T* to = target + out_start;
+        if (row.stride[1] == 0 && row.stride[0] == 1 && row.stride[2] == 1) {  // a whole row into one place
+            T* line = to + *place;
+            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combine(line[j], from[j]);
+            return;
+        }
         for (int64_t j = 0; j < row.n; j++) {
             T& element = to[j * row.stride[2] + place[j * row.stride[1]]];
             element = combine(element, from[j * row.stride[0]]);

@@ -5,6 +5,7 @@
 // The operations themselves are in reduce_ops.h.
 
 #include "cpu.h"
+#include "parallel.h"
 #include "reduce_ops.h"
 #include "split.h"
 #include "walk.h"
@@ -16,6 +17,7 @@ enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
     LANE_BYTES = 128,  // of partial results, kept in registers
     COLUMNS = 512,     // results that a block of columns holds
+    BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
 };
 
@@ -61,23 +63,58 @@ typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
     return total;
 }
 
+// The reduced rows from `begin` to `end`, counted from x.
+template <class Op, class T>
+typename Op::Total reduce_some_rows(const Layout<1>& reduced, const T* x, int64_t begin, int64_t end) {
+    const int last = reduced.ndim - 1;
+    typename Op::Total total = Op::empty();
+    Odometer<1> row(reduced, last);
+    row.seek(begin);
+    for (int64_t i = begin; i < end; i++, row.next())
+        total = Op::combine(total, reduce_row<Op>(x + row.offset[0], reduced.shape[last], reduced.strides[0][last]));
+    return total;
+}
+
+// A single result from many elements: totals of blocks, whose size does not depend on the number of threads.
+template <class Op, class T>
+typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
+    const int last = reduced.ndim - 1;
+    const int64_t n = reduced.shape[last], stride = reduced.strides[0][last], rows = reduced.size / n;
+    const int64_t rows_per_block = n < BLOCK ? BLOCK / n : 1, pieces = n < BLOCK ? 1 : (n + BLOCK - 1) / BLOCK;
+    const int64_t blocks = (rows + rows_per_block - 1) / rows_per_block * pieces;
+    Scratch<typename Op::Total> totals(blocks);
+    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t row = k / pieces * rows_per_block, start = k % pieces * BLOCK;
+            if (pieces == 1) {
+                totals[k] = reduce_some_rows<Op>(reduced, x, row, row + rows_per_block < rows ? row + rows_per_block : rows);
+            } else {
+                Odometer<1> at(reduced, last);
+                at.seek(row);
+                totals[k] = reduce_row<Op>(x + at.offset[0] + start * stride, n - start < BLOCK ? n - start : int64_t(BLOCK), stride);
+            }
+        }
+    });
+    typename Op::Total total = Op::empty();
+    for (int64_t k = 0; k < blocks; k++) total = Op::combine(total, totals[k]);
+    return total;
+}
+
 // For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
 template <class Op, class T>
 void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
     using Result = typename Op::Result;
-    const int last = reduced.ndim - 1;
-    Odometer<2> at(kept, kept.ndim);
-    do {
-        typename Op::Total total = Op::empty();
-        Odometer<1> row(reduced, last);
-        if (reduced.size > 0) {
-            do {
-                const T* start = x + at.offset[0] + row.offset[0];
-                total = Op::combine(total, reduce_row<Op>(start, reduced.shape[last], reduced.strides[0][last]));
-            } while (row.next());
-        }
-        out[at.offset[1]] = Result(total);
-    } while (at.next());
+    if (kept.size == 1 && reduced.size > BLOCK) {
+        *out = Result(reduce_all<Op>(reduced, x));
+        return;
+    }
+    const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
+    parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
+        Odometer<2> at(kept, kept.ndim);
+        at.seek(begin);
+        for (int64_t i = begin; i < end; i++, at.next())
+            out[at.offset[1]] = Result(reduce_some_rows<Op>(reduced, x + at.offset[0], 0, rows));
+    });
 }
 
 // ---- Across the reduced dimension -------------------------------------------------------------------------------
@@ -115,11 +152,13 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x,
     using Result = typename Op::Result;
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
     const int64_t width = kept.shape[across];
-    typename Op::Total totals[COLUMNS];
-    Odometer<2> at(kept, across);
-    do {
-        for (int64_t j = 0; j < width; j += COLUMNS) {
-            const int64_t columns = width - j < COLUMNS ? width - j : int64_t(COLUMNS);
+    const int64_t blocks = (width + COLUMNS - 1) / COLUMNS, items = kept.size / width * blocks;
+    parallel_for(items, 1 + SMALL_WORK / (reduced.size * smaller(width, COLUMNS)), [&](int64_t begin, int64_t end) {
+        typename Op::Total totals[COLUMNS];
+        Odometer<2> at(kept, across);
+        at.seek(begin / blocks);
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t j = k % blocks * COLUMNS, columns = smaller(width - j, COLUMNS);
             for (int64_t c = 0; c < columns; c++) totals[c] = Op::empty();
             Odometer<1> row(reduced, last);
             do {
@@ -128,8 +167,9 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x,
             } while (row.next());
             Result* results = out + at.offset[1] + j * kept.strides[1][across];
             for (int64_t c = 0; c < columns; c++) results[c * kept.strides[1][across]] = Result(totals[c]);
+            if (j + columns == width) at.next();
         }
-    } while (at.next());
+    });
 }
 
 // ---- The choice between the two ---------------------------------------------------------------------------------

@@ -194,6 +194,17 @@ HOST_DEVICE float exp2_of(double x) {
     return float(p * bits_as<double>((bits_as<int64_t>(shifted) + bias) * (int64_t(1) << 52)));
 }
 
+// x rounded towards 0. Plain SSE2 has no instruction for that, so it goes through an int32; from 2^23 on there are only
+// integers (and infinity, which counts as one).
+HOST_DEVICE float truncated(float x) {
+#if defined(__SSE2__) && !defined(__SSE4_1__) && !defined(__CUDA_ARCH__)
+    const bool is_large = (x >= 8388608.0f) | (x <= -8388608.0f);
+    return is_large ? x : float(int32_t(is_large ? 0.0f : x));
+#else
+    return ::truncf(x);
+#endif
+}
+
 // The special values are those of C's powf.
 HOST_DEVICE float pow(float x, float y) {
     double exponent = log2_of_magnitude(x) * y;
@@ -201,17 +212,17 @@ HOST_DEVICE float pow(float x, float y) {
     exponent = exponent > 130.0 ? 130.0 : exponent;
     float z = exp2_of(exponent);
     const float base = x < 0.0f ? -x : x, height = y < 0.0f ? -y : y;
-    const bool is_huge = height >= 16777216.0f;  // then y is an even integer, or infinite
-    const float clipped = is_huge ? 2.0f : y;
-    const int32_t whole = int32_t(clipped);
-    const bool is_integer = float(whole) == clipped, is_odd = is_integer & ((whole & 1) != 0), falls = y < 0.0f;
+    const float half = y * 0.5f;
+    const int32_t half_sign = truncated(half) != half ? INT32_MIN : 0;
+    const int32_t odd_sign = truncated(y) == y ? half_sign : 0;  // the sign bit where y is an odd integer
+    const bool falls = y < 0.0f;
     z = base == 0.0f ? (falls ? INFINITY : 0.0f) : z;
     z = base == INFINITY ? (falls ? 0.0f : INFINITY) : z;
     z = height == INFINITY ? ((base > 1.0f) != falls ? INFINITY : 0.0f) : z;
     z = (height == INFINITY) & (base == 1.0f) ? 1.0f : z;
-    const bool is_negative = bits_as<int32_t>(x) < 0;  // -0 too
-    z = is_negative & is_odd ? -z : z;
-    z = (x < 0.0f) & !is_integer & (base != INFINITY) ? NAN : z;
+    z = bits_as<float>(bits_as<int32_t>(z) ^ (bits_as<int32_t>(x) & odd_sign));  // -0 is negative too
+    const float real = truncated(y) == y ? z : NAN;
+    z = (x < 0.0f) & (base != INFINITY) ? real : z;
     z = (x != x) | (y != y) ? NAN : z;
     return (y == 0.0f) | (x == 1.0f) ? 1.0f : z;
 }

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "cpu.h"
+#include "parallel.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
 namespace {
+
+const int64_t SMALL_PART = 300000;  // multiplications that are not worth a second thread
 
 // A matrix of a batch: element (i, j) is data[i * row + j * column].
 template <class T>
@@ -47,12 +50,17 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
         m *= layout.shape[last];
         layout.shape[last] = 1;
     }
-    Odometer<3> at(layout, layout.ndim);
-    do {
-        const Matrix<const T> left = {static_cast<const T*>(a.data) + at.offset[0], a.strides[row], a.strides[column]};
-        const Matrix<const T> right = {static_cast<const T*>(b.data) + at.offset[1], b.strides[row], b.strides[column]};
-        product(left, right, Matrix<T>{static_cast<T*>(out.data) + at.offset[2], n, 1}, m, n, k);
-    } while (at.next());
+    const int64_t products = layout.size / (m == out.shape[row] ? 1 : m / out.shape[row]);
+    parallel_for(products, 1 + SMALL_PART / (m * n * k), [&](int64_t begin, int64_t end) {
+        Odometer<3> at(layout, layout.ndim);
+        at.seek(begin);
+        for (int64_t i = begin; i < end; i++, at.next()) {
+            const T *left = static_cast<const T*>(a.data) + at.offset[0], *right = static_cast<const T*>(b.data) + at.offset[1];
+            product(Matrix<const T>{left, a.strides[row], a.strides[column]},
+                    Matrix<const T>{right, b.strides[row], b.strides[column]},
+                    Matrix<T>{static_cast<T*>(out.data) + at.offset[2], n, 1}, m, n, k);
+        }
+    });
 }
 
 }  // namespace
@@ -178,8 +186,6 @@ void pack(T* panel, Matrix<const T> source, int64_t n, int64_t k) {
     }
 }
 
-inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 // ---- The products -----------------------------------------------------------------------------------------------
 
 // The sum of x[p] * y[p]. Four sums at a time, as each addition waits for the one before.
@@ -250,27 +256,40 @@ void small_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
     }
 }
 
+// One panel of b times rows of a, which are packed first.
+template <class T>
+void row_block(Matrix<const T> a, const T* packed_b, Matrix<T> out, int64_t height, int64_t width, int64_t depth) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    Scratch<T> packed_a(Size<T>::BLOCK_ROWS * Size<T>::DEPTH);
+    for (int64_t i = 0; i < height; i += TILE_ROWS)
+        pack<TILE_ROWS>(&packed_a[i * depth], a.from(i, 0), smaller(TILE_ROWS, height - i), depth);
+    for (int64_t j = 0; j < width; j += WIDTH)
+        for (int64_t i = 0; i < height; i += TILE_ROWS)
+            tile_at<T, true>(smaller(TILE_ROWS, height - i), smaller(WIDTH, width - j), depth, {&packed_a[i * depth], 0, 0},
+                             packed_b + j * depth, 0, out.from(i, j));
+}
+
 template <class T>
 void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
     enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::DEPTH };
     enum { BLOCK_ROWS = Size<T>::BLOCK_ROWS, BLOCK_COLUMNS = Size<T>::BLOCK_COLUMNS };
-    Scratch<T> packed_a(BLOCK_ROWS * DEPTH), packed_b(BLOCK_COLUMNS * DEPTH);
+    Scratch<T> packed_b(BLOCK_COLUMNS * DEPTH);
+    // Blocks of a of one height, as many for each thread.
+    const int64_t threads = thread_count(), rounds = (m + threads * BLOCK_ROWS - 1) / (threads * BLOCK_ROWS);
+    const int64_t tiles = (m + TILE_ROWS - 1) / TILE_ROWS, blocks = smaller(tiles, threads * rounds);
+    const int64_t block_rows = (tiles + blocks - 1) / blocks * TILE_ROWS;
     for (int64_t j0 = 0; j0 < n; j0 += BLOCK_COLUMNS) {
         const int64_t width = smaller(BLOCK_COLUMNS, n - j0);
         for (int64_t p = 0; p < k; p += DEPTH) {
             const int64_t depth = smaller(DEPTH, k - p);
-            for (int64_t j = 0; j < width; j += WIDTH)
-                pack<WIDTH>(&packed_b[j * depth], b.from(p, j0 + j).transposed(), smaller(WIDTH, width - j), depth);
-            for (int64_t i0 = 0; i0 < m; i0 += BLOCK_ROWS) {
-                const int64_t height = smaller(BLOCK_ROWS, m - i0);
-                for (int64_t i = 0; i < height; i += TILE_ROWS)
-                    pack<TILE_ROWS>(&packed_a[i * depth], a.from(i0 + i, p), smaller(TILE_ROWS, height - i), depth);
-                for (int64_t j = 0; j < width; j += WIDTH)
-                    for (int64_t i = 0; i < height; i += TILE_ROWS)
-                        tile_at<T, true>(smaller(TILE_ROWS, height - i), smaller(WIDTH, width - j), depth,
-                                         {&packed_a[i * depth], 0, 0}, &packed_b[j * depth], 0,
-                                         out.from(i0 + i, j0 + j));
-            }
+            parallel_for((width + WIDTH - 1) / WIDTH, 8, [&](int64_t begin, int64_t end) {
+                for (int64_t j = begin * WIDTH; j < smaller(end * WIDTH, width); j += WIDTH)
+                    pack<WIDTH>(&packed_b[j * depth], b.from(p, j0 + j).transposed(), smaller(WIDTH, width - j), depth);
+            });
+            parallel_for((m + block_rows - 1) / block_rows, 1, [&](int64_t begin, int64_t end) {
+                for (int64_t i = begin * block_rows; i < smaller(end * block_rows, m); i += block_rows)
+                    row_block(a.from(i, p), &packed_b[0], out.from(i, j0), smaller(block_rows, m - i), width, depth);
+            });
         }
     }
 }
@@ -281,8 +300,18 @@ void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m,
     if (n == 1 && (a.row == 1 || a.column == 1)) return vector_product(a, b.data, b.row, out.data, m, k);
     if (m == 1 && (b.row == 1 || b.column == 1))
         return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
-    if (m * n * k <= SMALL_PRODUCT) return small_product(a, b, out, m, n, k);
-    large_product(a, b, out, m, n, k);
+    if (m * n * k > SMALL_PRODUCT) return large_product(a, b, out, m, n, k);
+    if (m >= n) {  // split the longer side between threads
+        parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {
+            small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k);
+        });
+    } else {
+        enum { WIDTH = Size<T>::TILE_COLUMNS };
+        parallel_for((n + WIDTH - 1) / WIDTH, 1 + SMALL_PART / (m * k * WIDTH), [&](int64_t begin, int64_t end) {
+            const int64_t first = begin * WIDTH, columns = smaller(end * WIDTH, n) - first;
+            small_product(a, b.from(0, first), out.from(0, first), m, columns, k);
+        });
+    }
 }
 
 template <class T>

@@ -4,20 +4,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "allocator.h"
 #include "api.h"
 #include "cuda.h"
 
 // ---- Counters ---------------------------------------------------------------------------------------------------
 
-enum { MAX_DEVICES = 1 + 16, ALIGNMENT = 64, MAX_SMALL = 16 << 20 };
+enum { MAX_DEVICES = 1 + 16 };
 
 static std::atomic<int64_t> live_bytes[MAX_DEVICES];
 static std::atomic<int64_t> live_tensor_count;
 static std::atomic<int64_t> allocations_until_failure;  // a test hook: 0 is never
 
 int64_t memory_allocated(int32_t device) { return device >= 0 && device < MAX_DEVICES ? live_bytes[device].load() : 0; }
+int64_t memory_reserved(int32_t device) { return device == CPU ? cpu_memory_reserved() : memory_allocated(device); }
 int64_t live_tensors() { return live_tensor_count; }
 void fail_allocation(int64_t countdown) { allocations_until_failure = countdown; }
 
@@ -25,27 +26,7 @@ static bool hook_fails() {
     return allocations_until_failure.load(std::memory_order_relaxed) > 0 && --allocations_until_failure == 0;
 }
 
-// The memory that this process could ever have: the machine's, or less in a container.
-static int64_t memory_limit() {
-    static const int64_t limit = [] {
-        int64_t bytes = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
-        long long group = 0;
-        if (FILE* file = fopen("/sys/fs/cgroup/memory.max", "r")) {
-            if (fscanf(file, "%lld", &group) == 1 && group > 0 && group < bytes) bytes = group;
-            fclose(file);
-        }
-        return bytes;
-    }();
-    return limit;
-}
-
 // ---- Allocation -------------------------------------------------------------------------------------------------
-
-static void* cpu_allocate(int64_t nbytes) {
-    // An overcommitting kernel would promise this and kill the process later.
-    if (nbytes > MAX_SMALL && nbytes > memory_limit() - live_bytes[CPU]) return nullptr;
-    return aligned_alloc(ALIGNMENT, size_t(nbytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-}
 
 void* allocate(int64_t nbytes, int32_t device) {
     if (nbytes == 0) return nullptr;
@@ -62,7 +43,7 @@ void release(void* data, int64_t nbytes, int32_t device) noexcept {
     if (!data) return;
     live_bytes[device] -= nbytes;
     if (kind_of(device) == CPU_KIND)
-        free(data);
+        cpu_release(data, nbytes);
     else
         cuda_release(data, nbytes, device);
 }

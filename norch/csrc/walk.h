@@ -24,6 +24,16 @@ struct Odometer {
 
     Odometer(const Layout<N>& layout, int dims) : layout(layout), dims(dims), offset(), index() {}
 
+    // Goes to a position, counted from 0, as if by so many calls of next.
+    void seek(int64_t position) {
+        for (int d = dims - 1; d >= 0; d--) {
+            const int64_t turned = position % layout.shape[d] - index[d];
+            index[d] += turned;
+            for (int k = 0; k < N; k++) offset[k] += layout.strides[k][d] * turned;
+            position /= layout.shape[d];
+        }
+    }
+
     // Steps to the next position; false after the last one.
     bool next() {
         for (int d = dims - 1; d >= 0; d--) {
@@ -35,6 +45,8 @@ struct Odometer {
         return false;
     }
 };
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 inline void swap(int64_t& x, int64_t& y) {
     const int64_t kept = x;

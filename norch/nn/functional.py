@@ -7,6 +7,7 @@ import warnings
 
 import norch
 from norch._C import ShapeError
+from norch.autograd import fused
 from norch.tensor import Tensor
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -21,6 +22,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
     """
     _check_tensors("linear", x, weight)
+    result = fused.linear(x, weight, bias)
+    return _column_linear(x, weight, bias) if result is None else result
+
+
+def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """W x + b for columns, and what the one call into C refuses: the operations themselves say why."""
     if weight.ndim != 2:
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
     inputs = weight.shape[1]
@@ -93,6 +100,9 @@ def mse_loss(predictions: Tensor, labels: Tensor, reduction: str = "mean") -> Te
     """(prediction - label)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ."""
     check_reduction(reduction)
     _check_tensors("mse_loss", predictions, labels)
+    result = None if reduction == "none" else fused.mse(predictions, labels, reduction)
+    if result is not None:
+        return result
     if labels.shape != predictions.shape:
         raise ShapeError(
             f"Labels and predictions shape does not match: {list(labels.shape)} and {list(predictions.shape)}"
@@ -120,6 +130,8 @@ def cross_entropy(
     check_smoothing(label_smoothing)
     _check_tensors("cross_entropy", logits, target)
     dim = _class_dim("cross_entropy", logits)
+    if weight is None and label_smoothing == 0 and not target.dtype.is_floating_point:
+        return fused.cross_entropy(logits, target, ignore_index, reduction)
     log_probabilities = logits.log_softmax(dim)
     if target.dtype.is_floating_point:
         return _probability_loss(log_probabilities, target, weight, reduction, label_smoothing)

@@ -1,0 +1,166 @@
+// Memory of the CPU: blocks aligned to 64 bytes, kept in a cache when they are freed.
+//
+// A fresh block of many pages costs a page fault for each of them when it is first written, which takes longer than adding
+// two tensors. So freed blocks wait in lists by size class, eight classes an octave, for the next tensor of about that
+// size. The cache is bounded, and given back to the system before an allocation fails.
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "allocator.h"
+#include "api.h"
+
+// Under a sanitizer every block comes from the system, with its exact size: a cache would hide use after free.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { CACHED = 0 };
+#else
+enum { CACHED = 1 };
+#endif
+
+enum { ALIGNMENT = 64, CLASSES_PER_OCTAVE = 8, CLASS_COUNT = 64 * CLASSES_PER_OCTAVE };
+
+// ---- Size classes -----------------------------------------------------------------------------------------------
+
+struct SizeClass {
+    int index;
+    int64_t bytes;  // of a block of this class
+};
+
+// Multiples of 64 up to 1024 (classes 1 to 16), then 9 / 8, 10 / 8, ..., 16 / 8 of each power of two.
+static SizeClass size_class(int64_t nbytes) {
+    int64_t steps = (nbytes + ALIGNMENT - 1) / ALIGNMENT, step = ALIGNMENT;
+    int doublings = 0;
+    while (steps > 2 * CLASSES_PER_OCTAVE) {
+        steps = (steps + 1) / 2;
+        step *= 2;
+        doublings++;
+    }
+    return {doublings * CLASSES_PER_OCTAVE + int(steps), steps * step};
+}
+
+static int64_t block_bytes(int index) {
+    const int doublings = index <= 2 * CLASSES_PER_OCTAVE ? 0 : (index - CLASSES_PER_OCTAVE - 1) / CLASSES_PER_OCTAVE;
+    return int64_t(index - doublings * CLASSES_PER_OCTAVE) * ALIGNMENT << doublings;
+}
+
+// ---- The cache --------------------------------------------------------------------------------------------------
+
+// A freed block holds the address of the next one.
+struct Block {
+    Block* next;
+};
+
+static Block* free_blocks[CLASS_COUNT];
+static int64_t cached_bytes, cache_limit = -1;  // under the lock, like the lists; -1: not asked yet
+static std::atomic<int64_t> reserved_bytes;     // taken from the system and not given back
+
+// Held for a few instructions, so waiting threads spin.
+static std::atomic<bool> is_locked;
+
+static void lock() {
+    for (int tries = 0; is_locked.exchange(true, std::memory_order_acquire); tries++)
+        if (tries > 100) sched_yield();
+}
+static void unlock() { is_locked.store(false, std::memory_order_release); }
+
+struct Locked {
+    Locked() { lock(); }
+    ~Locked() { unlock(); }
+};
+
+// A child must not inherit the lock from a thread that it does not have.
+__attribute__((constructor)) static void start() { pthread_atfork(lock, unlock, unlock); }
+
+// The memory that this process could ever have: the machine's, or less in a container.
+static int64_t memory_limit() {
+    static const int64_t limit = [] {
+        int64_t bytes = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+        long long group = 0;
+        if (FILE* file = fopen("/sys/fs/cgroup/memory.max", "r")) {
+            if (fscanf(file, "%lld", &group) == 1 && group > 0 && group < bytes) bytes = group;
+            fclose(file);
+        }
+        return bytes;
+    }();
+    return limit;
+}
+
+static Block* take(int index, int64_t bytes) {
+    Locked locked;
+    Block* block = free_blocks[index];
+    if (!block) return nullptr;
+    free_blocks[index] = block->next;
+    cached_bytes -= bytes;
+    return block;
+}
+
+// False where the cache has no room for the block.
+static bool put(void* data, int index, int64_t bytes) {
+    Locked locked;
+    if (cache_limit < 0) cache_limit = memory_limit() / 4;
+    if (cached_bytes + bytes > cache_limit) return false;
+    Block* block = static_cast<Block*>(data);
+    block->next = free_blocks[index];
+    free_blocks[index] = block;
+    cached_bytes += bytes;
+    return true;
+}
+
+void empty_cache() {
+    for (int index = 0; index < int(sizeof free_blocks / sizeof *free_blocks); index++) {
+        Block* block = nullptr;
+        {
+            Locked locked;
+            block = free_blocks[index];
+            free_blocks[index] = nullptr;
+            for (Block* each = block; each; each = each->next) cached_bytes -= block_bytes(index);
+        }
+        while (block) {
+            Block* next = block->next;
+            free(block);
+            reserved_bytes -= block_bytes(index);
+            block = next;
+        }
+    }
+}
+
+void set_cache_limit(int64_t nbytes) {
+    {
+        Locked locked;
+        cache_limit = nbytes;
+    }
+    empty_cache();
+}
+
+// ---- Allocation -------------------------------------------------------------------------------------------------
+
+static void* from_system(int64_t bytes) {
+    enum { MAX_SMALL = 16 << 20 };
+    // An overcommitting kernel would promise what is not there and kill the process later.
+    if (bytes > MAX_SMALL && bytes > memory_limit() - reserved_bytes) return nullptr;
+    void* data = nullptr;
+    if (posix_memalign(&data, ALIGNMENT, size_t(bytes))) return nullptr;
+    reserved_bytes += bytes;
+    return data;
+}
+
+void* cpu_allocate(int64_t nbytes) {
+    const SizeClass size = size_class(nbytes);
+    if (!CACHED) return from_system(nbytes);
+    if (void* block = take(size.index, size.bytes)) return block;
+    if (void* block = from_system(size.bytes)) return block;
+    empty_cache();  // the system may have more when it gets these back
+    return from_system(size.bytes);
+}
+
+void cpu_release(void* data, int64_t nbytes) noexcept {
+    const SizeClass size = size_class(nbytes);
+    if (CACHED && put(data, size.index, size.bytes)) return;
+    free(data);
+    reserved_bytes -= CACHED ? size.bytes : nbytes;
+}
+
+int64_t cpu_memory_reserved() { return reserved_bytes; }
