@@ -34,6 +34,10 @@ extern "C" { extern __attribute__((visibility("default"))) std::atomic<int64_t> 
 API const char* instruction_set();              // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
 API const char* instruction_set_error();        // why NORCH_ISA cannot be followed; "" where it can
 API int32_t device_count();                    // CUDA devices; 0 where there is no driver or no CUDA in this build
+API int32_t has_cuda();                        // 1 where this build holds CUDA kernels
+API const char* cuda_name(int32_t device);     // as the driver calls it; null after an error
+API int synchronize(int32_t device);           // waits until all work queued on a CUDA device is done
+API void empty_cache();                        // gives device memory that no tensor uses back to the driver
 API const char* why_no_cuda();                 // how the library was built, or what the driver said
 API const char* list_operations(int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands
 

@@ -34,6 +34,28 @@ void check_device(int32_t device) {
         fail(RUNTIME_ERROR, "no device %s: there are %d CUDA devices", (const char*)device_text(device), cuda_device_count());
 }
 
+int32_t has_cuda() { return cuda_is_built(); }
+
+const char* cuda_name(int32_t device) {
+    static thread_local char name[256];
+    int status = attempt([&] {
+        check_device(device);
+        cuda_device_name(device, name, sizeof name);
+    });
+    return status == 0 ? name : nullptr;
+}
+
+int synchronize(int32_t device) {
+    return attempt([&] {
+        check_device(device);
+        cuda_synchronize(device);
+    });
+}
+
+void empty_cache() {
+    attempt([] { cuda_empty_cache(); });
+}
+
 // ---- Building a tensor ------------------------------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim) {
