@@ -67,7 +67,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "has_cuda": (c_int32, []),
     "cuda_name": (c_char_p, [c_int32]),
     "synchronize": (STATUS, [c_int32]),
-    "empty_cache": (None, []),
+    "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
     "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),

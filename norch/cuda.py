@@ -51,7 +51,7 @@ def memory_allocated(device: Any = None) -> int:
 
 def empty_cache() -> None:
     """Give the blocks of memory that norch keeps for reuse back to the driver, on all devices."""
-    lib.empty_cache()
+    lib.empty_device_cache()
 
 
 def _number(device: Any) -> int:

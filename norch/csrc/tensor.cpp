@@ -52,7 +52,7 @@ int synchronize(int32_t device) {
     });
 }
 
-void empty_cache() {
+void empty_device_cache() {
     attempt([] { cuda_empty_cache(); });
 }
 
