@@ -30,9 +30,10 @@ API void empty_cache();                        // gives the cached memory back t
 API void set_cache_limit(int64_t nbytes);      // how much the cache may hold; empties it
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
+// Ticks at every write in place; nodes of the graph note the time.
 extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
-}                                                // ticks at every write in place
+}
 API const char* instruction_set();               // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
 API const char* instruction_set_error();         // why NORCH_ISA cannot be followed; "" where it can
 API int32_t device_count();                      // CUDA devices; 0 where there is no driver or no CUDA in this build
