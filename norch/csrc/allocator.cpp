@@ -49,11 +49,11 @@ static int64_t block_bytes(int index) {
 // ---- The cache --------------------------------------------------------------------------------------------------
 
 // A freed block holds the address of the next one.
-struct Block {
-    Block* next;
+struct FreeBlock {
+    FreeBlock* next;
 };
 
-static Block* free_blocks[CLASS_COUNT];
+static FreeBlock* free_blocks[CLASS_COUNT];
 static int64_t cached_bytes, cache_limit = -1;  // under the lock, like the lists; -1: not asked yet
 static std::atomic<int64_t> reserved_bytes;     // taken from the system and not given back
 
@@ -88,9 +88,9 @@ static int64_t memory_limit() {
     return limit;
 }
 
-static Block* take(int index, int64_t bytes) {
+static FreeBlock* take(int index, int64_t bytes) {
     Locked locked;
-    Block* block = free_blocks[index];
+    FreeBlock* block = free_blocks[index];
     if (!block) return nullptr;
     free_blocks[index] = block->next;
     cached_bytes -= bytes;
@@ -102,7 +102,7 @@ static bool put(void* data, int index, int64_t bytes) {
     Locked locked;
     if (cache_limit < 0) cache_limit = memory_limit() / 4;
     if (cached_bytes + bytes > cache_limit) return false;
-    Block* block = static_cast<Block*>(data);
+    FreeBlock* block = static_cast<FreeBlock*>(data);
     block->next = free_blocks[index];
     free_blocks[index] = block;
     cached_bytes += bytes;
@@ -111,15 +111,15 @@ static bool put(void* data, int index, int64_t bytes) {
 
 void empty_cache() {
     for (int index = 0; index < int(sizeof free_blocks / sizeof *free_blocks); index++) {
-        Block* block = nullptr;
+        FreeBlock* block = nullptr;
         {
             Locked locked;
             block = free_blocks[index];
             free_blocks[index] = nullptr;
-            for (Block* each = block; each; each = each->next) cached_bytes -= block_bytes(index);
+            for (FreeBlock* each = block; each; each = each->next) cached_bytes -= block_bytes(index);
         }
         while (block) {
-            Block* next = block->next;
+            FreeBlock* next = block->next;
             free(block);
             reserved_bytes -= block_bytes(index);
             block = next;

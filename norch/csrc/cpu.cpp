@@ -239,8 +239,8 @@ void with_operand(const Run& run, int k, F f) {
 struct sin_row;
 struct cos_row;
 template <class Row, class T>
-constexpr bool is_periodic = std::is_same<T, float>::value &&
-                             (std::is_same<Row, sin_row>::value || std::is_same<Row, cos_row>::value);
+constexpr bool is_periodic =
+    std::is_same<T, float>::value && (std::is_same<Row, sin_row>::value || std::is_same<Row, cos_row>::value);
 
 template <class Row, class Operand>
 void periodic_loop(Operand x, float* out, int64_t n) {
@@ -260,8 +260,7 @@ void periodic_loop(Operand x, float* out, int64_t n) {
 template <class Row, class T>
 void unary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
-        if constexpr (is_periodic<Row, T>)
-            return periodic_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
+        if constexpr (is_periodic<Row, T>) return periodic_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
         auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
         const int64_t n = run.n;
         INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);

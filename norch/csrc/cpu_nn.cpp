@@ -43,10 +43,8 @@ double row_sum(int64_t n, F term, G last) {
         const int64_t end = start + CHUNK < n ? start + CHUNK : n;
         T lanes[LANES] = {};
         int64_t i = start;
-        for (; i + LANES <= end; i += LANES)
-            INDEPENDENT for (int j = 0; j < LANES; j++) lanes[j] += term(i + j);
-        for (; i + TAIL <= end; i += TAIL)
-            INDEPENDENT for (int j = 0; j < TAIL; j++) lanes[j] += term(i + j);
+        for (; i + LANES <= end; i += LANES) INDEPENDENT for (int j = 0; j < LANES; j++) lanes[j] += term(i + j);
+        for (; i + TAIL <= end; i += TAIL) INDEPENDENT for (int j = 0; j < TAIL; j++) lanes[j] += term(i + j);
         for (int half = LANES / 2; half > 0; half /= 2)
             for (int j = 0; j < half; j++) lanes[j] += lanes[j + half];
         total += lanes[0];
@@ -176,7 +174,8 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 // ---- Cross-entropy ----------------------------------------------------------------------------------------------
 
 // losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored
-void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale) {
+void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored,
+                              double scale) {
     const int64_t n = row_length(logits);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -222,7 +221,8 @@ void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale)
         using T = typename decltype(type)::type;
         const T *a = values<T>(x), *b = values<T>(y);
         auto block_sum = [=](int64_t start, int64_t n) {
-            return row_sum<T>(n, [=](int64_t i) { return (a[start + i] - b[start + i]) * (a[start + i] - b[start + i]); });
+            return row_sum<T>(n,
+                              [=](int64_t i) { return (a[start + i] - b[start + i]) * (a[start + i] - b[start + i]); });
         };
         double total = 0;
         if (x.size <= BLOCK) {

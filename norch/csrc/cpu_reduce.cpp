@@ -162,11 +162,13 @@ typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
         for (int64_t k = begin; k < end; k++) {
             const int64_t row = k / pieces * rows_per_block, start = k % pieces * BLOCK;
             if (pieces == 1) {
-                totals[k] = reduce_some_rows<Op>(reduced, x, row, row + rows_per_block < rows ? row + rows_per_block : rows);
+                totals[k] =
+                    reduce_some_rows<Op>(reduced, x, row, row + rows_per_block < rows ? row + rows_per_block : rows);
             } else {
                 Odometer<1> at(reduced, last);
                 at.seek(row);
-                totals[k] = reduce_row<Op>(x + at.offset[0] + start * stride, n - start < BLOCK ? n - start : int64_t(BLOCK), stride);
+                totals[k] = reduce_row<Op>(x + at.offset[0] + start * stride,
+                                           n - start < BLOCK ? n - start : int64_t(BLOCK), stride);
             }
         }
     });

@@ -11,7 +11,7 @@ enum ISA {
 #define NAME(isa) isa##_isa,
     INSTRUCTION_SETS(NAME)
 #undef NAME
-    ISA_COUNT
+        ISA_COUNT
 };
 
 static const char* const names[] = {
@@ -52,7 +52,8 @@ struct Choice {
             isa = k;
             return;
         }
-        snprintf(error, sizeof error, "NORCH_ISA=%.64s: this processor and this build of norch support%s", wanted, supported);
+        snprintf(error, sizeof error, "NORCH_ISA=%.64s: this processor and this build of norch support%s", wanted,
+                 supported);
     }
 };
 

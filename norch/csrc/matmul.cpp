@@ -55,7 +55,8 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
         Odometer<3> at(layout, layout.ndim);
         at.seek(begin);
         for (int64_t i = begin; i < end; i++, at.next()) {
-            const T *left = static_cast<const T*>(a.data) + at.offset[0], *right = static_cast<const T*>(b.data) + at.offset[1];
+            const T *left = static_cast<const T*>(a.data) + at.offset[0],
+                    *right = static_cast<const T*>(b.data) + at.offset[1];
             product(Matrix<const T>{left, a.strides[row], a.strides[column]},
                     Matrix<const T>{right, b.strides[row], b.strides[column]},
                     Matrix<T>{static_cast<T*>(out.data) + at.offset[2], n, 1}, m, n, k);
@@ -265,8 +266,8 @@ void row_block(Matrix<const T> a, const T* packed_b, Matrix<T> out, int64_t heig
         pack<TILE_ROWS>(&packed_a[i * depth], a.from(i, 0), smaller(TILE_ROWS, height - i), depth);
     for (int64_t j = 0; j < width; j += WIDTH)
         for (int64_t i = 0; i < height; i += TILE_ROWS)
-            tile_at<T, true>(smaller(TILE_ROWS, height - i), smaller(WIDTH, width - j), depth, {&packed_a[i * depth], 0, 0},
-                             packed_b + j * depth, 0, out.from(i, j));
+            tile_at<T, true>(smaller(TILE_ROWS, height - i), smaller(WIDTH, width - j), depth,
+                             {&packed_a[i * depth], 0, 0}, packed_b + j * depth, 0, out.from(i, j));
 }
 
 template <class T>

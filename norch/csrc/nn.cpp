@@ -72,7 +72,8 @@ static Owned from_rows(Owned rows, const Tensor& x, int axis) {
 using RowKernel = void (*)(const Tensor&, Tensor&);
 using RowBackwardKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
 
-static Owned along_axis(const RowKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& x, int64_t axis, const char* name) {
+static Owned along_axis(const RowKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& x, int64_t axis,
+                        const char* name) {
     check_real(x, name);
     const int at = check_axis(axis, x.ndim, name);
     Owned rows = as_rows(x, at);
@@ -133,9 +134,11 @@ static Owned as_matrix(const Tensor& x) {
 static void check_linear(const Tensor& x, const Tensor& weight) {
     check_real(x, "linear");
     check_pair(x, weight, "linear");
-    if (weight.ndim != 2) fail(SHAPE_ERROR, "linear: weight has shape %s, expected [out, in]", (const char*)shape_text(weight));
+    if (weight.ndim != 2)
+        fail(SHAPE_ERROR, "linear: weight has shape %s, expected [out, in]", (const char*)shape_text(weight));
     if (x.ndim == 0 || x.shape[x.ndim - 1] != weight.shape[1])
-        fail(SHAPE_ERROR, "linear: input has shape %s, expected [..., %lld]", (const char*)shape_text(x), (long long)weight.shape[1]);
+        fail(SHAPE_ERROR, "linear: input has shape %s, expected [..., %lld]", (const char*)shape_text(x),
+             (long long)weight.shape[1]);
 }
 
 Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
@@ -147,7 +150,8 @@ Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
         if (bias) {
             check_pair(*x, *bias, "linear");
             if (bias->ndim != 1 || bias->shape[0] != outputs)
-                fail(SHAPE_ERROR, "linear: bias has shape %s, expected [%lld]", (const char*)shape_text(*bias), (long long)outputs);
+                fail(SHAPE_ERROR, "linear: bias has shape %s, expected [%lld]", (const char*)shape_text(*bias),
+                     (long long)outputs);
         }
         int64_t shape[MAX_DIMS];
         memcpy(shape, x->shape, sizeof shape);
@@ -187,7 +191,8 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
         const int64_t outputs = weight->shape[0];
         if (gradient->ndim != x->ndim || memcmp(gradient->shape, x->shape, sizeof(int64_t) * (x->ndim - 1)) ||
             gradient->shape[x->ndim - 1] != outputs)
-            fail(SHAPE_ERROR, "linear_backward: gradient has shape %s, which is not that of a result for input %s and weight %s",
+            fail(SHAPE_ERROR,
+                 "linear_backward: gradient has shape %s, which is not that of a result for input %s and weight %s",
                  (const char*)shape_text(*gradient), (const char*)shape_text(*x), (const char*)shape_text(*weight));
         Owned rows = as_matrix(*gradient), for_input, for_weight, for_bias;
         if (needed & INPUT) {
@@ -226,7 +231,8 @@ struct Classification {
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
         if (targets.dtype == BOOL || targets.dtype >= FLOAT32)
-            fail(TYPE_ERROR, "cross_entropy: target has dtype %s, expected int64, int32 or uint8", dtype_name(targets.dtype));
+            fail(TYPE_ERROR, "cross_entropy: target has dtype %s, expected int64, int32 or uint8",
+                 dtype_name(targets.dtype));
         if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
         if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");
         axis = x.ndim > 1 ? 1 : 0;
@@ -240,10 +246,12 @@ struct Classification {
     void check_target_shape(const Tensor& x, const Tensor& targets) const {
         int64_t expected[MAX_DIMS];
         for (int d = 0; d < x.ndim - 1; d++) expected[d] = x.shape[d < axis ? d : d + 1];
-        if (x.ndim == 1 && targets.size == 1) return;  // a lone sample's class is a scalar, which in norch has shape [1]
+        if (x.ndim == 1 && targets.size == 1)
+            return;  // a lone sample's class is a scalar, which in norch has shape [1]
         if (targets.ndim != x.ndim - 1 || memcmp(expected, targets.shape, sizeof(int64_t) * targets.ndim))
             fail(SHAPE_ERROR, "cross_entropy: target has shape %s, expected %s for an input of %s",
-                 (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1), (const char*)shape_text(x));
+                 (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1),
+                 (const char*)shape_text(x));
     }
 
     void check_labels(int64_t classes, int64_t ignored) {
@@ -267,7 +275,8 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
-        if (losses->size) kernels[kind_of(logits->device)](*task.logits, *task.labels, *losses, ignore_index, task.scale);
+        if (losses->size)
+            kernels[kind_of(logits->device)](*task.logits, *task.labels, *losses, ignore_index, task.scale);
         if (reduction == NO_REDUCTION) return losses;
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
@@ -286,7 +295,8 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
     });
 }
 
-Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
+Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
+                               int32_t reduction) {
     using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t, double);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy_backward);
     return build([&] {
@@ -309,7 +319,8 @@ static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, con
     check_real(x, name);
     check_pair(x, y, name);
     check_same_shape(x, y, name);
-    if (reduction != MEAN && reduction != SUM) fail(VALUE_ERROR, "%s: reduction is %d, expected 1 (mean) or 2 (sum)", name, reduction);
+    if (reduction != MEAN && reduction != SUM)
+        fail(VALUE_ERROR, "%s: reduction is %d, expected 1 (mean) or 2 (sum)", name, reduction);
     return reduction == MEAN ? 1 / double(x.size) : 1;
 }
 

@@ -82,7 +82,8 @@ Storage* new_storage(int64_t nbytes, int32_t device) {
 }
 
 // Memory of somebody else: not counted as norch's, and given back rather than freed.
-Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release, void* owner) {
+Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release,
+                          void* owner) {
     Storage* storage = new_description(nbytes, device);
     storage->data = data;
     storage->read_only = read_only;

@@ -40,11 +40,11 @@ struct Region {
 struct Pool {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER, finished = PTHREAD_COND_INITIALIZER;
-    std::atomic<int64_t> regions{0};     // how many there were; written under the mutex
-    Region* region = nullptr;            // under the mutex, like the three that follow
-    std::atomic<int> working{0};         // workers inside the region
+    std::atomic<int64_t> regions{0};  // how many there were; written under the mutex
+    Region* region = nullptr;         // under the mutex, like the three that follow
+    std::atomic<int> working{0};      // workers inside the region
     int workers = 0, sleeping = 0;
-    std::atomic<bool> is_taken{false};   // a thread is in run_parts
+    std::atomic<bool> is_taken{false};  // a thread is in run_parts
 
     void run(Region& region) noexcept;
     void worker(int index) noexcept;
