@@ -14,25 +14,30 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test check lint isas oracle sanitized races clean help FORCE
+.PHONY: all example test check lint isas oracle sanitized races emulated clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
-# CUDA=0: without, whatever is installed. CUDA=1: with it, or fail. Unset: with it where there is an nvcc.
-CUDA_SOURCE := $(wildcard norch/csrc/cuda.cu)
-CUDA        ?= $(if $(CUDA_SOURCE),$(if $(NVCC),1,0),0)
+# CUDA=0: without. CUDA=1: with it, or fail. CUDA=emu: cuda.cu compiled as C++, for tests without a GPU.
+# Unset: 1 where there is both an nvcc and an NVIDIA driver, for compiling the kernels takes minutes.
+DRIVER := $(firstword $(wildcard /proc/driver/nvidia/version) $(shell command -v nvidia-smi 2>/dev/null))
+CUDA   ?= $(if $(and $(NVCC),$(DRIVER)),1,0)
+
+ifeq ($(origin CUDA),file)
+CUDA_WHY := $(if $(NVCC),nvcc is $(NVCC),no nvcc was found),$(if $(DRIVER), an NVIDIA driver is here, no NVIDIA driver was found)
+else
+CUDA_WHY := as CUDA=$(CUDA) asks
+endif
 
 ifeq ($(CUDA),0)
-CUDA_NOTE := built without CUDA$(if $(CUDA_SOURCE),, (there is no norch/csrc/cuda.cu yet))
+CUDA_NOTE := built without CUDA
 else ifeq ($(CUDA),1)
-CUDA_NOTE := built with CUDA
-ifeq ($(CUDA_SOURCE),)
-CUDA_ERROR := CUDA=1 needs norch/csrc/cuda.cu, which does not exist yet: build with CUDA=0
-else ifeq ($(NVCC),)
+CUDA_NOTE := built with CUDA by $(NVCC)
+ifeq ($(NVCC),)
 CUDA_ERROR := CUDA=1 needs nvcc, found neither in /usr/local/cuda/bin nor on PATH: build with CUDA=0
 endif
 else ifeq ($(CUDA),emu)
-CUDA_ERROR := CUDA=emu needs tests/cuda_emulator, which does not exist yet: build with CUDA=0
+CUDA_NOTE := built with the CUDA emulator of tests/cuda_emulator
 else
 CUDA_ERROR := CUDA=$(CUDA) is none of 0, 1, emu
 endif
@@ -41,7 +46,7 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,cuda)$(if $(SANITIZE),-$(SANITIZE))
+BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -77,10 +82,23 @@ KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matm
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
-# Sanitized variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
+EMULATOR   := tests/cuda_emulator
+ifeq ($(CUDA),1)
+OBJECTS += $(BUILD)/cuda.o
+# The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
+# it is, a wrapper around it does too.
+CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
+LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+else ifeq ($(CUDA),emu)
+OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o
+endif
+
+# Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+INSTALLED := $(if $(SANITIZE)$(filter emu,$(CUDA)),,yes)
 all: $(LIBRARY)
-	@echo "CUDA: $(or $(NVCC),no nvcc) found, $(CUDA_NOTE)"
-ifeq ($(SANITIZE),)
+	@echo "CUDA: $(CUDA_NOTE) ($(CUDA_WHY))"
+ifeq ($(INSTALLED),yes)
 	@cmp -s $< $(PACKAGE) || { cp $< $(PACKAGE).new && mv -f $(PACKAGE).new $(PACKAGE); }
 	@echo "library: $(PACKAGE)"
 else
@@ -105,8 +123,36 @@ $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
 endef
 $(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
 
+# Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
+GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
+             -gencode arch=compute_90,code=[sm_90,compute_90]
+# 186: "comparison of unsigned integer with zero", in formulas that serve every dtype.
+NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(firstword $(CXX)) -diag-suppress 186 \
+             -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
+
+ifeq ($(CUDA),1)
+$(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
+	@echo "compile $< (this takes minutes)"
+	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+else ifeq ($(CUDA),emu)
+$(BUILD)/cuda/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
+	$(QUIET)$(PYTHON) $(EMULATOR)/translate.py norch/csrc/cuda.cu $(@D)
+
+# Not at -O3: what counts is that it behaves as written.
+$(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
+	@echo "compile norch/csrc/cuda.cu for the emulator"
+	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
+
+# The emulator itself is not sanitized: it tells the sanitizers what runs.
+$(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags
+	@echo "compile $<"
+	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
+	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
+	    -I$(EMULATOR) -MMD -MP -c -o $@ $<
+endif
+
 # Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS)
+COMMANDS := $(CXX) $(FLAGS) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
 $(BUILD)/flags: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
 	@mkdir -p $(BUILD)
@@ -119,9 +165,18 @@ $(BUILD)/flags: FORCE
 example: all
 	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
 
-# The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it.
+# The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
+# of exact size that is full of NaNs; the cache of memory is then tested apart.
+ifeq ($(CUDA),emu)
+test: export NORCH_LIBRARY := $(LIBRARY)
+example: export NORCH_LIBRARY := $(LIBRARY)
 test: all .venv/ready
-	.venv/bin/python -m pytest tests --ignore=tests/check $(ARGS)
+	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/test_packaging.py $(ARGS)
+	.venv/bin/python -m pytest tests/test_cuda.py $(ARGS)
+else
+test: all .venv/ready
+	.venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/cuda_emulator $(ARGS)
+endif
 
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:
@@ -130,6 +185,7 @@ check:
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
 	@$(MAKE) races
+	@$(MAKE) emulated
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
@@ -162,6 +218,17 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
+# The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
+emulated: .venv-check/ready
+	@$(MAKE) CUDA=emu all
+	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
+	@$(MAKE) CUDA=emu SANITIZE=address all
+	.venv-check/bin/python tests/check/emulated.py address build/cuda-emu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
+	@$(MAKE) CUDA=emu SANITIZE=thread all
+	.venv-check/bin/python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so --compiler "$(CXX)" $(ARGS)
+	.venv-check/bin/python -m pytest tests/cuda_emulator
+	$(if $(NVCC),@$(MAKE) CUDA=1 build/cuda/cuda.o,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+
 # Two environments, because the suite must pass where torch and NumPy are not installed.
 .venv/ready: tests/requirements.txt
 .venv-check/ready: tests/check/requirements.txt
@@ -179,6 +246,6 @@ help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make test      the test suite, in .venv with pytest"
-	@echo "make check     ruff, mypy, clang-format, comparison with torch and NumPy, sanitizers, in .venv-check"
+	@echo "make check     ruff, mypy, clang-format, comparison with torch and NumPy, sanitizers, CUDA emulator, in .venv-check"
 	@echo "make clean     remove what was built"
-	@echo "Variables: CUDA=0|1  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"
+	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

@@ -6,6 +6,7 @@
 Ten epochs end near a constant. The article draws weights and biases from [-1, 1], so that nearly
 every sigmoid bends close to x = 0; `--spread` places the bends along the whole axis, and the curve is learnt.
 """
+
 from __future__ import annotations
 
 import argparse

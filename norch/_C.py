@@ -1,4 +1,4 @@
-"""The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, turns its errors into exceptions.
+"""The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, raises its errors.
 
 Tensors cross the boundary as addresses (integers): that is the cheapest thing ctypes can pass. A function that builds
 a tensor returns an address, or None after an error; `f(...) or raise_error()` is how it is called.
@@ -64,6 +64,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "set_num_threads": (None, [c_int32]),
     "device_count": (c_int32, []),
     "why_no_cuda": (c_char_p, []),
+    "has_cuda": (c_int32, []),
+    "cuda_name": (c_char_p, [c_int32]),
+    "synchronize": (STATUS, [c_int32]),
+    "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
     "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),
@@ -120,7 +124,10 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
     "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
-    "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32]),
+    "sgd_step": (
+        STATUS,
+        [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32],
+    ),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
     "free_storage": (None, [STORAGE]),
@@ -145,7 +152,10 @@ for _name in ("sum", "prod", "max", "min", "any", "all"):
 def operations() -> dict[str, list[str]]:
     """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
     lib.list_operations.restype = c_char_p
-    return {kind: lib.list_operations(arity).decode().split() for arity, kind in enumerate(("unary", "binary", "ternary"), 1)}
+    return {
+        kind: lib.list_operations(arity).decode().split()
+        for arity, kind in enumerate(("unary", "binary", "ternary"), 1)
+    }
 
 
 for _arity, _names in enumerate(operations().values(), 1):

@@ -1,10 +1,10 @@
 """norch: the deep-learning framework of "Recreating PyTorch from scratch", made real.
 
-    import norch
+import norch
 
-    x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    (x ** 2).sum().backward()
-    print(x.grad)
+x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+(x ** 2).sum().backward()
+print(x.grad)
 """
 
 from __future__ import annotations
@@ -75,6 +75,6 @@ double = float64
 int = int32  # noqa: A001
 long = int64
 
-from . import nn, optim  # noqa: E402  (they use the names above)
+from . import cuda, nn, optim  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"

@@ -39,7 +39,9 @@ def address_of(data: Any, kind: Any, device: str) -> int:
         data = _as_lists(data)
     values, shape = flatten(data)
     kind = kind or _inferred(values)
-    return lib.create_tensor(_packed(values, kind), int64_array(shape), len(shape), kind.number, number) or raise_error()
+    return (
+        lib.create_tensor(_packed(values, kind), int64_array(shape), len(shape), kind.number, number) or raise_error()
+    )
 
 
 def _copied(source: Tensor, kind: dtype, device: int) -> int:
@@ -61,12 +63,16 @@ def flatten(data: Any) -> tuple[Any, list[int]]:
         for row in level:
             if not isinstance(row, (list, tuple)) or len(row) != size:
                 found = f"a list of length {len(row)}" if isinstance(row, (list, tuple)) else repr(row)
-                raise ValueError(f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}")
+                raise ValueError(
+                    f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}"
+                )
         shape.append(size)
         level = [value for row in level for value in row]
     for value in level:
         if isinstance(value, (list, tuple)):
-            raise ValueError(f"ragged nested lists: expected a number at depth {len(shape)}, got a list of length {len(value)}")
+            raise ValueError(
+                f"ragged nested lists: expected a number at depth {len(shape)}, got a list of length {len(value)}"
+            )
     return level, shape
 
 
@@ -108,7 +114,9 @@ def _from_buffer(data: Any) -> Any:
         buffer = memoryview(data)
     except TypeError:
         return None
-    code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(buffer.format, buffer.format)
+    code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(
+        buffer.format, buffer.format
+    )
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
@@ -124,7 +132,9 @@ def _as_lists(data: Any) -> Any:
         return list(data)
     if hasattr(data, "__float__") and not isinstance(data, str):
         return float(data)
-    raise TypeError(f"cannot make a tensor of {type(data).__name__}: expected numbers, nested lists, a tensor or an array")
+    raise TypeError(
+        f"cannot make a tensor of {type(data).__name__}: expected numbers, nested lists, a tensor or an array"
+    )
 
 
 # ---- Filled -----------------------------------------------------------------------------------------------------
@@ -134,7 +144,9 @@ def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     """A tensor whose values are not set. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
     shape = sizes_of(size, "empty")
     kind = float32 if dtype is None else check_dtype(dtype)
-    result = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)) or raise_error())
+    result = wrap(
+        lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)) or raise_error()
+    )
     return result.requires_grad_() if requires_grad else result
 
 
@@ -179,7 +191,9 @@ def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_gra
     return ones(input.shape, **options, requires_grad=requires_grad)
 
 
-def full_like(input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """One value in another tensor's shape, dtype and device."""
     options = _like(input, dtype, device, "full_like")
     return full(input.shape, fill_value, **options, requires_grad=requires_grad)

@@ -74,9 +74,7 @@ def _consumed(capsule: Any) -> Any:
             result = wrap(lib.tensor_of_dlpack(managed, versioned) or raise_error())
             _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
             return result
-    raise ValueError(
-        f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}"
-    )
+    raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
 
 
 class Exchanged:

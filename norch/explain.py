@@ -1,17 +1,17 @@
 """`norch.explain(t)`: a picture, in text, of how a tensor lies in its storage.
 
-    tensor of shape [3, 2], float32, on cpu
-    strides (1, 3), offset 0: not contiguous
+tensor of shape [3, 2], float32, on cpu
+strides (1, 3), offset 0: not contiguous
 
-    element [i, j] is storage[i * 1 + j * 3]
-    element [2, 1] is storage[2 * 1 + 1 * 3] = storage[5] = 6.0
+element [i, j] is storage[i * 1 + j * 3]
+element [2, 1] is storage[2 * 1 + 1 * 3] = storage[5] = 6.0
 
-    storage of 6 elements, 24 bytes
-        0       1       2       3       4       5
-    +-------+-------+-------+-------+-------+-------+
-    |  1.0  |  2.0  |  3.0  |  4.0  |  5.0  |  6.0  |
-    +-------+-------+-------+-------+-------+-------+
-      [0,0]   [1,0]   [2,0]   [0,1]   [1,1]   [2,1]
+storage of 6 elements, 24 bytes
+    0       1       2       3       4       5
++-------+-------+-------+-------+-------+-------+
+|  1.0  |  2.0  |  3.0  |  4.0  |  5.0  |  6.0  |
++-------+-------+-------+-------+-------+-------+
+  [0,0]   [1,0]   [2,0]   [0,1]   [1,1]   [2,1]
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import ctypes
 import sys
 from typing import Any, Sequence
 
-from . import _C, operation
+from . import operation
 from ._C import int64_array, lib, raise_error
 from .dlpack import from_dlpack
 from .operation import wrap
@@ -123,8 +123,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
         )
     if count < 0 and (size - offset) % width:
         raise ValueError(
-            f"frombuffer: buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
-            f"size ({width})"
+            f"frombuffer: buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({width})"
         )
     length = (size - offset) // width if count < 0 else count
     if length * width > size - offset:

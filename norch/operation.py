@@ -191,7 +191,9 @@ def _check_leaf(x: Any) -> None:
     leaf = x if x._base is None or (x._requires_grad and x.grad_fn is None) else x._base
     if leaf._requires_grad and leaf.grad_fn is None:
         what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
-        raise RuntimeError(f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place")
+        raise RuntimeError(
+            f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place"
+        )
 
 
 def _check_aliases(x: Any) -> None:
@@ -231,7 +233,9 @@ def geometry(x: Any) -> Callable[[Any], Any]:
     """The function that takes from a gradient of x's base the part that x is."""
     base = x._base
     if not base.is_contiguous():
-        raise RuntimeError("in-place operations with gradients need a contiguous base; use clone() or contiguous() first")
+        raise RuntimeError(
+            "in-place operations with gradients need a contiguous base; use clone() or contiguous() first"
+        )
     shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
     return lambda gradient: _functions().strided(gradient, shape, strides, offset)
 

@@ -52,8 +52,16 @@ class Reductions:
         """The product; integers and bools multiply to int64."""
         return _reduce("prod", self, _axes("prod", dim, axis), keepdim, f.ProdBackward)
 
-    def var(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
-        """The variance: squared distances from the mean, summed and divided by n - correction (1: the unbiased estimate)."""
+    def var(
+        self: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: int = 1,
+        unbiased: Any = None,
+        axis: Any = None,
+    ) -> Any:
+        """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased)."""
         if unbiased is not None:
             correction = int(unbiased)
         if not self.is_floating_point():
@@ -64,8 +72,16 @@ class Reductions:
         count = int(self.numel) // int(total.numel) if total.numel else 0
         return total / float(max(count - correction, 0))
 
-    def std(self: Any, dim: Any = None, keepdim: bool = False, *, correction: int = 1, unbiased: Any = None, axis: Any = None) -> Any:
-        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is taken to be 0."""
+    def std(
+        self: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: int = 1,
+        unbiased: Any = None,
+        axis: Any = None,
+    ) -> Any:
+        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is 0."""
         return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:

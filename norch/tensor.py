@@ -1,9 +1,9 @@
 """Tensor: the article's class, with PyTorch's habits.
 
-A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`. Shape,
-strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in views.py,
-indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its sharing in
-interop.py and dlpack.py, printing in formatting.py.
+A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`.
+Shape, strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in
+views.py, indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its
+sharing in interop.py and dlpack.py, printing in formatting.py.
 """
 
 from __future__ import annotations
@@ -34,14 +34,12 @@ from .views import Views, sizes_of
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(
-    Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged
-):
+class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
-    dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array. A number
-    becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
+    dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array.
+    A number becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
     """
 
     _ptr: Any = None  # the address of the C tensor, which this object owns
@@ -130,7 +128,9 @@ class Tensor(
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
         if self.grad_fn is not None and not value:
-            raise RuntimeError("requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph")
+            raise RuntimeError(
+                "requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph"
+            )
         if value and not self.dtype.is_floating_point:
             raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
         self._requires_grad = bool(value)
@@ -148,11 +148,13 @@ class Tensor(
     def retain_grad(self) -> None:
         """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)"""
 
-    def backward(self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None) -> None:
+    def backward(
+        self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
         """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
 
         `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
-        The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of another shape.
+        The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
         """
         if gradient is not None:
             check_tensor(gradient, "backward: gradient")
@@ -237,7 +239,9 @@ class Tensor(
     __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
     __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
-    _, _, _, fmod, fmod_ = binary("fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x")
+    _, _, _, fmod, fmod_ = binary(
+        "fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
+    )
     _, _, _, atan2, atan2_ = binary("atan2", f.Atan2Backward, "The angle, in radians, of the point (y, x)")
     _, _, _, hypot, hypot_ = binary("hypot", f.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
@@ -326,7 +330,9 @@ class Tensor(
     def log_softmax(self, dim: int) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
         (axis,) = sizes_of((dim,), "log_softmax")
-        return recorded(wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis)
+        return recorded(
+            wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis
+        )
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
@@ -362,10 +368,10 @@ class Tensor(
         return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(other)`.
+        """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
 
-        A new tensor, differentiable; this one itself where nothing changes. Raises RuntimeError for a device that is not
-        there, TypeError for what is neither device, dtype nor tensor.
+        A new tensor, differentiable; this one itself where nothing changes. Raises RuntimeError for a device that is
+        not there, TypeError for what is neither device, dtype nor tensor.
         """
         device, kind = _destination(*args, **kwargs)
         result = self
@@ -442,7 +448,9 @@ class Tensor(
 
     def __index__(self) -> int:
         if self.is_floating_point() or self.numel != 1:
-            raise TypeError(f"only an integer tensor of one element can be an index, got {self.dtype} of shape {list(self.shape)}")
+            raise TypeError(
+                f"only an integer tensor of one element can be an index, got {self.dtype} of shape {list(self.shape)}"
+            )
         return int(self.item())
 
     def __bool__(self) -> bool:

@@ -77,7 +77,9 @@ class Views:
         if parts.count(-1) == 1 and known and size % known == 0:
             parts[parts.index(-1)] = size // known
         if math.prod(parts) != size or min(parts) < 0:
-            raise _C.ShapeError(f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}")
+            raise _C.ShapeError(
+                f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}"
+            )
         return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
 
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:

@@ -260,7 +260,7 @@ def distributions() -> list:
                 [shape],
                 lambda lib, x, axis=axis: lib.softmax(x, axis),
                 along(softmax, axis),
-                "DivBackward",
+                "SoftmaxBackward",
                 accepted=REAL,
             )
         )
@@ -270,7 +270,7 @@ def distributions() -> list:
                 [shape],
                 lambda lib, x, axis=axis: x.log_softmax(dim=axis),
                 along(log_softmax, axis),
-                "SubBackward",
+                "LogSoftmaxBackward",
                 accepted=REAL,
             )
         )

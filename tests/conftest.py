@@ -11,7 +11,8 @@ import pytest
 import norch
 from norch import _C
 
-DEVICES = ["cpu"]
+# "cuda" wherever there is a device, or the library runs its kernels in the emulator (make CUDA=emu)
+DEVICES = ["cpu", "cuda"] if _C.lib.device_count() > 0 else ["cpu"]
 
 
 @pytest.fixture(params=DEVICES)

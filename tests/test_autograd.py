@@ -1,12 +1,13 @@
-"""The graph and the walk over it: shared nodes, depth, second derivatives, modes, hooks, freed graphs, own operations."""
+"""The graph and the walk over it: shared nodes, depth, second derivatives, modes, hooks, own operations."""
 
 import gc
 import math
 import threading
 import time
 
-import norch
 import pytest
+
+import norch
 from norch.autograd import Function, grad, gradcheck, gradgradcheck
 
 

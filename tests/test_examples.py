@@ -31,8 +31,8 @@ def mean_loss_of(output):
     return float(re.search(r"^Mean loss over all 51 points: (\S+)$", output, re.MULTILINE).group(1))
 
 
-def test_prints_the_losses_of_the_article(tmp_path):
-    run = run_sin2("--no-plot", folder=tmp_path)
+def test_prints_the_losses_of_the_article(device, tmp_path):
+    run = run_sin2("--no-plot", "--device", device, folder=tmp_path)
     assert run.returncode == 0, run.stderr
     expected = [f"Epoch [{i + 1}/10], Loss: {loss}" for i, loss in enumerate(ARTICLE_LOSSES)]
     assert run.stdout.splitlines()[:10] == expected

@@ -36,7 +36,11 @@ FUSED = {
     "softmax 0": (lambda x: x.softmax(0), lambda x: log_softmax(x, 0).exp(), lambda: (ramp(3, 5),)),
     "log_softmax": (lambda x: x.log_softmax(-1), lambda x: log_softmax(x, -1), lambda: (ramp(2, 3, 4),)),
     "mse": (F.mse_loss, lambda x, y: ((x - y) ** 2).mean(), lambda: (ramp(3, 2), ramp(3, 2, shift=0.1))),
-    "mse sum": (lambda x, y: F.mse_loss(x, y, "sum"), lambda x, y: ((x - y) ** 2).sum(), lambda: (ramp(4), ramp(4, shift=1.0))),
+    "mse sum": (
+        lambda x, y: F.mse_loss(x, y, "sum"),
+        lambda x, y: ((x - y) ** 2).sum(),
+        lambda: (ramp(4), ramp(4, shift=1.0)),
+    ),
     "cross_entropy": (
         lambda x: F.cross_entropy(x, LABELS),
         lambda x: pick(x, LABELS).mean(),

@@ -68,7 +68,7 @@ VALUES = {
     "dict": {"a": norch.ones(2), "b": {"c": norch.zeros(1), "d": [1, (2,)]}, "": norch.ones(1)},
     "keys": {0: norch.ones(1), "0": norch.zeros(1), 2.5: 1, None: 2, "__metadata__": norch.ones(2)},
     "names that meet": {"a": {"b": norch.ones(1)}, "a.b": norch.zeros(1), "a.b#2": norch.ones(3)},
-    "odd names": {"a b": norch.ones(1), 'q"\\\n': norch.ones(2), "é∂": norch.ones(3), "\ud7ff\U0001f600": norch.ones(4)},
+    "odd names": {"a b": norch.ones(1), 'q"\\\n': norch.ones(2), "é∂\U0001f600": norch.ones(3)},
     "order": OrderedDict((name, norch.ones(1)) for name in "zyxabc"),
     "numbers": [0, -1, 2**100, 0.1, -0.0, 1e300, math.inf, -math.inf, math.nan, True],
     "no tensors": {"lr": 0.1},
@@ -252,7 +252,8 @@ def with_device(device):
     file = io.BytesIO()
     norch.save([norch.ones(2), 1], file)
     header, data = split(file.getvalue())
-    structure = header["__metadata__"]["norch"].replace('{"tensor": "0"}', json.dumps({"tensor": "0", "device": device}))
+    moved = json.dumps({"tensor": "0", "device": device})
+    structure = header["__metadata__"]["norch"].replace('{"tensor": "0"}', moved)
     assert device in structure
     return io.BytesIO(joined({**header, "__metadata__": {"norch": structure}}, data))
 
@@ -305,7 +306,7 @@ HOSTILE = {
     "not a number": (joined(b'{"x": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 8]}}', bytes(8)), "NaN"),
     "deep header": (joined(b'{"x": ' + DEEP + b"}"), "nested too deeply"),
     "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|'x' lacks"),
-    "a name twice": (joined(b'{"x": %b, "x": %b}' % ((json.dumps(entry()).encode(),) * 2), bytes(8)), "'x' comes twice"),
+    "a name twice": (joined(b'{"x": {"shape": [2]}, "x": {"shape": [2]}}', bytes(8)), "'x' comes twice"),
     "a field twice": (joined(b'{"x": {"dtype": "F32", "dtype": "F32", "shape": [2]}}'), "'dtype' comes twice"),
     "an entry that is no dict": (joined({"x": 3}), "'x' lacks"),
     "a field missing": (joined({"x": {"dtype": "F32", "shape": [2]}}), "'x' lacks"),

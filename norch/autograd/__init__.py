@@ -1,4 +1,4 @@
-"""Automatic differentiation: the graph (function.py, functions.py), the walk over it (engine.py), and checks of both."""
+"""Automatic differentiation: the graph (function.py, functions.py), the walk over it (engine.py), checks of both."""
 
 from __future__ import annotations
 

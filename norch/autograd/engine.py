@@ -47,7 +47,7 @@ def walk(
 ) -> dict[Any, Any]:
     """Send gradients from outputs through the graph.
 
-    With `wanted`, a set of edges, their gradients are returned in a dict and no `.grad` is touched; without, every leaf,
+    With `wanted`, a set of edges, their gradients are returned in a dict and no `.grad` is touched; without, each leaf
     and every other tensor of the graph that is still held, accumulates its `.grad`.
     """
     arrived: dict[Any, Any] = {}  # edge -> the sum of the gradients that reached it
@@ -91,7 +91,9 @@ def _pass_on(node: Function, gradient: Any, arrived: dict[Any, Any]) -> None:
         results = [results]
     edges = node.edges
     if len(results) != len(edges):
-        raise RuntimeError(f"{type(node).__name__}.backward returned {len(results)} gradients for {len(edges)} operands")
+        raise RuntimeError(
+            f"{type(node).__name__}.backward returned {len(results)} gradients for {len(edges)} operands"
+        )
     for index, target in enumerate(edges):
         part = results[index]
         if target is None or part is None:
@@ -104,7 +106,9 @@ def _pass_on(node: Function, gradient: Any, arrived: dict[Any, Any]) -> None:
 def _through_hooks(hooks: Any, gradient: Any) -> Any:
     replaced = hooks.run(gradient)
     if not isinstance(replaced, _tensor.Tensor) or not _C.lib.same_kind(replaced._ptr, gradient._ptr):
-        raise RuntimeError(f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}")
+        raise RuntimeError(
+            f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
+        )
     return replaced
 
 
@@ -112,8 +116,8 @@ def _accumulate(tensor: Any, gradient: Any, given: set[int]) -> None:
     """tensor.grad += gradient, in memory that no other tensor shares."""
     if not _C.lib.same_kind(gradient._ptr, tensor._ptr):
         raise RuntimeError(
-            f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of shape "
-            f"{list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
+            f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
+            f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
         )
     if tensor.grad is not None:
         gradient = tensor.grad + gradient
@@ -127,7 +131,11 @@ def _accumulate(tensor: Any, gradient: Any, given: set[int]) -> None:
 
 
 def backward(
-    tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Accumulate into `.grad` the sum of the gradients of `tensors` with respect to everything they depend on.
 
@@ -170,7 +178,9 @@ def grad(
     found = walk(outputs, gradients, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
         if target not in found and not allow_unused:
-            raise RuntimeError(f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it")
+            raise RuntimeError(
+                f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
+            )
     return tuple(found.get(target) for target in targets)
 
 
@@ -185,11 +195,13 @@ def _start(tensors: Any, gradients: Any) -> tuple[list[Any], list[Any]]:
     starts = []
     for tensor, gradient in zip(tensors, gradients):
         if not tensor.requires_grad:
-            raise RuntimeError("this tensor does not require gradients and has no grad_fn: there is nothing to differentiate")
+            raise RuntimeError(
+                "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
+            )
         if gradient is None:
             if tensor.numel != 1:
                 raise RuntimeError(
-                    f"a gradient must be given for a tensor of shape {list(tensor.shape)}: it is implied (1) for one element only"
+                    f"a gradient must be given for a tensor of shape {list(tensor.shape)}: it is 1 for one element only"
                 )
             gradient = tensor.ones_like()
         elif not isinstance(gradient, _tensor.Tensor):

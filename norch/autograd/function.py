@@ -53,7 +53,9 @@ class Function:
     _output: Any = None
     _output_stamp = 0
     _saved: Any = ()
-    _result: Any = staticmethod(lambda: None)  # a weak reference to the result: held by whoever uses it, not by the graph
+    _result: Any = staticmethod(
+        lambda: None
+    )  # a weak reference to the result: held by whoever uses it, not by the graph
 
     def __init__(self, *input: Any) -> None:
         self.input = list(input)
@@ -81,7 +83,9 @@ class Function:
     @property
     def output(self) -> Any:
         """The result, unchanged since the operation, as part of the graph."""
-        result = _tensor.wrap(_C.lib.alias_tensor(self._unchanged(self._output, self._output_stamp)._ptr) or _C.raise_error())
+        result = _tensor.wrap(
+            _C.lib.alias_tensor(self._unchanged(self._output, self._output_stamp)._ptr) or _C.raise_error()
+        )
         result._requires_grad, result.grad_fn = True, self
         return result
 
@@ -90,8 +94,8 @@ class Function:
             _clock.value != stamp and isinstance(operand, _tensor.Tensor) and _C.lib.written_at(operand._ptr) > stamp
         ):
             raise RuntimeError(
-                f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved for "
-                "backward; clone() the tensor before changing it, or use the operation that returns a new one"
+                f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved "
+                "for backward; clone() the tensor before changing it, or use the operation that returns a new one"
             )
         return operand
 
@@ -122,7 +126,9 @@ class Function:
         """What `save_for_backward` kept, checked not to have changed since."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        return tuple(self.output if t is _OUTPUT else t if t is None else self._unchanged(t, self.stamp) for t in self._saved)
+        return tuple(
+            self.output if t is _OUTPUT else t if t is None else self._unchanged(t, self.stamp) for t in self._saved
+        )
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:

@@ -85,7 +85,10 @@ class PowBackward(Function):
     broadcasts = True
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [self._to_base(gradient) if self.needs(0) else None, self._to_exponent(gradient) if self.needs(1) else None]
+        return [
+            self._to_base(gradient) if self.needs(0) else None,
+            self._to_exponent(gradient) if self.needs(1) else None,
+        ]
 
     def _to_base(self, gradient: Any) -> Any:
         x, y = self.x, self.y
@@ -284,7 +287,9 @@ class ClampBackward(Function):
         inside = (x >= low).logical_and(x <= high)
         below = (x < low).logical_and(low < high)
         above = (x > high).logical_or(high < low)
-        return [chosen._choose(gradient, 0.0) if self.needs(i) else None for i, chosen in enumerate((inside, below, above))]
+        return [
+            chosen._choose(gradient, 0.0) if self.needs(i) else None for i, chosen in enumerate((inside, below, above))
+        ]
 
 
 # ---- Reductions -------------------------------------------------------------------------------------------------
@@ -524,7 +529,7 @@ class DiagonalBackward(Function):
 
 
 class AsStridedBackward(Function):
-    """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, and x what it shows.
+    """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, x what it shows.
 
     `offset` counts from x's first element. Memory that x does not show has no gradient.
     """

@@ -91,7 +91,8 @@ def _check_output(
             expected = _difference(loss, x, i, eps)
             if not abs(found - expected) <= atol + rtol * abs(expected):
                 raise GradientMismatch(
-                    f"output {place}, input {number}, element {i}: backward gives {found}, finite differences give {expected}"
+                    f"output {place}, input {number}, element {i}: backward gives {found}, "
+                    f"finite differences give {expected}"
                 )
 
 

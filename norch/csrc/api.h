@@ -22,7 +22,7 @@ struct PythonFunctions {
 };
 
 // ---- Errors and memory
-API int32_t error_kind();             // an ErrorKind; 0 where there was no error yet
+API int32_t error_kind();  // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
 API int64_t memory_allocated(int32_t device);  // bytes of element data alive on a device
 API int64_t memory_reserved(int32_t device);   // bytes taken from the system: with what waits in the cache
@@ -30,35 +30,43 @@ API void empty_cache();                        // gives the cached memory back t
 API void set_cache_limit(int64_t nbytes);      // how much the cache may hold; empties it
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
-extern "C" { extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock; }  // ticks at every write in place
-API const char* instruction_set();              // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
-API const char* instruction_set_error();        // why NORCH_ISA cannot be followed; "" where it can
-API int32_t device_count();                    // CUDA devices; 0 where there is no driver or no CUDA in this build
-API const char* why_no_cuda();                 // how the library was built, or what the driver said
+extern "C" {
+extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
+}                                                // ticks at every write in place
+API const char* instruction_set();               // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
+API const char* instruction_set_error();         // why NORCH_ISA cannot be followed; "" where it can
+API int32_t device_count();                      // CUDA devices; 0 where there is no driver or no CUDA in this build
+API int32_t has_cuda();                          // 1 where this build holds CUDA kernels
+API const char* cuda_name(int32_t device);       // as the driver calls it; null after an error
+API int synchronize(int32_t device);             // waits until all work queued on a CUDA device is done
+API void empty_device_cache();                   // gives memory of CUDA devices that no tensor uses back to the driver
+API const char* why_no_cuda();                   // how the library was built, or what the driver said
 API const char* list_operations(int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands
 
 // ---- Creation and copies
-API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // copies
+API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
+                          int32_t device);                                                    // copies
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
-API Tensor* alias_tensor(Tensor* tensor);                   // the same elements under a new handle
-API Tensor* clone_tensor(Tensor* tensor);                   // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);              // an alias where it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);     // a contiguous copy in another dtype
-API Tensor* to_device(Tensor* tensor, int32_t device);      // a contiguous copy on another device
-API int assign_tensor(Tensor* target, Tensor* source);      // target[...] = source, broadcast and cast
+API Tensor* alias_tensor(Tensor* tensor);                     // the same elements under a new handle
+API Tensor* clone_tensor(Tensor* tensor);                     // a contiguous copy
+API Tensor* contiguous_tensor(Tensor* tensor);                // an alias where it already is
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);       // a contiguous copy in another dtype
+API Tensor* to_device(Tensor* tensor, int32_t device);        // a contiguous copy on another device
+API int assign_tensor(Tensor* target, Tensor* source);        // target[...] = source, broadcast and cast
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
 // ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
-API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);         // in [low, high)
+API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);  // in [low, high)
 API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
-API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range);    // low, ... low + range - 1
+API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low,
+                      uint64_t range);  // low, ... low + range - 1
 API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
-API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);             // for tests: four words
+API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);  // for tests: four words
 
 // ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
@@ -69,11 +77,12 @@ API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
 API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // count -1: every axis of size 1
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
-API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);          // drops the axis
+API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drops the axis
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
-API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);  // the same bytes read as another dtype
-API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset);
+API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                        // the same bytes read as another dtype
+API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim,
+                              int64_t offset);
 
 // ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its
 //      result into out. Operands broadcast against each other and are promoted to a common dtype.
@@ -106,7 +115,8 @@ API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting:
 // ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
 //      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
 API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
-API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps,
+                  Tensor* values,
                   int32_t accumulate);  // the values broadcast
 API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
 API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
@@ -130,7 +140,8 @@ API void free_storage(Storage* storage);
 API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
 API int32_t is_read_only(Tensor* tensor);
 API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
-                            int32_t read_only, void* owner);  // over the memory of a Python object, which it keeps alive
+                            int32_t read_only,
+                            void* owner);  // over the memory of a Python object, which it keeps alive
 API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);
@@ -145,7 +156,8 @@ API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weig
 API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
 // Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
 API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
-API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
+                                   int32_t reduction);
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
@@ -154,12 +166,12 @@ API int32_t get_num_threads();
 API void set_num_threads(int32_t count);
 
 // ---- What autograd asks
-API int32_t owns_memory(Tensor* tensor);  // 1 where no other tensor can see a write to this one
-API int32_t shares_memory(Tensor* tensor);  // 1 where some other tensor does
+API int32_t owns_memory(Tensor* tensor);                  // 1 where no other tensor can see a write to this one
+API int32_t shares_memory(Tensor* tensor);                // 1 where some other tensor does
 API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 where shape, dtype and device are the same
-API int64_t written_at(Tensor* tensor);  // the write clock when its storage was last written in place
-API void mark_as_written(Tensor* tensor);  // as if its storage had been written in place
-API int64_t version_of(Tensor* tensor);  // how often that happened
+API int64_t written_at(Tensor* tensor);                   // the write clock when its storage was last written in place
+API void mark_as_written(Tensor* tensor);                 // as if its storage had been written in place
+API int64_t version_of(Tensor* tensor);                   // how often that happened
 
 // ---- The boundary: C++ exceptions stop here
 void remember_error(const Error& error) noexcept;

@@ -2,15 +2,12 @@
 //
 // Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
 // partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
-// Partial results are short-lived: floats are added in float over a few dozen elements, then in double.
-
-#include <stdlib.h>
-
-#include <limits>
-#include <type_traits>
+// The operations themselves are in reduce_ops.h.
 
 #include "cpu.h"
 #include "parallel.h"
+#include "reduce_ops.h"
+#include "split.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
@@ -22,78 +19,6 @@ enum {
     COLUMNS = 512,     // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
-};
-
-// ---- The operations ---------------------------------------------------------------------------------------------
-// Each has the type of its partial results, the type of its totals, the value that an empty reduction gives, and
-// combine() for two partial results or two totals.
-
-template <class T>
-constexpr bool is_real = std::is_floating_point<T>::value;
-
-template <class T>
-struct Sum {
-    using Total = std::conditional_t<is_real<T>, double, int64_t>;
-    using Partial = std::conditional_t<is_real<T>, T, std::conditional_t<(sizeof(T) < 4), int32_t, int64_t>>;
-    using Result = std::conditional_t<is_real<T>, T, int64_t>;
-    static constexpr Total empty() { return 0; }
-    static Partial lift(T x) { return x; }
-    template <class A>
-    static A combine(A a, A b) {
-        return a + b;
-    }
-};
-
-template <class T>
-struct Prod {
-    using Total = std::conditional_t<is_real<T>, double, int64_t>;
-    using Partial = Total;
-    using Result = std::conditional_t<is_real<T>, T, int64_t>;
-    static constexpr Total empty() { return 1; }
-    static Partial lift(T x) { return x; }
-    static Total combine(Total a, Total b) { return a * b; }
-};
-
-template <class T, bool LARGEST>
-struct Extreme {
-    using Total = T;
-    using Partial = T;
-    using Result = T;
-    static constexpr T empty() {
-        using Limits = std::numeric_limits<T>;
-        if (is_real<T>) return LARGEST ? -Limits::infinity() : Limits::infinity();
-        return LARGEST ? Limits::lowest() : Limits::max();
-    }
-    static T lift(T x) { return x; }
-    static bool beats(T x, T best) { return LARGEST ? x > best : x < best; }
-    static T combine(T a, T b) {
-        const T best = beats(b, a) ? b : a;  // a NaN in a stays, as nothing beats it
-        return b != b ? b : best;
-    }
-};
-template <class T>
-using Max = Extreme<T, true>;
-template <class T>
-using Min = Extreme<T, false>;
-
-template <class T>
-struct Any {
-    using Total = bool;
-    using Partial = bool;
-    using Result = bool;
-    static constexpr bool empty() { return false; }
-    static bool lift(T x) { return x != T(0); }
-    static bool combine(bool a, bool b) { return a | b; }
-};
-
-template <class T>
-struct All {
-    using Total = bool;
-    using Partial = bool;
-    using Result = bool;
-    static constexpr bool empty() { return true; }
-    static bool lift(T x) { return x != T(0); }
-    static bool combine(bool a, bool b) { return a & b; }
 };
 
 // ---- Along the reduced dimension --------------------------------------------------------------------------------
@@ -251,50 +176,6 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x,
 
 // ---- The choice between the two ---------------------------------------------------------------------------------
 
-// x and out of a reduction, as the dimensions that stay and those that go.
-struct Split {
-    Layout<2> kept;  // strides in x, strides in out
-    Layout<1> reduced;
-};
-
-void add_dim(Tensor& tensor, int64_t length, int64_t stride) {
-    tensor.shape[tensor.ndim] = length;
-    tensor.strides[tensor.ndim++] = stride;
-    tensor.size *= length;
-}
-
-Split split(const Tensor& x, const Tensor& out) {
-    Tensor kept_x = {}, kept_out = {}, reduced = {};
-    kept_x.size = kept_out.size = reduced.size = 1;
-    for (int d = 0; d < x.ndim; d++) {
-        if (out.shape[d] == x.shape[d]) {
-            add_dim(kept_x, x.shape[d], x.strides[d]);
-            add_dim(kept_out, x.shape[d], out.strides[d]);
-        } else {
-            add_dim(reduced, x.shape[d], x.strides[d]);
-        }
-    }
-    // Any order gives the same result: the largest stride first walks memory forwards, and merges more dimensions.
-    for (int a = 0; a < reduced.ndim; a++) {
-        for (int b = a + 1; b < reduced.ndim; b++) {
-            if (llabs(reduced.strides[a]) >= llabs(reduced.strides[b])) continue;
-            swap(reduced.strides[a], reduced.strides[b]);
-            swap(reduced.shape[a], reduced.shape[b]);
-        }
-    }
-    return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
-}
-
-// Brings a dimension along which x is contiguous to the end of kept; false if no kept dimension is one.
-bool bring_columns_last(Layout<2>& kept) {
-    for (int d = 0; d < kept.ndim; d++) {
-        if (kept.strides[0][d] != 1 || kept.shape[d] == 1) continue;
-        swap_dims(kept, d, kept.ndim - 1);
-        return true;
-    }
-    return false;
-}
-
 template <template <class> class Op>
 void reduce(const Tensor& x, Tensor& out) {
     if (out.size == 0) return;
@@ -330,12 +211,6 @@ REDUCTION_CPU(all, All)
 
 namespace {
 
-// Whether x, which comes later, takes the place of best: the first of equals stays, and so does the first NaN.
-template <class Op, class T>
-bool replaces(T x, T best) {
-    return Op::beats(x, best) | ((x != x) & (best == best));
-}
-
 // Chunk by chunk: the extreme of the chunk is found in vectors; only a chunk that improves on it is searched.
 template <class Op, class T>
 int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
@@ -346,7 +221,7 @@ int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
         const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
         const T* chunk = side_by_side(buffer, x + i * stride, length, stride);
         const T extreme = reduce_chunk<Op>(chunk, length);
-        if (!replaces<Op>(extreme, best)) continue;
+        if (!Op::replaces(extreme, best)) continue;
         best = extreme;
         int64_t j = 0;
         while (!((chunk[j] == best) | (chunk[j] != chunk[j]))) j++;
@@ -364,7 +239,7 @@ void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t*
     for (int64_t i = 1; i < n; i++) {
         const T* row = x + i * stride;
         for (int64_t j = 0; j < columns; j++) {
-            const bool better = replaces<Op>(row[j], best[j]);
+            const bool better = Op::replaces(row[j], best[j]);
             index[j] = better ? i : index[j];
             best[j] = better ? row[j] : best[j];
         }

@@ -4,6 +4,7 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+bool cuda_is_built() { return false; }
 int cuda_device_count() { return 0; }
 
 const char* cuda_unavailable() {
@@ -19,6 +20,10 @@ KERNELS
 
 void* cuda_allocate(int64_t nbytes, int32_t device) { fail_without_cuda(); }
 void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept {}  // nothing was ever allocated
+void naive_matmul_cuda(const Tensor& a, const Tensor& b, Tensor& out) { fail_without_cuda(); }
+void cuda_empty_cache() {}
+void cuda_synchronize(int32_t device) { fail_without_cuda(); }
+void cuda_device_name(int32_t device, char* name, int64_t capacity) { fail_without_cuda(); }
 void cpu_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cpu(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }

@@ -36,7 +36,8 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
 static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
     if (rule == REAL && dtype < FLOAT32) return FLOAT32;
     if (rule == NUMERIC && dtype == BOOL)
-        fail(RUNTIME_ERROR, "%s: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
+        fail(RUNTIME_ERROR,
+             "%s: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
     if (rule == WHOLE && dtype >= FLOAT32)
         fail(RUNTIME_ERROR, "%s: expected an integer or bool tensor, got %s", name, dtype_name(dtype));
     return dtype;
@@ -74,9 +75,12 @@ struct Operand {
             else
                 value = T(number.value.truth);
             if (dtype < FLOAT32 && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
-                fail(RUNTIME_ERROR, "%s: the number %lld does not fit into %s", name, (long long)number.value.integer, dtype_name(dtype));
-            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == FLOAT64 && double(value) != trunc(number.value.real))
-                fail(RUNTIME_ERROR, "%s: the number %g does not fit into %s", name, number.value.real, dtype_name(dtype));
+                fail(RUNTIME_ERROR, "%s: the number %lld does not fit into %s", name, (long long)number.value.integer,
+                     dtype_name(dtype));
+            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == FLOAT64 &&
+                double(value) != trunc(number.value.real))
+                fail(RUNTIME_ERROR, "%s: the number %g does not fit into %s", name, number.value.real,
+                     dtype_name(dtype));
             memcpy(&view.value, &value, sizeof value);
         });
     }
@@ -84,12 +88,14 @@ struct Operand {
 
 static const Tensor& first_tensor(const Tensor& x) { return x; }
 template <class... Rest>
-static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) { return x.is_number ? first_tensor(rest...) : x; }
+static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) {
+    return x.is_number ? first_tensor(rest...) : x;
+}
 
 void check_devices(const Tensor& x, const Tensor& y, const char* name) {
     if (!x.is_number && !y.is_number && x.device != y.device)
-        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name, (const char*)device_text(x.device),
-             (const char*)device_text(y.device));
+        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name,
+             (const char*)device_text(x.device), (const char*)device_text(y.device));
 }
 
 void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
@@ -114,7 +120,8 @@ void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
 // ---- Elementwise: a new result, or one written into out ---------------------------------------------------------
 
 static bool same_view(const Tensor& x, const Tensor& y) {
-    return x.data == y.data && x.ndim == y.ndim && x.dtype == y.dtype && !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim) &&
+    return x.data == y.data && x.ndim == y.ndim && x.dtype == y.dtype &&
+           !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim) &&
            !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
 }
 
@@ -123,8 +130,10 @@ void check_writable(const Tensor& out, const char* name) {
         fail(RUNTIME_ERROR, "%s: the written-to tensor is over memory that is read-only; clone() it first", name);
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
-            fail(RUNTIME_ERROR, "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
-                 "clone() it first", name);
+            fail(RUNTIME_ERROR,
+                 "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
+                 "clone() it first",
+                 name);
 }
 
 // Two storages may share memory where it is not norch's own.
@@ -144,10 +153,11 @@ static void separate(Operand& operand, const Tensor& out) {
 template <class F>
 static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F kernel) {
     if (shape.ndim != out.ndim || memcmp(shape.sizes, out.shape, sizeof(int64_t) * out.ndim))
-        fail(SHAPE_ERROR, "%s: output with shape %s does not match the broadcast shape %s", name, (const char*)shape_text(out),
-             (const char*)shape_text(shape.sizes, shape.ndim));
+        fail(SHAPE_ERROR, "%s: output with shape %s does not match the broadcast shape %s", name,
+             (const char*)shape_text(out), (const char*)shape_text(shape.sizes, shape.ndim));
     if ((dtype >= FLOAT32 && out.dtype < FLOAT32) || (dtype != BOOL && out.dtype == BOOL))
-        fail(RUNTIME_ERROR, "%s: result type %s cannot be cast to the output type %s", name, dtype_name(dtype), dtype_name(out.dtype));
+        fail(RUNTIME_ERROR, "%s: result type %s cannot be cast to the output type %s", name, dtype_name(dtype),
+             dtype_name(out.dtype));
     check_writable(out, name);
     if (out.dtype == dtype) {
         kernel(out);
@@ -163,7 +173,8 @@ using UnaryKernel = void (*)(const Tensor&, Tensor&);
 using BinaryKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
 using TernaryKernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&);
 
-static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x, Tensor* out) {
+static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
+                   Tensor* out) {
     int32_t dtype = computing_dtype(x.dtype, rule, name);
     Operand operand(x, dtype, x.shape, x.ndim, name);
     auto kernel = [&](Tensor& result) {
@@ -197,8 +208,8 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     if (!nonzero) fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", name);
 }
 
-static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x, const Tensor& y,
-                    Tensor* out) {
+static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
+                    const Tensor& y, Tensor* out) {
     check_devices(x, y, name);
     int32_t dtype = computing_dtype(promote<2>({&x, &y}), rule, name);
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
@@ -207,7 +218,8 @@ static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule,
     broadcast(shape, x, name);
     broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    bool divides = kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;
+    bool divides =
+        kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;
     if (divides && dtype < FLOAT32) refuse_zero_divisor(y, name);
     auto kernel = [&](Tensor& result) {
         if (result.size) kernels[kind_of(device)](a.view, b.view, result);
@@ -225,12 +237,13 @@ static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule,
 }
 
 // The first operand of `where` is a condition; that of `clamp` is a value like the others.
-static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool condition, const char* name, const Tensor& c, const Tensor& x,
-                     const Tensor& y, Tensor* out) {
+static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool condition, const char* name,
+                     const Tensor& c, const Tensor& x, const Tensor& y, Tensor* out) {
     check_devices(c, x, name);
     check_devices(c, y, name);
     check_devices(x, y, name);
-    if (condition && c.dtype != BOOL) fail(RUNTIME_ERROR, "%s: expected a bool condition, got %s", name, dtype_name(c.dtype));
+    if (condition && c.dtype != BOOL)
+        fail(RUNTIME_ERROR, "%s: expected a bool condition, got %s", name, dtype_name(c.dtype));
     int32_t dtype = condition ? promote<2>({&x, &y}) : promote<3>({&c, &x, &y});
     int32_t device = first_tensor(c, x, y).device;
     Shape shape;

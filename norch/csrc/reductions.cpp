@@ -29,14 +29,15 @@ static unsigned axis_set(const Tensor& tensor, const int64_t* axes, int count, c
     unsigned set = 0;
     for (int k = 0; k < count; k++) {
         int axis = check_axis(axes[k], tensor.ndim, name);
-        if (set >> axis & 1) fail(RUNTIME_ERROR, "%s: axis %d appears twice in %s", name, axis, (const char*)shape_text(axes, count));
+        if (set >> axis & 1)
+            fail(RUNTIME_ERROR, "%s: axis %d appears twice in %s", name, axis, (const char*)shape_text(axes, count));
         set |= 1u << axis;
     }
     return set;
 }
 
-static Owned reduce(const ReduceKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& x, unsigned axes, int32_t dtype, bool keepdim,
-                    bool needs_elements, const char* name) {
+static Owned reduce(const ReduceKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& x, unsigned axes, int32_t dtype,
+                    bool keepdim, bool needs_elements, const char* name) {
     int64_t shape[MAX_DIMS] = {}, reduced = 1;
     for (int d = 0; d < x.ndim; d++) {
         shape[d] = axes >> d & 1 ? 1 : x.shape[d];
@@ -55,9 +56,11 @@ static int32_t wide_dtype(int32_t dtype) { return dtype < FLOAT32 ? int32_t(INT6
 static int32_t same_dtype(int32_t dtype) { return dtype; }
 static int32_t bool_dtype(int32_t) { return BOOL; }
 #define REDUCTION_RULE(name) name##_rule
-static const struct { int32_t (*dtype)(int32_t); bool needs_elements; }
-    sum_rule = {wide_dtype, false}, prod_rule = {wide_dtype, false}, max_rule = {same_dtype, true},
-    min_rule = {same_dtype, true}, any_rule = {bool_dtype, false}, all_rule = {bool_dtype, false};
+static const struct {
+    int32_t (*dtype)(int32_t);
+    bool needs_elements;
+} sum_rule = {wide_dtype, false}, prod_rule = {wide_dtype, false}, max_rule = {same_dtype, true},
+  min_rule = {same_dtype, true}, any_rule = {bool_dtype, false}, all_rule = {bool_dtype, false};
 
 #define DEFINE_REDUCTION(name)                                                                                  \
     Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {                \
@@ -76,12 +79,14 @@ Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
         unsigned axes = 0;
         for (int d = 0; d < tensor->ndim; d++) {
             int64_t size = d < extra ? -1 : like->shape[d - extra];
-            if (d < extra || (size == 1 && tensor->shape[d] != 1)) axes |= 1u << d;
-            else if (size != tensor->shape[d]) extra = -1;
+            if (d < extra || (size == 1 && tensor->shape[d] != 1))
+                axes |= 1u << d;
+            else if (size != tensor->shape[d])
+                extra = -1;
         }
         if (extra < 0)
-            fail(SHAPE_ERROR, "a gradient of shape %s does not fit an input of shape %s", (const char*)shape_text(*tensor),
-                 (const char*)shape_text(*like));
+            fail(SHAPE_ERROR, "a gradient of shape %s does not fit an input of shape %s",
+                 (const char*)shape_text(*tensor), (const char*)shape_text(*like));
         if (!axes) return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
         Owned sums = reduce(kernels, *tensor, axes, wide_dtype(tensor->dtype), true, false, "sum");
         return view_of(*sums, like->shape, sums->strides + extra, like->ndim, 0);
@@ -90,8 +95,8 @@ Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
 
 using ArgKernel = void (*)(const Tensor&, Tensor&, int);
 
-static Owned arg_reduce(const ArgKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& tensor, int64_t axis, bool over_all, bool keepdim,
-                        const char* name) {
+static Owned arg_reduce(const ArgKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& tensor, int64_t axis,
+                        bool over_all, bool keepdim, const char* name) {
     Owned flat;
     if (over_all || tensor.ndim == 0) {
         flat = reshaped(tensor, &tensor.size, 1);
@@ -102,7 +107,8 @@ static Owned arg_reduce(const ArgKernel (&kernels)[DEVICE_KIND_COUNT], const Ten
     int64_t shape[MAX_DIMS] = {};
     for (int d = 0; d < x.ndim; d++) shape[d] = d == at ? 1 : x.shape[d];
     Owned result = new_tensor(shape, x.ndim, INT64, x.device);
-    if (result->size && x.shape[at] == 0) fail(INDEX_ERROR, "%s: no elements along axis %d of shape %s", name, at, (const char*)shape_text(x));
+    if (result->size && x.shape[at] == 0)
+        fail(INDEX_ERROR, "%s: no elements along axis %d of shape %s", name, at, (const char*)shape_text(x));
     if (result->size) kernels[kind_of(x.device)](x, *result, at);
     if (!keepdim) {
         drop_axes(*result, 1u << at);
@@ -137,17 +143,18 @@ static Tensor as_matrix(const Tensor& tensor, bool left) {
 
 static void check_matmul(const Tensor& x, const Tensor& y) {
     if (x.device != y.device)
-        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got %s and %s", (const char*)device_text(x.device),
-             (const char*)device_text(y.device));
+        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got %s and %s",
+             (const char*)device_text(x.device), (const char*)device_text(y.device));
     if (x.dtype != y.dtype || x.dtype == BOOL)
-        fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got %s and %s", dtype_name(x.dtype), dtype_name(y.dtype));
+        fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got %s and %s", dtype_name(x.dtype),
+             dtype_name(y.dtype));
     if (x.ndim == 0 || y.ndim == 0)
-        fail(SHAPE_ERROR, "matmul: both operands need at least one dimension, got shapes %s and %s", (const char*)shape_text(x),
-             (const char*)shape_text(y));
+        fail(SHAPE_ERROR, "matmul: both operands need at least one dimension, got shapes %s and %s",
+             (const char*)shape_text(x), (const char*)shape_text(y));
     int64_t inner = x.shape[x.ndim - 1], rows = y.shape[y.ndim > 1 ? y.ndim - 2 : 0];
     if (inner != rows)
-        fail(SHAPE_ERROR, "matmul: shapes %s and %s do not chain (%lld != %lld)", (const char*)shape_text(x), (const char*)shape_text(y),
-             (long long)inner, (long long)rows);
+        fail(SHAPE_ERROR, "matmul: shapes %s and %s do not chain (%lld != %lld)", (const char*)shape_text(x),
+             (const char*)shape_text(y), (long long)inner, (long long)rows);
 }
 
 Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
@@ -162,8 +169,10 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
             int da = d - (ndim - a.ndim), db = d - (ndim - b.ndim);
             int64_t size_a = da < 0 ? 1 : a.shape[da], size_b = db < 0 ? 1 : b.shape[db];
             if (size_a != size_b && size_a != 1 && size_b != 1)
-                fail(SHAPE_ERROR, "matmul: leading axes of shapes %s and %s cannot be broadcast together (%lld != %lld)",
-                     (const char*)shape_text(*tensor1), (const char*)shape_text(*tensor2), (long long)size_a, (long long)size_b);
+                fail(SHAPE_ERROR,
+                     "matmul: leading axes of shapes %s and %s cannot be broadcast together (%lld != %lld)",
+                     (const char*)shape_text(*tensor1), (const char*)shape_text(*tensor2), (long long)size_a,
+                     (long long)size_b);
             shape[d] = a_shape[d] = b_shape[d] = size_a == 1 ? size_b : size_a;
         }
         shape[batch] = a_shape[batch] = a.shape[a.ndim - 2];
@@ -171,7 +180,8 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
         shape[batch + 1] = b_shape[batch + 1] = b.shape[b.ndim - 1];
         Owned result = new_tensor(shape, ndim, a.dtype, a.device);
         if (result->size)
-            kernels[kind_of(a.device)](expanded(a, a_shape, ndim, "matmul"), expanded(b, b_shape, ndim, "matmul"), *result);
+            kernels[kind_of(a.device)](expanded(a, a_shape, ndim, "matmul"), expanded(b, b_shape, ndim, "matmul"),
+                                       *result);
         unsigned dropped = (tensor1->ndim == 1 ? 1u << batch : 0) | (tensor2->ndim == 1 ? 1u << (batch + 1) : 0);
         if (dropped) drop_axes(*result, dropped);
         return result;
@@ -195,17 +205,19 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
             bool fits = t.ndim == first.ndim;
             for (int d = 0; d < first.ndim && fits; d++) fits = d == at || t.shape[d] == first.shape[d];
             if (!fits)
-                fail(SHAPE_ERROR, "cat: shapes %s and %s differ in more than axis %d", (const char*)shape_text(first), (const char*)shape_text(t), at);
+                fail(SHAPE_ERROR, "cat: shapes %s and %s differ in more than axis %d", (const char*)shape_text(first),
+                     (const char*)shape_text(t), at);
             if (t.device != first.device)
-                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got %s and %s", (const char*)device_text(first.device),
-                     (const char*)device_text(t.device));
+                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got %s and %s",
+                     (const char*)device_text(first.device), (const char*)device_text(t.device));
             shape[at] += t.shape[at];
             dtype = dtype > t.dtype ? dtype : t.dtype;
         }
         Owned result = new_tensor(shape, first.ndim, dtype, first.device);
         int64_t start = 0;
         for (int k = 0; k < count; k++) {
-            Owned part = view_of(*result, tensors[k]->shape, result->strides, result->ndim, start * result->strides[at]);
+            Owned part =
+                view_of(*result, tensors[k]->shape, result->strides, result->ndim, start * result->strides[at]);
             assign(*tensors[k], *part);
             start += tensors[k]->shape[at];
         }
@@ -216,15 +228,18 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
 // ---- Optimizers -------------------------------------------------------------------------------------------------
 
 static void check_step(const Tensor& parameter, const Tensor& other, const char* what) {
-    bool same_shape = parameter.ndim == other.ndim && !memcmp(parameter.shape, other.shape, sizeof(int64_t) * parameter.ndim);
+    bool same_shape =
+        parameter.ndim == other.ndim && !memcmp(parameter.shape, other.shape, sizeof(int64_t) * parameter.ndim);
     if (!same_shape || parameter.dtype != other.dtype || parameter.device != other.device)
-        fail(RUNTIME_ERROR, "sgd: a parameter of shape %s, %s on %s has a %s of shape %s, %s on %s", (const char*)shape_text(parameter),
-             dtype_name(parameter.dtype), (const char*)device_text(parameter.device), what, (const char*)shape_text(other),
-             dtype_name(other.dtype), (const char*)device_text(other.device));
+        fail(RUNTIME_ERROR, "sgd: a parameter of shape %s, %s on %s has a %s of shape %s, %s on %s",
+             (const char*)shape_text(parameter), dtype_name(parameter.dtype),
+             (const char*)device_text(parameter.device), what, (const char*)shape_text(other), dtype_name(other.dtype),
+             (const char*)device_text(other.device));
 }
 
-int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities, const uint8_t* first,
-             double lr, double momentum, double dampening, double weight_decay, int32_t nesterov, int32_t maximize) {
+int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
+             const uint8_t* first, double lr, double momentum, double dampening, double weight_decay, int32_t nesterov,
+             int32_t maximize) {
     using SGDKernel = void (*)(Tensor&, const Tensor&, Tensor*, bool, const SGDOptions&);
     static const SGDKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sgd);
     return attempt([&] {
@@ -237,7 +252,8 @@ int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients,
         SGDOptions options = {lr, momentum, dampening, weight_decay, nesterov, maximize};
         for (int k = 0; k < count; k++) {
             Tensor& parameter = *parameters[k];
-            if (parameter.size) kernels[kind_of(parameter.device)](parameter, *gradients[k], velocities[k], first[k], options);
+            if (parameter.size)
+                kernels[kind_of(parameter.device)](parameter, *gradients[k], velocities[k], first[k], options);
             mark_written(parameter);
             if (velocities[k]) mark_written(*velocities[k]);
         }

@@ -29,9 +29,33 @@ const char* why_no_cuda() { return cuda_unavailable(); }
 
 void check_device(int32_t device) {
     if (device == CPU) return;
-    if (cuda_device_count() == 0) fail(RUNTIME_ERROR, "%s is not available: %s", (const char*)device_text(device), cuda_unavailable());
+    if (cuda_device_count() == 0)
+        fail(RUNTIME_ERROR, "%s is not available: %s", (const char*)device_text(device), cuda_unavailable());
     if (device < 0 || device > cuda_device_count())
-        fail(RUNTIME_ERROR, "no device %s: there are %d CUDA devices", (const char*)device_text(device), cuda_device_count());
+        fail(RUNTIME_ERROR, "no device %s: there are %d CUDA devices", (const char*)device_text(device),
+             cuda_device_count());
+}
+
+int32_t has_cuda() { return cuda_is_built(); }
+
+const char* cuda_name(int32_t device) {
+    static thread_local char name[256];
+    int status = attempt([&] {
+        check_device(device);
+        cuda_device_name(device, name, sizeof name);
+    });
+    return status == 0 ? name : nullptr;
+}
+
+int synchronize(int32_t device) {
+    return attempt([&] {
+        check_device(device);
+        cuda_synchronize(device);
+    });
+}
+
+void empty_device_cache() {
+    attempt([] { cuda_empty_cache(); });
 }
 
 // ---- Building a tensor ------------------------------------------------------------------------------------------
@@ -41,13 +65,15 @@ int64_t count_elements(const int64_t* shape, int ndim) {
     int64_t size = 1;
     bool overflow = false, empty = false;
     for (int d = 0; d < ndim; d++) {
-        if (shape[d] < 0) fail(SHAPE_ERROR, "sizes cannot be negative: got shape %s", (const char*)shape_text(shape, ndim));
+        if (shape[d] < 0)
+            fail(SHAPE_ERROR, "sizes cannot be negative: got shape %s", (const char*)shape_text(shape, ndim));
         empty |= shape[d] == 0;
         overflow |= __builtin_mul_overflow(size, shape[d], &size);
     }
     if (empty) return 0;
     // 16 leaves room for the bytes of the largest dtype
-    if (overflow || size > INT64_MAX / 16) fail(MEMORY_ERROR, "shape %s is too large", (const char*)shape_text(shape, ndim));
+    if (overflow || size > INT64_MAX / 16)
+        fail(MEMORY_ERROR, "shape %s is too large", (const char*)shape_text(shape, ndim));
     return size;
 }
 
@@ -196,7 +222,8 @@ int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - ten
 
 int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
     const Tensor &x = *tensor1, &y = *tensor2;
-    return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device && !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
+    return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device &&
+           !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
 }
 
 int64_t written_at(Tensor* tensor) { return tensor->storage->written_at; }
@@ -210,16 +237,15 @@ double get_item(Tensor* tensor, const int64_t* indices) {
         for (int d = 0; d < tensor->ndim; d++) {
             int64_t size = tensor->shape[d], index = indices[d] < 0 ? indices[d] + size : indices[d];
             if (index < 0 || index >= size)
-                fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)", (long long)indices[d], d,
-                     (long long)size, (const char*)shape_text(*tensor));
+                fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)",
+                     (long long)indices[d], d, (long long)size, (const char*)shape_text(*tensor));
             offset += index * tensor->strides[d];
         }
         int64_t zero = 0;
         Owned element = view_of(*tensor, &zero, &zero, 0, tensor->offset + offset);
         if (tensor->device != CPU) element = on_device(*element, CPU);
-        for_any(element->dtype, [&](auto type) {
-            result = double(*static_cast<typename decltype(type)::type*>(element->data));
-        });
+        for_any(element->dtype,
+                [&](auto type) { result = double(*static_cast<typename decltype(type)::type*>(element->data)); });
     });
     return result;
 }

@@ -34,7 +34,8 @@ struct Storage {
     int32_t device;
     std::atomic<int64_t> version;     // how often the memory was written in place
     std::atomic<int64_t> written_at;  // the write clock at the last of them
-    ReleaseFunction release;          // of memory that is not norch's own: called once, with owner, when the last reference goes
+    ReleaseFunction
+        release;  // of memory that is not norch's own: called once, with owner, when the last reference goes
     void* owner;
     bool read_only;
 };
@@ -95,7 +96,8 @@ void* allocate(int64_t nbytes, int32_t device);
 void release(void* data, int64_t nbytes, int32_t device) noexcept;
 
 Storage* new_storage(int64_t nbytes, int32_t device);
-Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release, void* owner);
+Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release,
+                          void* owner);
 // Memory for what describes elements rather than being them: not counted. Throws MEMORY_ERROR.
 void* allocate_object(size_t nbytes);
 void free_object(void* object) noexcept;
@@ -144,16 +146,17 @@ struct Owned {
 
 // ---- Building tensors (tensor.cpp, views.cpp) -------------------------------------------------------------------
 
-int64_t count_elements(const int64_t* shape, int ndim);                                       // throws on overflow
-Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device);              // contiguous, values unset
+int64_t count_elements(const int64_t* shape, int ndim);                           // throws on overflow
+Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device);  // contiguous, values unset
 Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides, int ndim, int64_t offset);
-Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char* operation);  // stride 0 where it repeats
-Owned cast(const Tensor& tensor, int32_t dtype);                                              // always a new tensor
-Owned contiguous(const Tensor& tensor);                                                       // a view where it already is
-Owned on_device(const Tensor& tensor, int32_t device);                                        // always a new tensor
-Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);                         // a view where strides allow
+Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim,
+                const char* operation);                                // stride 0 where it repeats
+Owned cast(const Tensor& tensor, int32_t dtype);                       // always a new tensor
+Owned contiguous(const Tensor& tensor);                                // a view where it already is
+Owned on_device(const Tensor& tensor, int32_t device);                 // always a new tensor
+Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view where strides allow
 bool is_contiguous(const Tensor& tensor);
-void check_device(int32_t device);                                                             // throws where there is none
+void check_device(int32_t device);                              // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
 void mark_written(Tensor& tensor);                              // the version counter and the write clock

@@ -16,7 +16,8 @@ int check_axis(int64_t axis, int ndim, const char* operation) {
 
 // Fills in a size of -1 and checks that the number of elements stays.
 static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, int64_t* shape, const char* operation) {
-    if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "%s: a tensor has at most %d dimensions, got %d", operation, MAX_DIMS, ndim);
+    if (ndim < 0 || ndim > MAX_DIMS)
+        fail(SHAPE_ERROR, "%s: a tensor has at most %d dimensions, got %d", operation, MAX_DIMS, ndim);
     int unknown = -1;
     int64_t known = 1;
     for (int d = 0; d < ndim; d++) {
@@ -24,7 +25,8 @@ static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, 
         if (asked[d] == -1 && unknown < 0) {
             unknown = d;
         } else if (asked[d] < 0 || __builtin_mul_overflow(known, asked[d], &known)) {
-            fail(SHAPE_ERROR, "%s: invalid shape %s (one size may be -1)", operation, (const char*)shape_text(asked, ndim));
+            fail(SHAPE_ERROR, "%s: invalid shape %s (one size may be -1)", operation,
+                 (const char*)shape_text(asked, ndim));
         }
     }
     if (unknown >= 0 && known != 0 && tensor.size % known == 0) shape[unknown] = tensor.size / known;
@@ -64,9 +66,11 @@ Tensor* view_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         resolve_shape(*tensor, asked, ndim, shape, "view");
         if (!strides_for(*tensor, shape, ndim, strides))
-            fail(SHAPE_ERROR, "view: size %s is not compatible with input tensor's size %s and stride %s (at least one "
+            fail(SHAPE_ERROR,
+                 "view: size %s is not compatible with input tensor's size %s and stride %s (at least one "
                  "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
-                 (const char*)shape_text(shape, ndim), SHAPE(*tensor), (const char*)shape_text(tensor->strides, tensor->ndim));
+                 (const char*)shape_text(shape, ndim), SHAPE(*tensor),
+                 (const char*)shape_text(tensor->strides, tensor->ndim));
         return view_of(*tensor, shape, strides, ndim, tensor->offset);
     });
 }
@@ -116,7 +120,8 @@ Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
         unsigned seen = 0;
         for (int d = 0; d < ndim; d++) {
             int axis = check_axis(axes[d], ndim, "permute");
-            if (seen >> axis & 1) fail(SHAPE_ERROR, "permute: axis %d is repeated in %s", axis, (const char*)shape_text(axes, ndim));
+            if (seen >> axis & 1)
+                fail(SHAPE_ERROR, "permute: axis %d is repeated in %s", axis, (const char*)shape_text(axes, ndim));
             seen |= 1u << axis;
             shape[d] = tensor->shape[axis], strides[d] = tensor->strides[axis];
         }
@@ -131,10 +136,12 @@ Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
         unsigned seen = 0;
         for (int k = 0; k < count; k++) {
             int axis = check_axis(axes[k], tensor->ndim, "flip");
-            if (seen >> axis & 1) fail(RUNTIME_ERROR, "flip: axis %d is repeated in %s", axis, (const char*)shape_text(axes, count));
+            if (seen >> axis & 1)
+                fail(RUNTIME_ERROR, "flip: axis %d is repeated in %s", axis, (const char*)shape_text(axes, count));
             seen |= 1u << axis;
             if (tensor->ndim == 0 || tensor->size == 0) continue;
-            reversed.data = static_cast<char*>(reversed.data) + (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
+            reversed.data = static_cast<char*>(reversed.data) +
+                            (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
             reversed.strides[axis] = -tensor->strides[axis];
         }
         return cast(reversed, tensor->dtype);
@@ -187,7 +194,8 @@ Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char
         result.strides[d] = size == 1 && shape[d] != 1 ? 0 : d < missing ? 0 : tensor.strides[d - missing];
     }
     if (!fits)
-        fail(SHAPE_ERROR, "%s: shape %s cannot be broadcast to shape %s", operation, SHAPE(tensor), (const char*)shape_text(shape, ndim));
+        fail(SHAPE_ERROR, "%s: shape %s cannot be broadcast to shape %s", operation, SHAPE(tensor),
+             (const char*)shape_text(shape, ndim));
     result.ndim = ndim;
     result.size = count_elements(shape, ndim);
     return result;
@@ -196,7 +204,8 @@ Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char
 Tensor* expand_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
     return build([&] {
         if (ndim < tensor->ndim || ndim > MAX_DIMS)
-            fail(SHAPE_ERROR, "expand: got %d sizes for a tensor of %d dimensions (at most %d)", ndim, tensor->ndim, MAX_DIMS);
+            fail(SHAPE_ERROR, "expand: got %d sizes for a tensor of %d dimensions (at most %d)", ndim, tensor->ndim,
+                 MAX_DIMS);
         int64_t shape[MAX_DIMS];
         for (int d = 0; d < ndim; d++) {
             int own = d - (ndim - tensor->ndim);
@@ -228,7 +237,8 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
     return build([&] {
         int at = check_axis(axis, tensor->ndim, "slice");
         int64_t size = tensor->ndim ? tensor->shape[at] : 1;
-        if (tensor->ndim == 0 || step < 1 || start < 0 || length < 0 || (length > 0 && (length - 1) > (size - 1 - start) / step))
+        if (tensor->ndim == 0 || step < 1 || start < 0 || length < 0 ||
+            (length > 0 && (length - 1) > (size - 1 - start) / step))
             fail(INDEX_ERROR, "slice: start %lld, length %lld, step %lld do not lie within axis %d of size %lld",
                  (long long)start, (long long)length, (long long)step, at, (long long)size);
         Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
@@ -254,7 +264,8 @@ Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* s
                    !__builtin_add_overflow(last, reach, &last);
         }
         if (!fits || (size > 0 && last >= capacity))
-            fail(SHAPE_ERROR, "as_strided: shape %s, strides %s and offset %lld reach outside a storage of %lld elements",
+            fail(SHAPE_ERROR,
+                 "as_strided: shape %s, strides %s and offset %lld reach outside a storage of %lld elements",
                  (const char*)shape_text(shape, ndim), (const char*)shape_text(strides, ndim), (long long)offset,
                  (long long)capacity);
         return view_of(*tensor, shape, strides, ndim, offset);
@@ -267,8 +278,9 @@ Tensor* view_as_dtype(Tensor* tensor, int32_t dtype) {
         const int64_t from = item_size(tensor->dtype), to = item_size(dtype);
         const int last = tensor->ndim - 1;
         if (from != to && (last < 0 || (tensor->shape[last] != 1 && tensor->strides[last] != 1)))
-            fail(RUNTIME_ERROR, "view: a dtype of another size needs a last axis of stride 1, got shape %s and strides %s", SHAPE(*tensor),
-                 (const char*)shape_text(tensor->strides, tensor->ndim));
+            fail(RUNTIME_ERROR,
+                 "view: a dtype of another size needs a last axis of stride 1, got shape %s and strides %s",
+                 SHAPE(*tensor), (const char*)shape_text(tensor->strides, tensor->ndim));
         bool divides = true;
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         auto rescale = [&](int64_t count) {
@@ -282,7 +294,9 @@ Tensor* view_as_dtype(Tensor* tensor, int32_t dtype) {
         }
         const int64_t offset = rescale(tensor->offset);
         if (!divides)
-            fail(RUNTIME_ERROR, "view: %s needs sizes, strides and offset that are multiples of %lld elements of %s, got shape %s and strides %s",
+            fail(RUNTIME_ERROR,
+                 "view: %s needs sizes, strides and offset that are multiples of %lld elements of %s, got shape %s and "
+                 "strides %s",
                  dtype_name(dtype), (long long)(to / from), dtype_name(tensor->dtype), SHAPE(*tensor),
                  (const char*)shape_text(tensor->strides, tensor->ndim));
         Tensor source = *tensor;

@@ -28,7 +28,8 @@ def clean(no_leak):
 
 def grid(dtype, library=numpy):
     """[3, 4] of 0, 1, 2, ... (of truths for bool)."""
-    return library.arange(12).reshape(3, 4).astype(dtype) if library is numpy else torch.arange(12).reshape(3, 4).to(dtype)
+    counted = library.arange(12).reshape(3, 4)
+    return counted.astype(dtype) if library is numpy else counted.to(dtype)
 
 
 LAYOUTS = {
@@ -262,7 +263,8 @@ def test_operators_between_tensors_and_arrays_give_tensors():
         lambda a, b: a == b,
         lambda a, b: a < b,
     ):
-        for left, right in (((x, array), (oracle, torch.from_numpy(array))), ((array, x), (torch.from_numpy(array), oracle))):
+        theirs = torch.from_numpy(array)
+        for left, right in (((x, array), (oracle, theirs)), ((array, x), (theirs, oracle))):
             found, expected = operation(*left), operation(*right)
             assert isinstance(found, norch.Tensor) and found.tolist() == expected.tolist()
     assert (x @ array).tolist() == (oracle @ torch.from_numpy(array)).tolist()
@@ -336,13 +338,29 @@ def test_nothing_goes_wrong_at_exit():
     assert (run.returncode, run.stderr) == (0, "")
 
 
+# ---- the book's cells -----------------------------------------------------------------------------------------------
+
+
+def test_cells_55_and_56_numpy_and_back():
+    grid = norch.ones(3, 4)
+    array = grid.numpy()
+    row = "[1., 1., 1., 1.]"
+    assert repr(array) == f"array([{row},\n       {row},\n       {row}], dtype=float32)"
+    array[0, 0] = 5
+    again = norch.from_numpy(array)
+    again[2, 3] = 7
+    assert (grid[0, 0], grid[2, 3], array[2, 3]) == (5.0, 7.0, 7.0)
+    assert norch.from_numpy(numpy.ones(2)).dtype is norch.float64  # NumPy's default is the wider one
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_safetensors_reads_what_norch_writes(dtype, tmp_path):
     tensors = {name: norch.arange(6).reshape(2, 3).to(dtype_named(dtype)) for name in "ba"}
-    tensors.update(flag=norch.tensor([True, False, True]), empty=norch.empty(0, 2), turned=norch.arange(6.0).reshape(2, 3).T)
+    turned = norch.arange(6.0).reshape(2, 3).T
+    tensors.update(flag=norch.tensor([True, False, True]), empty=norch.empty(0, 2), turned=turned)
     norch.save(tensors, tmp_path / "file")
     by_numpy, by_torch = (library.load_file(tmp_path / "file") for library in (safetensors.numpy, safetensors.torch))
     assert set(by_numpy) == set(by_torch) == set(tensors)
@@ -351,7 +369,8 @@ def test_safetensors_reads_what_norch_writes(dtype, tmp_path):
             assert (found.tolist(), list(found.shape)) == (tensor.tolist(), tensor.shape)
             assert str(found.dtype).split(".")[-1] == tensor.dtype.name
     with safetensors.safe_open(tmp_path / "file", "numpy") as file:
-        assert set(file.metadata()) == {"norch"} and file.get_slice("a")[1:, :2].tolist() == tensors["a"][1:, :2].tolist()
+        assert set(file.metadata()) == {"norch"}
+        assert file.get_slice("a")[1:, :2].tolist() == tensors["a"][1:, :2].tolist()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

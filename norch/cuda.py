@@ -1,0 +1,67 @@
+"""What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
+
+Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
+there and return at once; the host waits where a value is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _C
+from ._C import lib, raise_error
+
+
+def is_built() -> bool:
+    """Whether this norch was built with CUDA kernels (`make CUDA=1`); says nothing about the machine."""
+    return bool(lib.has_cuda())
+
+
+def is_available() -> bool:
+    """Whether tensors can live on "cuda": the kernels are built, and a driver and a device are there."""
+    return lib.device_count() > 0
+
+
+def device_count() -> int:
+    """The number of CUDA devices; 0 without a driver."""
+    return lib.device_count()
+
+
+def current_device() -> int:
+    """The index of the device that "cuda" means: always 0. Raises RuntimeError where there is none."""
+    _number(None)
+    return 0
+
+
+def get_device_name(device: Any = None) -> str:
+    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError where it is not there."""
+    return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until everything queued on a device is done (for timing: reading a value waits by itself)."""
+    if lib.synchronize(_number(device)) != 0:
+        raise_error()
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes of tensors on a device, blocks kept for reuse not counted; 0 where there is no device."""
+    return lib.memory_allocated(_number(device)) if is_available() else 0
+
+
+def empty_cache() -> None:
+    """Give the blocks of memory that norch keeps for reuse back to the driver, on all devices."""
+    lib.empty_device_cache()
+
+
+def _number(device: Any) -> int:
+    """The C library's number of a device given as None, an index or a name."""
+    if isinstance(device, int) and not isinstance(device, bool):
+        device = f"cuda:{device}"
+    number = _C.device_number("cuda" if device is None else device)
+    if number == 0:
+        raise ValueError(f'expected a CUDA device, got "{device}"')
+    if number > lib.device_count():
+        reason = f"there are {lib.device_count()} CUDA devices" if is_available() else lib.why_no_cuda().decode()
+        raise RuntimeError(f"no device {_C.device_name(number)}: {reason}")
+    return number
