@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test check lint oracle sanitized emulated clean help FORCE
+.PHONY: all example test check lint isas oracle sanitized races emulated clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -181,8 +181,10 @@ endif
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:
 	@$(MAKE) lint
+	@$(MAKE) isas
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
+	@$(MAKE) races
 	@$(MAKE) emulated
 
 lint: .venv-check/ready
@@ -190,12 +192,31 @@ lint: .venv-check/ready
 	.venv-check/bin/mypy norch
 	.venv-check/bin/clang-format --dry-run --Werror $(wildcard norch/csrc/*.cpp norch/csrc/*.h)
 
+# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/isa.h).
+isas: all .venv-check/ready
+	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
+	    isa=$${object%.o}; isa=$${isa##*.}; \
+	    if nm -C $$object | grep -E ' [WVu] ' | grep -vE " DW.ref|[ <(,]$$isa::"; then \
+	        echo "$$object: the linker could take these for other instruction sets"; exit 1; fi; done
+	for isa in $(ISAS); do NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
+	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py $(ARGS) || exit 1; done
+
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)
 
 sanitized: .venv-check/ready
 	@$(MAKE) SANITIZE=address CUDA=0 all
 	.venv-check/bin/python tests/check/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
+
+# ThreadSanitizer watches a program with threads in kernels with threads, and must find a planted race.
+RACES := build/cpu-thread/threads
+races:
+	@$(MAKE) SANITIZE=thread CUDA=0 all
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -o $(RACES) tests/check/threads.cpp build/cpu-thread/libnorch.so \
+	    -Wl,-rpath,'$$ORIGIN'
+	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
+	grep -q "data race" $(RACES).report
+	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
 # The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
 emulated: .venv-check/ready

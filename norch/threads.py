@@ -6,7 +6,7 @@ from ._C import lib
 
 
 def set_num_threads(count: int) -> None:
-    """Use up to `count` threads for large operations; NORCH_NUM_THREADS sets it from outside. Raises ValueError below 1."""
+    """Use up to `count` threads for large operations, as NORCH_NUM_THREADS does. Raises ValueError below 1."""
     if count < 1:
         raise ValueError(f"set_num_threads: expected a positive number, got {count}")
     lib.set_num_threads(count)

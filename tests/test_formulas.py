@@ -1,4 +1,4 @@
-"""exp, log, sin, cos, tanh, sigmoid and pow of float32: at most 2 ULP from the value in double, and right at the extremes."""
+"""exp, log, sin, cos, tanh, sigmoid and pow of float32: at most 2 ULP from the truth, and right at the extremes."""
 
 import math
 import struct
@@ -7,7 +7,7 @@ import pytest
 
 import norch
 
-LARGEST, SMALLEST = 3.4028234663852886e38, 1e-45
+LARGEST = 3.4028234663852886e38
 
 
 def float32(bits):
@@ -44,7 +44,10 @@ NEAR = [-110 + 220 * i / 20_000 for i in range(20_001)]
 INPUTS = [x for x in ALL_MAGNITUDES + DENORMALS + NEAR if not math.isnan(x)] + [math.inf, -math.inf, 0.0, -0.0]
 
 
-@pytest.mark.parametrize("name, true", [("exp", exp), ("log", log), ("tanh", math.tanh), ("sigmoid", sigmoid), ("sin", math.sin), ("cos", math.cos)])
+FUNCTIONS = {"exp": exp, "log": log, "tanh": math.tanh, "sigmoid": sigmoid, "sin": math.sin, "cos": math.cos}
+
+
+@pytest.mark.parametrize("name, true", FUNCTIONS.items())
 def test_functions_of_one_argument(name, true):
     def reference(x):
         return math.nan if name in ("sin", "cos") and math.isinf(x) else true(x)
@@ -54,7 +57,7 @@ def test_functions_of_one_argument(name, true):
     assert worst[0] <= 2, worst
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sigmoid"])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_nan_stays(name):
     assert all(math.isnan(y) for y in getattr(norch.tensor([math.nan] * 40), name)().tolist())
 
@@ -84,8 +87,8 @@ def power(x, y):
 
 
 def test_pow():
-    special = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e-40, -1e-40, 3e38, -3e38, 16777215.0, -16777215.0,
-               16777216.0, 33554434.0, math.inf, -math.inf, math.nan]
+    special = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 2.5, 1e-40, -1e-40, 3e38, -3e38]
+    special += [16777215.0, -16777215.0, 16777216.0, 33554434.0, math.inf, -math.inf, math.nan]
     pairs = [(a, b) for a in special for b in special]
     pairs += [(math.exp(-87 + i % 174), math.sin(i) * 12) for i in range(5000)]
     pairs += [(math.sin(i) * 9, float(i % 31 - 15)) for i in range(5000)]

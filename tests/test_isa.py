@@ -17,9 +17,10 @@ RESULTS = """
 import json, math, norch
 x = norch.tensor([math.sin(i * i) * 3 for i in range(1003)])
 m = norch.tensor([math.cos(i * i) for i in range(70 * 90)]).reshape(70, 90)
-named = {"sum": m.sum(), "rows": m.sum(axis=1), "columns": m.sum(axis=0), "max": m.max(axis=1), "argmax": m.argmax(axis=1),
-         "product": m @ m.T, "transposed": m.T @ m, "added": m.T + m.T, "halves": m[:, ::2] * 2.0, "softmax": m.softmax(1),
-         "pow": x.abs() ** x, "double": (x.double() @ x.double()), "integers": (x * 10).int() // 3}
+named = {"sum": m.sum(), "rows": m.sum(axis=1), "columns": m.sum(axis=0), "max": m.max(axis=1),
+         "argmax": m.argmax(axis=1), "product": m @ m.T, "transposed": m.T @ m, "added": m.T + m.T,
+         "halves": m[:, ::2] * 2.0, "softmax": m.softmax(1), "pow": x.abs() ** x,
+         "double": (x.double() @ x.double()), "integers": (x * 10).int() // 3}
 for name in "exp log sin cos tanh sigmoid sqrt abs floor".split():
     named[name] = getattr(x, name)()
 print(json.dumps({name: t.reshape(-1).tolist() for name, t in named.items()}))
