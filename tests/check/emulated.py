@@ -8,6 +8,7 @@ order: threads and blocks in reverse and shuffled (a missing barrier). address: 
 of exact size (stores and loads out of bounds). thread: ThreadSanitizer, where each CUDA thread is a thread of its own
 and only barriers order them (races). That tests/cuda_emulator finds planted bugs in these modes is tested there.
 """
+
 from __future__ import annotations
 
 import argparse

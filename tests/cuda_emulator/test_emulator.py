@@ -2,6 +2,7 @@
 
 The kernels are in planted.cu, which is built here as the Makefile builds cuda.cu: plainly, and with each sanitizer.
 """
+
 from __future__ import annotations
 
 import os

@@ -6,6 +6,7 @@
 variable becomes a reference to the block's own copy. All .cuh files beside the .cu file are rewritten with it, into the
 folder named last. Lines stay where they are, so that messages point at the source.
 """
+
 from __future__ import annotations
 
 import re
