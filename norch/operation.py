@@ -223,7 +223,7 @@ def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
     target = _function.edge(base)
     _function.record(x, node, (), edges)  # the new values of the view...
     node.stamp = stamp
-    copy = _functions().CopySlicesBackward(base, x, geometry(x))
+    copy = _view_functions().CopySlicesBackward(base, x, geometry(x))
     _function.record(base, copy, (), [target, node])  # ... written into the base
     base._rebased_at = copy.stamp
     follow_base(x)
@@ -237,19 +237,19 @@ def geometry(x: Any) -> Callable[[Any], Any]:
             "in-place operations with gradients need a contiguous base; use clone() or contiguous() first"
         )
     shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
-    return lambda gradient: _functions().strided(gradient, shape, strides, offset)
+    return lambda gradient: _view_functions().strided(gradient, shape, strides, offset)
 
 
 def follow_base(x: Any) -> Any:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
     base = x._base
     parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
-    node = _functions().AsStridedBackward(base, *parameters)
+    node = _view_functions().AsStridedBackward(base, *parameters)
     _function.record(x, node, (base,))
     return node
 
 
-def _functions() -> Any:
-    from .autograd import functions
+def _view_functions() -> Any:
+    from .autograd import view_functions
 
-    return functions
+    return view_functions
