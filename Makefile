@@ -185,7 +185,6 @@ check:
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
 	@$(MAKE) races
-	@$(MAKE) emulated
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
