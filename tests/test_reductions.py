@@ -167,3 +167,10 @@ def test_case(row, dtype, layout, device, rng):
     if row.view and layout == "contiguous" and math.prod(result.shape):
         tensors[0].zero_()
         assert not any(result.reshape(-1).tolist()), "a view shares storage with its base"
+
+
+def test_an_empty_slice_of_bytes_reduces_to_nothing():
+    """An empty dimension before one that cannot be merged with it: no row may be looked for."""
+    empty = norch.ones(4, 3, 5, dtype=norch.uint8)[0:0, :, ::2]
+    assert empty.sum().tolist() == [0] and empty.prod().tolist() == [1]
+    assert empty.sum(axis=0).tolist() == [[0] * 3] * 3

@@ -26,6 +26,7 @@ struct Odometer {
 
     // Goes to a position, counted from 0, as if by so many calls of next.
     void seek(int64_t position) {
+        if (layout.size == 0) return;  // nowhere to go
         for (int d = dims - 1; d >= 0; d--) {
             const int64_t turned = position % layout.shape[d] - index[d];
             index[d] += turned;
