@@ -15,6 +15,7 @@ import safetensors.numpy
 import safetensors.torch
 import torch
 from helpers import DTYPES, dtype_named
+from test_serialization import HOSTILE
 
 import norch
 
@@ -385,8 +386,6 @@ def test_norch_reads_what_safetensors_writes(dtype, tmp_path):
 
 
 def test_safetensors_too_refuses_what_norch_refuses(tmp_path):
-    from test_serialization import HOSTILE
-
     ours_alone = ("structure", "a bool of 2", "nine dimensions", "unknown dtype", "a name twice")
     for name, (content, _) in HOSTILE.items():
         if not name.startswith(ours_alone):
