@@ -25,14 +25,15 @@ def read_pieces():
 
 
 def insert(lines, code):
-    """Puts a class behind TanhBackward, and any other line of code behind the line like it for tanh."""
+    """Puts a class behind TanhBackward, any other line of code behind the line like it for tanh, or else for sinh."""
     if code.startswith("class"):
         start = next(i for i, line in enumerate(lines) if line.startswith("class TanhBackward"))
         end = next(i for i in range(start + 1, len(lines)) if lines[i].startswith("class "))
         return [*lines[:end], *code.splitlines(), "", "", *lines[end:]]
     for new in code.splitlines():
-        beside = new[: new.index("asinh")] + "tanh"
-        (place,) = [i for i, line in enumerate(lines) if line.startswith(beside)]
+        beside = [new[: new.index("asinh")] + name for name in ("tanh", "sinh")]
+        places = [[i for i, line in enumerate(lines) if line.startswith(prefix)] for prefix in beside]
+        (place,) = places[0] or places[1]
         lines = [*lines[: place + 1], new, *lines[place + 1 :]]
     return lines
 
