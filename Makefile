@@ -247,6 +247,7 @@ help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make test      the test suite, in .venv with pytest"
-	@echo "make check     ruff, mypy, clang-format, comparison with torch and NumPy, sanitizers, CUDA emulator, in .venv-check"
+	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
+	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"
