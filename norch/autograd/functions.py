@@ -244,12 +244,12 @@ class SigmoidBackward(Function):
 
 
 class ReluBackward(Function):
-    """d relu(x)/dx = 1 where x > 0, else 0"""
+    """d relu(x)/dx = 0 where x <= 0, else 1: a NaN lets its gradient through, as in PyTorch"""
 
     keeps_input, saves_output = False, True
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [(self.output.detach() > 0)._choose(gradient, 0.0)]
+        return [(self.output.detach() <= 0)._choose(0.0, gradient)]
 
 
 # ---- Choosing ---------------------------------------------------------------------------------------------------

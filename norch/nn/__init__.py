@@ -1,7 +1,7 @@
 """Layers, losses and what they are made of."""
 
 from . import functional, init
-from .activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
+from .activation import ELU, GELU, Hardtanh, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .loss import CrossEntropyLoss, MSELoss
 from .module import Module
 from .modules import Flatten, Identity, Linear, ModuleList, Sequential
@@ -9,8 +9,12 @@ from .parameter import Parameter
 
 __all__ = [
     "CrossEntropyLoss",
+    "ELU",
     "Flatten",
+    "GELU",
+    "Hardtanh",
     "Identity",
+    "LeakyReLU",
     "Linear",
     "LogSoftmax",
     "MSELoss",
@@ -19,8 +23,10 @@ __all__ = [
     "Parameter",
     "ReLU",
     "Sequential",
+    "SiLU",
     "Sigmoid",
     "Softmax",
+    "Softplus",
     "Tanh",
     "functional",
     "init",

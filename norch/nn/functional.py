@@ -10,6 +10,8 @@ from norch._C import ShapeError
 from norch.autograd import fused
 from norch.tensor import Tensor
 
+from ._activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
+
 REDUCTIONS = ("none", "mean", "sum")
 
 
