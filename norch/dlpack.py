@@ -29,6 +29,9 @@ _TOLD_TO_C = (
     "Py_DecRef",
     "PyCapsule_IsValid",
     "PyCapsule_GetPointer",
+    "PyGILState_Check",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
 )
 _addresses = [ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]
 lib.use_python((c_void_p * len(_addresses))(*_addresses))

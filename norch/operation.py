@@ -177,7 +177,7 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
             if node.overwrites and x._base is not None:
                 edges[0] = None  # the base's graph says what becomes of the old values
             node.edges = edges
-            node.input[0] = _kept(x, edges[0]) if node.reads_x() else None
+            node.input = (_kept(x, edges[0]) if node.reads_x() else None, *node.input[1:])
             _check_aliases(x)
     stamp = _C.write_clock.value
     if kernel() != 0:

@@ -12,13 +12,14 @@ import ctypes
 from typing import Any, Callable, Iterator
 
 from . import _C, formatting, indexing, operation
-from ._C import CTensor, lib, raise_error
+from ._C import CTensor, lib, number, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
 from .autograd.function import HookHandle, Hooks
 from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import no_grad
 from .composed import Composed
+from .data import address_of
 from .dlpack import Exchanged
 from .generator import RandomFills
 from .interop import Shared
@@ -54,8 +55,6 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
     def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
-        from .creation import address_of
-
         self._ptr = address_of(data, float32, device)
         if requires_grad:
             self._requires_grad = True
@@ -410,15 +409,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def ones_like(self) -> Tensor:
         """Ones of this shape, dtype and device."""
-        from .creation import ones
-
-        return ones(self.shape, dtype=self.dtype, device=self.device)
+        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
 
     def zeros_like(self) -> Tensor:
         """Zeros of this shape, dtype and device."""
-        from .creation import zeros
-
-        return zeros(self.shape, dtype=self.dtype, device=self.device)
+        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
 
     # ---- Values -------------------------------------------------------------------------------------------------
 

@@ -7,14 +7,16 @@ operations are in functions.py; the walk over the graph is in engine.py.
 
 from __future__ import annotations
 
-import weakref
+from itertools import count
 from typing import Any, Sequence
+from weakref import ref
 
 from .. import _C
 from .. import operation as _tensor  # the module: its Tensor is not defined yet when this one loads
 from .mode import mode, no_grad
 
 _clock = _C.write_clock
+_next_age = count(1).__next__
 
 
 class Function:
@@ -48,17 +50,16 @@ class Function:
 
     input: Any = ()
     edges: Any = ()
-    stamp = 0
+    age = 0  # grows from node to node: a node is younger than all it depends on
+    stamp = 0  # the write clock when the operation ran
     hooks: Any = None
     _output: Any = None
     _output_stamp = 0
     _saved: Any = ()
-    _result: Any = staticmethod(
-        lambda: None
-    )  # a weak reference to the result: held by whoever uses it, not by the graph
+    result: Any = None  # a weak reference to the result: held by whoever uses it, not by the graph
 
     def __init__(self, *input: Any) -> None:
-        self.input = list(input)
+        self.input = input
 
     # ---- What a backward may ask
 
@@ -73,20 +74,24 @@ class Function:
     @property
     def x(self) -> Any:
         """The first operand, unchanged since the operation."""
+        if _clock.value == self.stamp:  # nothing at all was written since
+            return self.input[0]
         return self._unchanged(self.input[0], self.stamp)
 
     @property
     def y(self) -> Any:
         """The second operand, unchanged since the operation."""
+        if _clock.value == self.stamp:
+            return self.input[1]
         return self._unchanged(self.input[1], self.stamp)
 
     @property
     def output(self) -> Any:
-        """The result, unchanged since the operation, as part of the graph."""
-        result = _tensor.wrap(
-            _C.lib.alias_tensor(self._unchanged(self._output, self._output_stamp)._ptr) or _C.raise_error()
-        )
-        result._requires_grad, result.grad_fn = True, self
+        """The result, unchanged since the operation; where the walk itself is recorded, as part of the graph."""
+        result = self._unchanged(self._output, self._output_stamp)
+        if mode.enabled:
+            result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            result._requires_grad, result.grad_fn = True, self
         return result
 
     def _unchanged(self, operand: Any, stamp: int) -> Any:
@@ -219,12 +224,13 @@ def edge(x: Any) -> Any:
 def record(result: Any, node: Function, inputs: Sequence[Any], edges: Any = None) -> Any:
     """Make `node` the grad_fn of `result`, computed from `inputs`; return `result`."""
     node.edges = [edge(x) for x in inputs] if edges is None else edges
+    node.age = _next_age()
     node.stamp = _clock.value
     if node.saves_output:
         node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
         node._output_stamp = node.stamp
     if not node.keeps_input:
         node.input = None
-    node._result = weakref.ref(result)
+    node.result = ref(result)
     result._requires_grad, result.grad_fn = True, node
     return result

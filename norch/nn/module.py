@@ -49,14 +49,6 @@ class Module:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
 
-    def __getattr__(self, name: str):
-        # Python comes here only for what is missing; without Module.__init__ the registries are.
-        if name in ("_parameters", "_modules", "_buffers", "_transient_buffers", "training"):
-            raise AttributeError(
-                f"{self.get_name()}: Module.__init__() has not run; call super().__init__() first in its __init__"
-            )
-        raise AttributeError(f"{self.get_name()!r} object has no attribute {name!r}")
-
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
         for registry in self._registries():
