@@ -250,7 +250,7 @@ class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
     __slots__ = ("_ptr",)
-    _requires_grad = False
+    _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
         self._ptr = None

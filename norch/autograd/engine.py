@@ -13,7 +13,7 @@ from typing import Any, Iterable, Sequence
 
 from .. import operation as _tensor
 from .._C import lib, raise_error
-from .function import FREED, Function, edge
+from .function import FREED, Function
 from .mode import mode
 
 
@@ -32,12 +32,13 @@ def walk(
     """
     arrived: dict[Any, Any] = {}  # edge -> the sum of the gradients that reached it
     waiting: list[tuple[int, Function]] = []  # the nodes among them, a heap: the youngest comes first
+    leaves: list[Function] = []  # the others, which come last
     found: dict[Any, Any] = {}
     before, mode.enabled = mode.enabled, create_graph
     try:
-        _send(starts, arrived, waiting)
-        while waiting:
-            node = heappop(waiting)[1]
+        _send(starts, arrived, waiting, leaves)
+        while waiting or leaves:
+            node = heappop(waiting)[1] if waiting else leaves.pop()
             gradient = arrived.pop(node)  # whole: whatever else used this result is younger, and was before
             if node.edges is None:
                 raise RuntimeError(FREED)
@@ -45,20 +46,14 @@ def walk(
                 gradient = _through_hooks(node.hooks, gradient)
             if wanted is None:
                 tensor = node.result()
-                if tensor is not None and tensor.grad_fn is node:
+                if tensor is not None and tensor._edge is node:
                     _accumulate(tensor, gradient, given)
             elif node in wanted:
                 found[node] = gradient
-            _send(_chain_rule(node, gradient), arrived, waiting)
-            if not retain_graph:
-                node.release()
-        for leaf, gradient in arrived.items():  # the nodes have taken theirs
-            if leaf._hooks:
-                gradient = _through_hooks(leaf._hooks, gradient)
-            if wanted is None:
-                _accumulate(leaf, gradient, given)
-            elif leaf in wanted:
-                found[leaf] = gradient
+            if node.edges:  # a leaf has none
+                _send(_chain_rule(node, gradient), arrived, waiting, leaves)
+                if not retain_graph:
+                    node.release()
     finally:
         mode.enabled = before
     return found
@@ -81,17 +76,19 @@ def _chain_rule(node: Function, gradient: Any) -> Iterable[tuple[Any, Any]]:
     return zip(edges, results)
 
 
-def _send(parts: Iterable[tuple[Any, Any]], arrived: dict[Any, Any], waiting: list[tuple[int, Function]]) -> None:
-    """Add gradients to what has arrived at their edges; a node that has one waits for its turn."""
+def _send(parts: Iterable[tuple[Any, Any]], arrived: Any, waiting: Any, leaves: Any) -> None:
+    """Add gradients to what has arrived at their edges; each edge waits for its turn."""
     for target, part in parts:
         if target is None or part is None:
             continue
         if target in arrived:
             arrived[target] = arrived[target] + part
+            continue
+        arrived[target] = part
+        if target.is_leaf:
+            leaves.append(target)
         else:
-            arrived[target] = part
-            if isinstance(target, Function):
-                heappush(waiting, (-target.age, target))
+            heappush(waiting, (-target.age, target))
 
 
 def _through_hooks(hooks: Any, gradient: Any) -> Any:
@@ -141,10 +138,10 @@ def backward(
         walk(starts, given, retain, create_graph)
         return
     inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)
-    found = walk(starts, given, retain, create_graph, {edge(x) for x in inputs})
+    found = walk(starts, given, retain, create_graph, {x._edge for x in inputs})
     for x in inputs:
-        if edge(x) in found:
-            _accumulate(x, found[edge(x)], given)
+        if x._edge in found:
+            _accumulate(x, found[x._edge], given)
 
 
 def grad(
@@ -164,7 +161,7 @@ def grad(
     for x in inputs:
         if not isinstance(x, _tensor.Tensor) or not x.requires_grad:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
-    targets = [edge(x) for x in inputs]
+    targets = [x._edge for x in inputs]
     retain = create_graph if retain_graph is None else retain_graph
     found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
@@ -178,7 +175,7 @@ def grad(
 def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[int]]:
     """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
     if isinstance(tensors, _tensor.Tensor) and gradients is None:
-        return [(edge(tensors), _start_of(tensors, None))], set()
+        return [(tensors._edge, _start_of(tensors, None))], set()
     tensors = [tensors] if isinstance(tensors, _tensor.Tensor) else list(tensors)
     if gradients is None:
         gradients = [None] * len(tensors)
@@ -186,12 +183,12 @@ def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[in
         gradients = [gradients]
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(gradients)} gradients for {len(tensors)} tensors")
-    starts = [(edge(tensor), _start_of(tensor, gradient)) for tensor, gradient in zip(tensors, gradients)]
+    starts = [(tensor._edge, _start_of(tensor, gradient)) for tensor, gradient in zip(tensors, gradients)]
     return starts, {id(gradient) for gradient in gradients}
 
 
 def _start_of(tensor: Any, gradient: Any) -> Any:
-    if not tensor._requires_grad:
+    if tensor._edge is None:
         raise RuntimeError(
             "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
         )

@@ -26,8 +26,9 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
     ptr = lib.linear_tensor(x._ptr, weight._ptr, None if bias is None else bias._ptr)
     if not ptr:
         return None
-    if mode.enabled and (weight._requires_grad or x._requires_grad or (bias is not None and bias._requires_grad)):
-        return record(wrap(ptr), LinearBackward(x, weight, bias), (x, weight, bias))
+    edges = x._edge, weight._edge, None if bias is None else bias._edge
+    if mode.enabled and any(edges):
+        return record(wrap(ptr), LinearBackward(x, weight, bias), edges)
     return wrap(ptr)
 
 
@@ -108,8 +109,9 @@ def mse(predictions: Any, labels: Any, reduction: str) -> Any:
     ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
     if not ptr:
         return None
-    if mode.enabled and (predictions._requires_grad or labels._requires_grad):
-        return record(wrap(ptr), MSEBackward(predictions, labels, reduction), (predictions, labels))
+    edges = predictions._edge, labels._edge
+    if mode.enabled and any(edges):
+        return record(wrap(ptr), MSEBackward(predictions, labels, reduction), edges)
     return wrap(ptr)
 
 

@@ -29,7 +29,7 @@ Unlocked::Unlocked() : thread_state(nullptr) {
     if (python.holds_lock && python.is_initialized() && python.holds_lock()) thread_state = python.save_thread();
 }
 
-Unlocked::~Unlocked() {
+Unlocked::~Unlocked() noexcept(false) {
     if (thread_state) python.restore_thread(thread_state);
 }
 

@@ -22,8 +22,8 @@ void run_parts(int64_t parts, void (*body)(const void* context, int64_t part), c
 // While it lives, other threads of Python may run: this one gives the interpreter's lock back, if it holds it.
 struct Unlocked {
     void* thread_state;
-    Unlocked();   // external.cpp
-    ~Unlocked();
+    Unlocked();                   // external.cpp
+    ~Unlocked() noexcept(false);  // the interpreter may end this thread here, by unwinding it
     Unlocked(const Unlocked&) = delete;
 };
 

@@ -16,6 +16,15 @@ from .parameter import Parameter
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
+class _MadeByInit:
+    """An attribute that Module.__init__ makes: found on the class, it says that this has not run."""
+
+    def __get__(self, module, owner):
+        raise AttributeError(
+            f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
+        )
+
+
 class Module:
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
@@ -23,7 +32,8 @@ class Module:
     that reading `self.weight` in `forward` costs no more than any other attribute.
     """
 
-    training: bool
+    # no __getattr__ for this: it would slow every attribute of every module down
+    _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()  # type: ignore[assignment]
 
     def __init__(self):
         self._parameters: dict[str, Any] = OrderedDict()
