@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Sequence
+from typing import Any
 
 from . import _C
 from ._C import int64_array, lib, raise_error
@@ -12,7 +12,7 @@ from .autograd import functions as f
 from .data import address_of, inferred
 from .operation import check_tensor, ternary, wrap
 from .tensor import Tensor
-from .types import DTYPES, bool_, check_dtype, dtype, float32, int64
+from .types import check_dtype, float32, int64
 from .views import sizes_of
 
 # ---- From data --------------------------------------------------------------------------------------------------

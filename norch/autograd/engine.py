@@ -9,7 +9,7 @@ be sorted for that: an operation runs after those it depends on, so the youngest
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable
 
 from .. import operation as _tensor
 from .._C import lib, raise_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from norch.autograd import no_grad
 from norch.tensor import Tensor
@@ -32,14 +32,22 @@ class Module:
     that reading `self.weight` in `forward` costs no more than any other attribute.
     """
 
-    # no __getattr__ for this: it would slow every attribute of every module down
-    _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()  # type: ignore[assignment]
+    # (a __getattr__ that says the same would slow down every attribute of every module)
+    _parameters: Any = _MadeByInit()
+    _modules: Any = _parameters
+    _buffers: Any = _parameters
+    _transient_buffers: Any = _parameters
+    training: Any = _parameters
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self):
-        self._parameters: dict[str, Any] = OrderedDict()
-        self._modules: dict[str, Any] = OrderedDict()
-        self._buffers: dict[str, Any] = OrderedDict()
-        self._transient_buffers: set[str] = set()  # buffers that state_dict leaves out
+        self._parameters = OrderedDict()
+        self._modules = OrderedDict()
+        self._buffers = OrderedDict()
+        self._transient_buffers = set()  # buffers that state_dict leaves out
         self.training = True
 
     def forward(self, *inputs, **kwargs):
