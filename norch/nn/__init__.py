@@ -4,7 +4,7 @@ from . import functional, init
 from .activation import ELU, GELU, Hardtanh, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .loss import CrossEntropyLoss, MSELoss
 from .module import Module
-from .modules import Flatten, Identity, Linear, ModuleList, Sequential
+from .modules import Flatten, Identity, Linear, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .parameter import Parameter
 
 __all__ = [
@@ -19,8 +19,11 @@ __all__ = [
     "LogSoftmax",
     "MSELoss",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "ReLU",
     "Sequential",
     "SiLU",

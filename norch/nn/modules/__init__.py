@@ -1,6 +1,7 @@
 """One family of layers a file."""
 
-from .container import ModuleList, Sequential
+from .container import ModuleDict, ModuleList, Sequential
 from .linear import Flatten, Identity, Linear
+from .parameters import ParameterDict, ParameterList
 
-__all__ = ["Flatten", "Identity", "Linear", "ModuleList", "Sequential"]
+__all__ = ["Flatten", "Identity", "Linear", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
