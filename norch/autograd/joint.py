@@ -6,12 +6,13 @@ their gradients at once, as Pieces: a dict that the walk of backward adds up lik
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, Callable, Sequence
 
-from .. import _C
 from .. import operation as _tensor
+from .._C import lib, raise_error
 from .function import Function, _next_age, record
-from .mode import mode, no_grad
+from .mode import mode
 
 
 class Pieces(dict):
@@ -48,39 +49,43 @@ class Joint(Function):
 
 
 class CutBackward(Joint):
-    """x cut along an axis into equal parts: their gradients side by side, zeros where a part was not used.
+    """x cut along an axis into parts: their gradients side by side, zeros where a part was not used.
 
-    (Each view of `unbind` or `chunk` has a gradient of x's whole size; for n parts that is n times the work.)
+    (Each view of `unbind` or `split` has a gradient of x's whole size; for n parts that is n times the work.)
     """
 
-    def __init__(self, x: Any, axis: int, count: int) -> None:
+    def __init__(self, x: Any, axis: int, parts: Sequence[Any]) -> None:
         super().__init__((x._edge,))
-        self.shape, self.axis, self.count = x.shape, axis, count
+        self.shape, self.axis, self.shapes = x.shape, axis, [part.shape for part in parts]
 
     def backward(self, pieces: Any) -> list[Any]:
         from ..joining import cat
 
-        missing = None if len(pieces) == self.count else next(iter(pieces.values())).zeros_like()
-        return [cat([pieces.get(i, missing) for i in range(self.count)], self.axis).reshape(self.shape)]
+        if len(pieces) < len(self.shapes):
+            known = next(iter(pieces.values()))
+            for i, shape in enumerate(self.shapes):
+                if i not in pieces:
+                    pieces[i] = known.new_zeros(shape)
+        return [cat([pieces[i] for i in range(len(self.shapes))], self.axis).reshape(self.shape)]
 
 
 def unbind(x: Any) -> Sequence[Any]:
     """The rows x[0], x[1], ... of a tensor, as `x.unbind()` gives them, not to be written to."""
-    return _cut(x, x.detach().unbind(0), 0)
+    return _cut(x, [lib.select_tensor(x._ptr, 0, i) for i in range(x.shape[0])], 0)
 
 
-def chunk(x: Any, count: int) -> Sequence[Any]:
-    """`count` equal parts of a tensor along its last dimension, as `x.chunk(count, -1)` gives, not to be written to."""
-    return _cut(x, x.detach().chunk(count, -1), -1)
+def split(x: Any, sizes: Sequence[int]) -> Sequence[Any]:
+    """Parts of these sizes of a tensor along its last dimension, as `x.split(sizes, -1)`, not to be written to."""
+    starts = accumulate(sizes, initial=0)
+    return _cut(x, [lib.slice_tensor(x._ptr, -1, start, size, 1) for start, size in zip(starts, sizes)], -1)
 
 
-def _cut(x: Any, parts: Sequence[Any], axis: int) -> Sequence[Any]:
-    if x._edge is None or not mode.enabled:
-        return parts
-    joint = CutBackward(x, axis, len(parts))
-    for key, part in enumerate(parts):
-        part._base = None
-        record(part, Part(key), (joint,))
+def _cut(x: Any, addresses: Sequence[Any], axis: int) -> Sequence[Any]:
+    parts = [_tensor.wrap(ptr or raise_error()) for ptr in addresses]
+    if x._edge is not None and mode.enabled:
+        joint = CutBackward(x, axis, parts)
+        for key, part in enumerate(parts):
+            record(part, Part(key), (joint,))
     return parts
 
 
@@ -128,5 +133,4 @@ class Exit(Part):
 
 def _through(x: Any, node: Function, edges: Sequence[Any]) -> Any:
     """x again, behind a node of its own."""
-    with no_grad():
-        return record(_tensor.wrap(_C.lib.alias_tensor(x._ptr) or _C.raise_error()), node, edges)
+    return record(_tensor.wrap(lib.alias_tensor(x._ptr) or raise_error()), node, edges)

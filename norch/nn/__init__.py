@@ -4,7 +4,22 @@ from . import functional, init
 from .activation import ELU, GELU, Hardtanh, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
 from .loss import CrossEntropyLoss, MSELoss
 from .module import Module
-from .modules import Flatten, Identity, Linear, ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .modules import (
+    GRU,
+    LSTM,
+    RNN,
+    Flatten,
+    GRUCell,
+    Identity,
+    Linear,
+    LSTMCell,
+    ModuleDict,
+    ModuleList,
+    ParameterDict,
+    ParameterList,
+    RNNCell,
+    Sequential,
+)
 from .parameter import Parameter
 
 __all__ = [
@@ -12,8 +27,12 @@ __all__ = [
     "ELU",
     "Flatten",
     "GELU",
+    "GRU",
+    "GRUCell",
     "Hardtanh",
     "Identity",
+    "LSTM",
+    "LSTMCell",
     "LeakyReLU",
     "Linear",
     "LogSoftmax",
@@ -24,6 +43,8 @@ __all__ = [
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "RNN",
+    "RNNCell",
     "ReLU",
     "Sequential",
     "SiLU",

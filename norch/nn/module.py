@@ -236,7 +236,8 @@ class Module:
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False):
         """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
 
-        Both are tuples, grad_input of the positional inputs, with None for what is no tensor or has no gradient; what the hook returns replaces grad_input.
+        Both are tuples, grad_input of the positional inputs, with None for what is no tensor or has no gradient. What
+        the hook returns replaces grad_input.
         """
         return self._add_hook("backward", hook, prepend)
 

@@ -3,5 +3,21 @@
 from .container import ModuleDict, ModuleList, Sequential
 from .linear import Flatten, Identity, Linear
 from .parameters import ParameterDict, ParameterList
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
-__all__ = ["Flatten", "Identity", "Linear", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = [
+    "Flatten",
+    "GRU",
+    "GRUCell",
+    "Identity",
+    "LSTM",
+    "LSTMCell",
+    "Linear",
+    "ModuleDict",
+    "ModuleList",
+    "ParameterDict",
+    "ParameterList",
+    "RNN",
+    "RNNCell",
+    "Sequential",
+]
