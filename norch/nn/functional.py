@@ -11,6 +11,7 @@ from norch.autograd import fused
 from norch.tensor import Tensor
 
 from ._activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
+from ._attention import scaled_dot_product_attention  # noqa: F401
 
 REDUCTIONS = ("none", "mean", "sum")
 

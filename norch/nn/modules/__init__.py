@@ -1,5 +1,6 @@
 """One family of layers a file."""
 
+from .attention import MultiheadAttention
 from .container import ModuleDict, ModuleList, Sequential
 from .linear import Flatten, Identity, Linear
 from .parameters import ParameterDict, ParameterList
@@ -15,6 +16,7 @@ __all__ = [
     "Linear",
     "ModuleDict",
     "ModuleList",
+    "MultiheadAttention",
     "ParameterDict",
     "ParameterList",
     "RNN",

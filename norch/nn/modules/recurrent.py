@@ -72,8 +72,9 @@ def _add_weights(module: Module, inputs: int, hidden: int, gates: int, bias: boo
     }
     for name, shape in shapes.items():
         if bias or name.startswith("weight"):
-            value = Parameter(norch.empty(shape))
-            module.register_parameter(name + suffix, init.uniform_(value, -bound, bound))
+            weight = Parameter(norch.empty(shape))
+            init.uniform_(weight, -bound, bound)
+            module.register_parameter(name + suffix, weight)
         else:
             module.register_parameter(name + suffix, None)
 
@@ -126,7 +127,7 @@ class RNNBase(Module):
         batched = self._check_input(input)
         x = input.transpose(0, 1) if batched and self.batch_first else input
         states = self._initial(x, hx)  # a state for each layer and direction
-        last = []
+        last: list[Any] = []
         for layer in range(self.num_layers):
             directions = []
             for suffix in self._directions:
