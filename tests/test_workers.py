@@ -118,15 +118,24 @@ def test_order_is_kept_where_workers_are_not_equally_fast():
     assert batches == list(range(12))
 
 
-def test_workers_run_beside_each_other_and_ahead():
-    def stamped(index):
-        time.sleep(0.1)
+def eventually(condition):
+    """Wait until it holds."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_workers_run_beside_each_other(tmp_path):
+    """Each sample waits for the three others of its kind, which other workers make at the same time."""
+
+    def meeting(index):
+        (tmp_path / str(index)).touch()
+        eventually(lambda: len(list(tmp_path.iterdir())) >= 4 * (index // 4 + 1))
         return os.getpid()
 
-    start = time.monotonic()
-    pids = {batch.item() for batch in DataLoader(Calls(8, stamped), num_workers=4)}
+    pids = {batch.item() for batch in DataLoader(Calls(8, meeting), num_workers=4)}
     assert len(pids) == 4 and os.getpid() not in pids
-    assert time.monotonic() - start < 0.8  # 8 sleeps of 0.1 s, were they one after the other
 
 
 def test_prefetching_goes_as_far_as_it_says(tmp_path):
@@ -136,9 +145,7 @@ def test_prefetching_goes_as_far_as_it_says(tmp_path):
 
     batches = iter(DataLoader(Calls(50, noted), num_workers=2, prefetch_factor=3))
     next(batches)
-    deadline = time.monotonic() + 10
-    while len(list(tmp_path.iterdir())) < 7 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    eventually(lambda: len(list(tmp_path.iterdir())) >= 7)
     time.sleep(0.1)
     assert sorted(int(path.name) for path in tmp_path.iterdir()) == list(range(7))  # 2 x 3 ahead of the one taken
 
@@ -373,12 +380,13 @@ def test_workers_end_with_the_epoch_and_with_an_abandoned_iteration():
 def test_a_worker_told_to_leave_closes_what_it_has_open(tmp_path):
     def fetch(index):
         try:
+            (tmp_path / "open").touch()
             time.sleep(60)
         finally:
             (tmp_path / "closed").touch()
 
     batches = iter(DataLoader(Calls(1, fetch), num_workers=1))
-    time.sleep(0.3)
+    eventually((tmp_path / "open").exists)
     del batches
     assert (tmp_path / "closed").exists()
 
@@ -421,7 +429,7 @@ class Slow(Dataset):
     def __len__(self):
         return 100
     def __getitem__(self, index):
-        print("worker", os.getpid(), flush=True)
+        os.write(1, b"worker %d\\n" % os.getpid())
         time.sleep({sleep})
         return index
 
@@ -452,26 +460,24 @@ def alive(pid):
 def test_no_process_outlives_the_script(sleep, then, how, shown):
     script = SCRIPT.format(sleep=sleep, then=then)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    pids = set()
-    while len(pids) < 2:
-        line = run.stdout.readline()
-        assert line, run.stderr.read()
-        pids.add(int(line.split()[1]))
-    if how == signal.SIGINT:
-        os.killpg(run.pid, how)  # as Ctrl-C does: the whole group
-    elif how is not None:
-        run.send_signal(how)
-    deadline = time.monotonic() + 20
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(alive, pids))
-    _, errors = run.communicate(timeout=20)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    run = subprocess.Popen([sys.executable, "-c", script], env=environment, start_new_session=True, **pipes)
+    try:
+        pids = set()
+        while len(pids) < 2:
+            line = run.stdout.readline()
+            assert line, run.stderr.read()
+            pids.add(int(line.split()[1]))
+        if how == signal.SIGINT:
+            os.killpg(run.pid, how)  # as Ctrl-C does: the whole group
+        elif how is not None:
+            run.send_signal(how)
+        deadline = time.monotonic() + 20
+        while any(map(alive, pids)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(map(alive, pids))
+        _, errors = run.communicate(timeout=20)
+    finally:
+        run.kill()
+        run.communicate()
     assert errors.count("Traceback") == (1 if shown else 0) and shown in errors
