@@ -3,6 +3,7 @@
 from .collate import default_collate, default_convert
 from .dataloader import DataLoader
 from .dataset import ConcatDataset, Dataset, IterableDataset, Subset, TensorDataset, random_split
+from .readers import mnist, read_csv, read_idx
 from .sampler import (
     BatchSampler,
     RandomSampler,
@@ -11,6 +12,7 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from .toy import moons, sin_squared, spirals
 from .worker import get_worker_info
 
 __all__ = [
@@ -29,5 +31,11 @@ __all__ = [
     "default_collate",
     "default_convert",
     "get_worker_info",
+    "mnist",
+    "moons",
     "random_split",
+    "read_csv",
+    "read_idx",
+    "sin_squared",
+    "spirals",
 ]
