@@ -181,6 +181,9 @@ endif
 # norch beside torch and NumPy, and magnetron where `.venv-check/bin/pip install magnetron` has been run.
 bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
+	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
 
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:

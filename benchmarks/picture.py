@@ -25,6 +25,7 @@ def draw(results: list[dict[str, Any]], path: str) -> None:
     for panel, result in zip(panels[0], results):
         bars(panel, result)
     versions = ", ".join(f"{name} {version}" for name, version in results[0]["versions"].items())
+    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     figure.suptitle(f"The peer's time over norch's: right of 1, norch is faster\n{versions}; {results[0]['processor']}")
     figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
     print(f"picture: {path}")
@@ -58,4 +59,3 @@ def bars(panel: Any, result: dict[str, Any]) -> None:
     panel.spines[["top", "right"]].set_visible(False)
     threads = result["threads"]
     panel.set_title(f"{threads} thread{'s' if threads > 1 else ''}")
-    panel.legend(loc="lower right", fontsize="small")

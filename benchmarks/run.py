@@ -3,10 +3,9 @@
     make bench                                                    # or: PYTHONPATH=. python benchmarks/run.py
     python benchmarks/run.py --threads 1 --only "exp|matmul" --quick
 
-Each cell is a peer's time and its ratio to norch's: above 1, norch is faster. Everything runs in turn in one process
-(norch, torch, NumPy, magnetron, norch, ...), in many short rounds; times are medians, a ratio is one of medians, and
-the spread after it covers the middle half of the ratios of single rounds. Before anything is timed, its result is
-compared with norch's.
+Each cell is a peer's time, its ratio to norch's (above 1: norch is faster) and the spread of that ratio, within which
+the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, norch, ...),
+in many short rounds; times are medians, a ratio is one of medians. Results are compared before they are timed.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import timeit
 from pathlib import Path
 from typing import Any
 
-WIDTH, PEER_WIDTH = 38, 25
+WIDTH, PEER_WIDTH = 36, 21
 TOLERANCE = 5e-5  # of the largest element
 LIMITS = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS MAG_CPU_THREADS NORCH_NUM_THREADS".split()
 
@@ -33,33 +32,34 @@ LIMITS = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS MAG_CPU_THREADS N
 
 
 class Budget:
-    """How long a row may take, in seconds, and how its rounds are cut."""
+    """How long a row may take, in seconds, and how that is cut into rounds."""
 
     def __init__(self, quick: bool, threads: int) -> None:
-        self.total, self.round, self.fewest = (0.15, 0.002, 3) if quick else (4.0, 0.01, 5)
-        self.most = 61
+        self.total, self.round, self.fewest, self.most = (0.15, 0.002, 3, 9) if quick else (4.0, 0.01, 5, 61)
         self.rest = 0.03 if threads > 1 else 0.0  # a peer's threads spin for a while when their work is done
+
+
+def calls_of_a_round(code: timeit.Timer, seconds: float) -> tuple[int, float]:
+    """How many calls take about as long as a round should, and how long one takes. Warms up, too."""
+    code.timeit(1)
+    count = 1
+    while (spent := code.timeit(count)) < seconds / 4:
+        count *= 4
+    return max(1, round(count * seconds / spent)), spent / count
 
 
 def measure(codes: dict[str, timeit.Timer], budget: Budget) -> dict[str, list[float]]:
     """Seconds a call of each code, a list over the rounds; the codes take turns in each round."""
-    counts, expected = {}, 0.0
-    for name, code in codes.items():
-        code.timeit(1)
-        seconds = max(code.timeit(1), 1e-8)
-        if seconds < budget.round:
-            seconds = code.timeit(max(1, int(budget.round / 4 / seconds))) / max(1, int(budget.round / 4 / seconds))
-        counts[name] = max(1, round(budget.round / seconds))
-        expected += counts[name] * seconds + budget.rest
-    rounds = min(budget.most, max(budget.fewest, int(budget.total / expected)))
-
+    plans = {name: calls_of_a_round(code, budget.round) for name, code in codes.items()}
+    expected = sum(count * seconds + budget.rest for count, seconds in plans.values())
     times: dict[str, list[float]] = {name: [] for name in codes}
-    for _ in range(rounds):
+    for _ in range(min(budget.most, max(budget.fewest, int(budget.total / expected)))):
         for name, code in codes.items():
+            count, _ = plans[name]
             time.sleep(budget.rest)
-            if counts[name] > 1:
+            if count > 1:
                 code.timeit(1)  # fetches what the others pushed out of the caches
-            times[name].append(code.timeit(counts[name]) / counts[name])
+            times[name].append(code.timeit(count) / count)
     return times
 
 
@@ -75,7 +75,7 @@ def disagreement(ours: Any, theirs: Any, peer: Any) -> float:
 
 
 def measure_row(row: Any, frameworks: dict[str, Any], budget: Budget) -> dict[str, Any]:
-    """The times of every framework that can run a row and agrees with norch on it; what disagrees is left out."""
+    """The times of every framework that can run a row and agrees with norch on it; what disagrees is not timed."""
     import norch
 
     norch.manual_seed(0)
@@ -89,8 +89,8 @@ def measure_row(row: Any, frameworks: dict[str, Any], budget: Budget) -> dict[st
         result = eval(row.check or code, names)
         if name == "norch":
             ours = result
-        elif not disagreement(ours, result, framework) <= TOLERANCE:  # so that NaN is refused too
-            wrong[name] = disagreement(ours, result, framework)
+        elif not (error := disagreement(ours, result, framework)) <= TOLERANCE:  # so that NaN is refused too
+            wrong[name] = error
             continue
         codes[name] = timeit.Timer(code, "import gc; gc.enable()", globals=names)
     times = measure(codes, budget)
@@ -99,12 +99,13 @@ def measure_row(row: Any, frameworks: dict[str, Any], budget: Budget) -> dict[st
 
 
 def summary(times: dict[str, list[float]], row: Any) -> dict[str, Any]:
-    """Medians in seconds, ratios to norch's with their quartiles, and what row asked for."""
+    """Medians in seconds, ratios to norch's with their spread, and whether they are what the row asks for."""
     ours = times["norch"]
     ratios = {}
     for name in times.keys() - {"norch"}:
-        low, _, high = statistics.quantiles([b / a for a, b in zip(ours, times[name])], n=4)
-        ratios[name] = (statistics.median(times[name]) / statistics.median(ours), low, high)
+        low, middle, high = statistics.quantiles([b / a for a, b in zip(ours, times[name])], n=4)
+        spread = (high - low) / 2 / middle
+        ratios[name] = (statistics.median(times[name]) / statistics.median(ours), spread)
     worst = min((ratios[name][0] for name in row.against if name in ratios), default=None)
     return {
         "seconds": {name: statistics.median(rounds) for name, rounds in times.items()},
@@ -131,8 +132,8 @@ def duration(seconds: float) -> str:
 
 
 def header(peers: list[str]) -> str:
-    cells = "".join(f"{name:>9} {'ratio':>5} {'spread':<9}" for name in peers)
-    return f"{'':{WIDTH}} {'norch':>8} {cells} {'floor':>5} {'aim':>5}  met"
+    cells = "".join(f"{name:>9} {'ratio':>5}      " for name in peers)
+    return f"{'':{WIDTH}} {'norch':>8} {cells} {'floor':>5} {'aim':>5} met"
 
 
 def line(result: dict[str, Any], peers: list[str]) -> str:
@@ -141,13 +142,13 @@ def line(result: dict[str, Any], peers: list[str]) -> str:
         if name in result["wrong"]:
             cells += f"differs by {result['wrong'][name]:.0e}".rjust(PEER_WIDTH)
         elif name in result["ratios"]:
-            ratio, low, high = result["ratios"][name]
-            cells += f"{duration(result['seconds'][name]):>9} {ratio:5.2f} {f'{low:.2f}-{high:.2f}':<9}"
+            ratio, spread = result["ratios"][name]
+            cells += f"{duration(result['seconds'][name]):>9} {ratio:5.2f} {f'±{spread:.0%}':<5}"
         else:
             cells += " " * PEER_WIDTH
     asked = [f"{value:g}" if value is not None else "" for value in (result["floor"], result["aim"])]
     ours = duration(result["seconds"]["norch"])
-    return f"{result['row']:{WIDTH}} {ours:>8} {cells} {asked[0]:>5} {asked[1]:>5}  {result['met'] or ''}".rstrip()
+    return f"{result['row']:{WIDTH}} {ours:>8} {cells} {asked[0]:>5} {asked[1]:>5} {result['met'] or ''}".rstrip()
 
 
 def processor() -> str:
