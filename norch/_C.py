@@ -10,17 +10,16 @@ import ctypes
 import os
 import struct
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
 
 def _load() -> ctypes.CDLL:
-    path = Path(os.environ.get("NORCH_LIBRARY") or Path(__file__).with_name("libnorch.so"))
-    if not path.exists():
+    path = os.environ.get("NORCH_LIBRARY") or os.path.join(os.path.dirname(__file__), "libnorch.so")
+    if not os.path.exists(path):
         raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")
-    return ctypes.CDLL(str(path.resolve()))
+    return ctypes.CDLL(os.path.realpath(path))
 
 
 _library = _load()
