@@ -9,6 +9,7 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "simd.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
@@ -86,19 +87,13 @@ namespace {
 // ---- The register tile ------------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_ROWS = 12, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_ROWS = 6, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
 #elif defined(__aarch64__)
-enum { VECTOR_BYTES = 16, TILE_ROWS = 8, TILE_VECTORS = 3 };
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
 #else
-enum { VECTOR_BYTES = 16, TILE_ROWS = 4, TILE_VECTORS = 2 };
-#endif
-
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 #endif
 
 template <class T>
