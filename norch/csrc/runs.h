@@ -154,9 +154,34 @@ void walk_tiles(const Walk<N>& walk) {
     });
 }
 
+// Whether the operands are one run: each is contiguous, or, unless it is written, a single element repeated.
+template <int N>
+bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
+    const Tensor& out = *operands[N - 1];
+    for (int k = 0; k < N; k++) {
+        bool repeats = k < N - written, steps = true;
+        int64_t stride = 1;
+        for (int d = out.ndim - 1; d >= 0; d--) {
+            if (out.shape[d] == 1) continue;
+            steps &= operands[k]->strides[d] == stride;
+            repeats &= operands[k]->strides[d] == 0;
+            stride *= out.shape[d];
+        }
+        if (!steps && !repeats) return false;
+        run.data[k] = static_cast<char*>(operands[k]->data);
+        run.repeats[k] = !steps;
+    }
+    run.n = out.size;
+    return true;
+}
+
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
 template <int N>
 void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+    Run whole;
+    whole.options = options;
+    if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
+
     Walk<N> walk = {};
     walk.layout = collapse(operands);
     if (walk.layout.size == 0) return;
