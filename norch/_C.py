@@ -126,6 +126,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
     "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "adam_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "rmsprop_step": (STATUS, [c_int32, ARRAY, ARRAY]),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
     "free_storage": (None, [STORAGE]),
@@ -165,8 +167,8 @@ for _arity, _names in zip((1, 2, 3, 2), operations().values()):
 QUICK = {f"{name}_tensor" for names in operations().values() for name in names} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor sgd_step unit_gradient same_kind",
-    "fits_as_gradient shares_memory written_at mark_as_written version_of",
+    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor unit_gradient same_kind",
+    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 

@@ -17,9 +17,18 @@
 #include "random.h"
 #include "tensor.h"
 
+// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
+};
+struct AdamOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t amsgrad, decoupled, maximize;
+};
+struct RMSpropOptions {
+    double lr, alpha, eps, weight_decay, momentum;
+    int32_t centered, maximize;
 };
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
@@ -63,8 +72,11 @@ struct SGDOptions {
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
-    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
+       options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
+    KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
+    KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
     /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
