@@ -9,6 +9,8 @@
 //                contiguous
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
 //                the tensor's storage: element p is data[p . strides + offsets[p]]
+//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the window
+//                (window.h), and not empty
 //   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
 
 #pragma once
@@ -16,6 +18,7 @@
 #include "ramp.h"
 #include "random.h"
 #include "tensor.h"
+#include "window.h"
 
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
@@ -62,6 +65,14 @@ struct SGDOptions {
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
+    /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
+    KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
+    KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \
+    /* weight is [outputs, channels of a group, y.kernel, x.kernel], bias [outputs] or null; then the gradients of x and of \
+       the weight */                                                                                \
+    KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
+    KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
+    KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
     /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
@@ -83,6 +94,11 @@ struct SGDOptions {
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
-    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))
+    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))                                       \
+    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
+    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
+    KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
+    KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
+    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging))
 
 #define KERNELS VECTOR_KERNELS PLAIN_KERNELS
