@@ -134,6 +134,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "avg_pool_backward": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
     "adaptive_avg_pool_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
     "adaptive_avg_pool_backward": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "normalize_tensor": (STATUS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, ARRAY]),
+    "normalize_backward": (
+        STATUS,
+        [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32, ARRAY],
+    ),
     "sgd_step": (
         STATUS,
         [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32],

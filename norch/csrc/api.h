@@ -183,6 +183,15 @@ API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t c
 API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
 API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
 
+// ---- Normalization (normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
+//      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
+//      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
+API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                         double eps, Tensor** results);
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                           int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
+
 // ---- Threads
 API int32_t get_num_threads();
 API void set_num_threads(int32_t count);

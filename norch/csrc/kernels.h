@@ -25,6 +25,15 @@ struct SGDOptions {
     int32_t nesterov, maximize;
 };
 
+// What normalization sees in a tensor: [outer, groups, inner], each group with a mean and a variance of its own. Weight and
+// bias have an element for each group, or else for each place of the inner axis (then outer is 1, and a bias comes with a
+// weight).
+struct Normalizing {
+    int64_t outer, groups, inner;
+    double eps;
+    int32_t by_group;
+};
+
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
 #define BINARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, const Tensor& y, Tensor& out))
 #define TERNARY_KERNEL(name, first, formula) KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
@@ -73,6 +82,13 @@ struct SGDOptions {
     KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
     KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
     KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
+    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of x, \
+       weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
+    KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
+                       Tensor& variance, const Normalizing& sizes))                                 \
+    KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
+                                const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
+                                const Normalizing& sizes))                                          \
     /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 
 from norch._C import ShapeError
 from norch.autograd import no_grad
+from norch.autograd.normalization import normalize
 from norch.tensor import Tensor
 
 
@@ -32,25 +33,25 @@ def batch_norm(
         raise ShapeError(f"batch_norm: input has shape {list(x.shape)}, expected [N, C, ...]")
     channels = x.shape[1]
     _check_sizes("batch_norm", [channels], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
-    shape, axes = [1, channels] + [1] * (x.ndim - 2), (0, *range(2, x.ndim))
     if not training:
+        shape = [1, channels] + [1] * (x.ndim - 2)
         if running_mean is None or running_var is None:
             raise ValueError("batch_norm: expected running_mean and running_var when not training")
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
         shift = -running_mean * scale if bias is None else bias - running_mean * scale
         return x * scale.reshape(shape) + shift.reshape(shape)
-    count = math.prod(x.shape) // max(channels, 1)
-    if count == 1:
+    count = x.numel // max(channels, 1)
+    if count < 2:
         raise ValueError(
             f"batch_norm: input has shape {list(x.shape)}, expected more than one value a channel in training"
         )
-    result, mean, variance = _standardized(x, axes, eps)
+    result, mean, variance = normalize(x, weight, bias, x.shape[0], channels, True, eps)
     with no_grad():
-        for running, batch in ((running_mean, mean), (running_var, variance * (count / max(count - 1, 1)))):
+        for running, batch in ((running_mean, mean), (running_var, variance * (count / (count - 1)))):
             if running is not None:
-                running.mul_(1 - momentum).add_(batch.reshape(channels) * momentum)
-    return _affine(result, weight, bias, shape)
+                running.mul_(1 - momentum).add_(batch * momentum)
+    return result
 
 
 def layer_norm(
@@ -70,8 +71,11 @@ def layer_norm(
     if not shape or x.ndim < len(shape) or list(x.shape[-len(shape) :]) != shape:
         raise ShapeError(f"layer_norm: input has shape {list(x.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
-    result, _, _ = _standardized(x, tuple(range(-len(shape), 0)), eps)
-    return _affine(result, weight, bias, shape)
+    if x.numel == 0:
+        return _affine(x, weight, bias, shape)
+    if weight is None:  # then a bias is added afterwards
+        return _affine(normalize(x, None, None, 1, x.numel // math.prod(shape), False, eps)[0], None, bias, shape)
+    return normalize(x, weight, bias, 1, x.numel // math.prod(shape), False, eps)[0]
 
 
 def group_norm(
@@ -86,17 +90,10 @@ def group_norm(
         raise ShapeError(f"group_norm: input has shape {list(x.shape)}, expected [N, C, ...], C in {num_groups} groups")
     channels = x.shape[1]
     _check_sizes("group_norm", [channels], weight=weight, bias=bias)
-    parts = x.reshape(x.shape[0], num_groups, math.prod(x.shape[1:]) // num_groups)
-    result, _, _ = _standardized(parts, (2,), eps)
-    return _affine(result.reshape(x.shape), weight, bias, [1, channels] + [1] * (x.ndim - 2))
-
-
-def _standardized(x: Tensor, axes: Sequence[int], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """(x - mean) / sqrt(var + eps) over the axes; and mean and var, with their axes as size 1 and without a graph."""
-    mean = x.mean(axes, keepdim=True)
-    centred = x - mean
-    variance = (centred * centred).mean(axes, keepdim=True)
-    return centred * (variance + eps).rsqrt(), mean.detach(), variance.detach()
+    shape = [1, channels] + [1] * (x.ndim - 2)
+    if x.numel == 0:
+        return _affine(x, weight, bias, shape)
+    return _affine(normalize(x, None, None, 1, x.shape[0] * num_groups, True, eps)[0], weight, bias, shape)
 
 
 def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int]) -> Tensor:
