@@ -73,14 +73,13 @@ void for_each_row(const Images<T>& images, const Window& window, const Block& bl
     for (int64_t c = 0; c < images.channels; c++) {
         for (int64_t i = 0; i < y.kernel; i++) {
             for (int64_t j = 0; j < x.kernel; j++) {
-                const int64_t left = x.before - j * x.dilation, right = x.in - 1 + left;
-                const int64_t first = smaller(x.out, left > 0 ? (left + x.stride - 1) / x.stride : 0);
-                const int64_t last = right < 0 ? 0 : smaller(x.out, right / x.stride + 1);
+                const Span seen = x.outputs(j);
+                const int64_t start = x.input(0, j);
                 for (int64_t s = block.sample; s < block.sample + block.samples; s++) {
                     T* image = images.data + s * images.per_sample + c * window.inputs();
                     for (int64_t o = block.row; o < block.row + block.rows; o++, at += x.out) {
                         const int64_t row = y.input(o, i);
-                        f(y.holds(row) && first < last ? image + row * x.in - left : nullptr, at, first, last);
+                        f(y.holds(row) && seen.begin < seen.end ? image + row * x.in + start : nullptr, at, seen.begin, seen.end);
                     }
                 }
             }

@@ -24,30 +24,45 @@ T* values(Tensor& tensor) {
     return static_cast<T*>(tensor.data);
 }
 
-// The rows of a group, one behind the other; where they are if there is only one.
-template <class T>
-const T* gathered(const T* x, int64_t group, const Normalizing& sizes, T* buffer) {
-    if (sizes.outer == 1) return x + group * sizes.inner;
-    for (int64_t o = 0; o < sizes.outer; o++) {
-        const T* row = x + (o * sizes.groups + group) * sizes.inner;
-        for (int64_t j = 0; j < sizes.inner; j++) buffer[o * sizes.inner + j] = row[j];
+// Calls f(group, row of each tensor) for every group, on several threads where there is enough work. The rows of the
+// first READ tensors hold the group's elements; those of the others are where f puts them, which may be null.
+template <int READ, class T, int ALL, class F>
+void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
+    enum { ACROSS = 16 };  // elements that are read side by side, so that no part of a cache line is read in vain
+    const int64_t n = sizes.outer * sizes.inner, inner = sizes.inner;
+    if (sizes.outer == 1) {
+        parallel_for(sizes.groups, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
+            for (int64_t group = begin; group < end; group++) {
+                T* rows[ALL];
+                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? tensors[k] + group * n : nullptr;
+                f(group, rows);
+            }
+        });
+        return;
     }
-    return buffer;
-}
-
-// Calls f(row of the result, row of the group) for each of its rows.
-template <class T, class F>
-void for_each_row(T* out, int64_t group, const Normalizing& sizes, F f) {
-    for (int64_t o = 0; o < sizes.outer; o++) f(out + (o * sizes.groups + group) * sizes.inner, o * sizes.inner);
-}
-
-// Calls f(group, scratch rows) for each group, on several threads where there is enough work.
-template <class T, class F>
-void for_each_group(const Normalizing& sizes, int64_t rows, F f) {
-    const int64_t n = sizes.outer * sizes.inner;
-    parallel_for(sizes.groups, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
-        Scratch<T> buffer(sizes.outer == 1 ? 1 : rows * n);
-        for (int64_t group = begin; group < end; group++) f(group, buffer.data);
+    const int64_t most = 1 + (ACROSS - 1) / inner;  // groups at a time
+    parallel_for((sizes.groups + most - 1) / most, 1 + SMALL_WORK / 4 / (most * n), [&](int64_t begin, int64_t end) {
+        Scratch<T> buffer(ALL * most * n);
+        for (int64_t first = begin * most; first < smaller(end * most, sizes.groups); first += most) {
+            const int64_t width = smaller(most, sizes.groups - first);
+            // Calls move(element in the buffer, element of tensor k) for all of these groups.
+            auto walk = [&](int k, auto move) {
+                for (int64_t o = 0; o < sizes.outer; o++) {
+                    T* from = tensors[k] + (o * sizes.groups + first) * inner;
+                    T* to = &buffer[k * most * n + o * inner];
+                    for (int64_t g = 0; g < width; g++)
+                        for (int64_t j = 0; j < inner; j++) move(to[g * n + j], from[g * inner + j]);
+                }
+            };
+            for (int k = 0; k < READ; k++) walk(k, [](T& row, T& element) { row = element; });
+            for (int64_t g = 0; g < width; g++) {
+                T* rows[ALL];
+                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? &buffer[(k * most + g) * n] : nullptr;
+                f(first + g, rows);
+            }
+            for (int k = READ; k < ALL; k++)
+                if (tensors[k]) walk(k, [](T& row, T& element) { element = row; });
+        }
     });
 }
 
@@ -60,27 +75,24 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T *w = weight ? values<T>(*weight) : nullptr, *b = bias ? values<T>(*bias) : nullptr;
-        for_each_group<T>(sizes, 1, [&](int64_t group, T* buffer) {
-            const T* from = gathered(values<T>(x), group, sizes, buffer);
+        T* const tensors[] = {const_cast<T*>(values<T>(x)), values<T>(out)};
+        for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
+            const T* from = rows[0];
+            T* to = rows[1];
             const T centre = T(row_sum<T>(n, [=](int64_t i) { return from[i]; }) / double(n));
-            const double spread =
-                row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n);
+            const T spread =
+                T(row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
             values<T>(mean)[group] = centre;
-            values<T>(variance)[group] = T(spread);
-            const T rate = T(1 / ::sqrt(double(T(spread)) + sizes.eps));
+            values<T>(variance)[group] = spread;
+            const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
             if (sizes.by_group || !w) {
                 const T scale = w ? rate * w[group] : rate, shift = b ? b[group] : T(0);
-                for_each_row(values<T>(out), group, sizes, [=](T* to, int64_t start) {
-                    INDEPENDENT for (int64_t j = 0; j < sizes.inner; j++) to[j] =
-                        (from[start + j] - centre) * scale + shift;
-                });
-                return;
-            }
-            T* to = values<T>(out) + group * n;
-            if (b)
+                INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * scale + shift;
+            } else if (b) {
                 INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j] + b[j];
-            else
+            } else {
                 INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j];
+            }
         });
     });
 }
@@ -99,19 +111,14 @@ struct Slope {
 
 // Weight and bias by group: their gradients are the two sums that dx needs anyway.
 template <class T>
-void backward_by_group(const T* g, const T* x, const T* weight, T* for_x, T* for_weight, T* for_bias, int64_t group,
-                       Slope<T> slope, const Normalizing& sizes) {
-    const int64_t n = sizes.outer * sizes.inner;
+void backward_by_group(const T* g, const T* x, T factor, T* to, T* for_weight, T* for_bias, int64_t n, Slope<T> slope) {
     const double sum = row_sum<T>(n, [=](int64_t i) { return g[i]; });
     const double sum_y = row_sum<T>(n, [=](int64_t i) { return g[i] * slope.y(x[i]); });
-    if (for_bias) for_bias[group] = T(sum);
-    if (for_weight) for_weight[group] = T(sum_y);
-    if (!for_x) return;
-    const T factor = weight ? weight[group] : T(1);
+    if (for_bias) *for_bias = T(sum);
+    if (for_weight) *for_weight = T(sum_y);
+    if (!to) return;
     slope.mean_g = T(sum / double(n)), slope.mean_gy = T(sum_y / double(n));
-    for_each_row(for_x, group, sizes, [=](T* to, int64_t start) {
-        INDEPENDENT for (int64_t j = 0; j < sizes.inner; j++) to[j] = factor * slope.of(g[start + j], x[start + j]);
-    });
+    INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = factor * slope.of(g[j], x[j]);
 }
 
 // Weight and bias by place: a group adds to their gradients.
@@ -153,10 +160,10 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
         };
         if (sizes.by_group || !w) {
             T *dw = for_weight ? values<T>(*for_weight) : nullptr, *db = for_bias ? values<T>(*for_bias) : nullptr;
-            for_each_group<T>(sizes, 2, [&](int64_t group, T* buffer) {
-                const T* g = gathered(values<T>(gradient), group, sizes, buffer);
-                const T* from = gathered(values<T>(x), group, sizes, buffer + n * (sizes.outer > 1));
-                backward_by_group(g, from, w, dx, dw, db, group, slope(group), sizes);
+            T* const tensors[] = {const_cast<T*>(values<T>(gradient)), const_cast<T*>(values<T>(x)), dx};
+            for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* rows) {
+                backward_by_group(rows[0], rows[1], w ? w[group] : T(1), rows[2], dw ? dw + group : nullptr,
+                                  db ? db + group : nullptr, n, slope(group));
             });
             return;
         }

@@ -5,8 +5,10 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "walk.h"
 #include "window.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 // Calls f(i) for each image [y, x] of a tensor [N, C, y, x], on several threads where there is enough work.
@@ -19,34 +21,43 @@ void for_each_image(const Tensor& images, int64_t work, F f) {
 
 // The taps of an axis that see the image from output o: first to last - 1.
 struct Taps {
-    int64_t first, last;
+    int64_t first, last, input;  // what the first of them sees
+
     Taps(const Axis& axis, int64_t o) {
         const int64_t start = axis.input(o, 0), room = axis.in - start;
         first = start < 0 ? (-start + axis.dilation - 1) / axis.dilation : 0;
         last = (room + axis.dilation - 1) / axis.dilation;
         if (last > axis.kernel) last = axis.kernel;
+        input = axis.input(o, first);
     }
 };
 
+// Row by row of the result, tap by tap: neighbours are compared at once.
 template <class T>
-void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window) {
-    for (int64_t oy = 0; oy < window.y.out; oy++) {
+void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across) {
+    const Axis& axis = window.x;
+    for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
         const Taps rows(window.y, oy);
-        for (int64_t ox = 0; ox < window.x.out; ox++) {
-            const Taps columns(window.x, ox);
-            int64_t place = window.y.input(oy, rows.first) * window.x.in + window.x.input(ox, columns.first);
-            T largest = T(-INFINITY);
-            for (int64_t i = rows.first; i < rows.last; i++) {
-                const int64_t row = window.y.input(oy, i) * window.x.in + window.x.input(ox, 0);
-                for (int64_t j = columns.first; j < columns.last; j++) {
-                    const int64_t at = row + j * window.x.dilation;
-                    const bool wins = (x[at] > largest) | (x[at] != x[at]);
-                    largest = wins ? x[at] : largest;
-                    place = wins ? at : place;
-                }
+        for (int64_t o = 0; o < axis.out; o++) {
+            out[o] = T(-INFINITY);
+            indices[o] = rows.input * axis.in + across[o].input;
+        }
+        for (int64_t i = rows.first; i < rows.last; i++) {
+            for (int64_t j = 0; j < axis.kernel; j++) {
+                const int64_t start = window.y.input(oy, i) * axis.in + axis.input(0, j);
+                const Span seen = axis.outputs(j);
+                auto compare = [=](int64_t stride) {
+                    INDEPENDENT for (int64_t o = seen.begin; o < seen.end; o++) {
+                        const int64_t at = start + o * stride;
+                        const T value = x[at];
+                        const bool wins = (value > out[o]) | (value != value);
+                        out[o] = wins ? value : out[o];
+                        indices[o] = wins ? at : indices[o];
+                    }
+                };
+                // strides that the compiler knows are read in vectors
+                axis.stride == 1 ? compare(1) : axis.stride == 2 ? compare(2) : compare(axis.stride);
             }
-            *out++ = largest;
-            *indices++ = place;
         }
     }
 }
@@ -58,9 +69,11 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Wi
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
+        Scratch<Taps> columns(window.x.out);  // the same for all rows
+        for (int64_t o = 0; o < window.x.out; o++) columns[o] = Taps(window.x, o);
         for_each_image(x, outputs * window.taps(), [&](int64_t i) {
             max_pool_image(static_cast<const T*>(x.data) + i * inputs, static_cast<T*>(out.data) + i * outputs,
-                           static_cast<int64_t*>(indices.data) + i * outputs, window);
+                           static_cast<int64_t*>(indices.data) + i * outputs, window, columns.data);
         });
     });
 }
@@ -90,9 +103,9 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
             const T* from = static_cast<const T*>(x.data) + i * window.inputs();
             T* to = static_cast<T*>(out.data) + i * window.outputs();
             for (int64_t oy = 0; oy < window.y.out; oy++) {
-                const Span rows = span_of(window.y, oy, averaging.counts_padding);
+                const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
-                    const Span columns = span_of(window.x, ox, averaging.counts_padding);
+                    const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
                     T sum = 0;
                     for (int64_t y = rows.begin; y < rows.end; y++)
                         for (int64_t x = columns.begin; x < columns.end; x++) sum += from[y * window.x.in + x];
@@ -113,9 +126,9 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
             T* to = static_cast<T*>(out.data) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
             for (int64_t oy = 0; oy < window.y.out; oy++) {
-                const Span rows = span_of(window.y, oy, averaging.counts_padding);
+                const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
-                    const Span columns = span_of(window.x, ox, averaging.counts_padding);
+                    const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
                     const T share = T(*from++ / T(divisor_of(averaging, rows, columns)));
                     for (int64_t y = rows.begin; y < rows.end; y++)
                         for (int64_t x = columns.begin; x < columns.end; x++) to[y * window.x.in + x] += share;
@@ -124,3 +137,5 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
         });
     });
 }
+
+}  // namespace NORCH_ISA

@@ -105,8 +105,8 @@ __global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging aver
     const int64_t step = gridDim.x * int64_t(blockDim.x);
     for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
         const Pixel o(e, window.y.out, window.x.out);
-        const Span rows = span_of(window.y, o.y, averaging.counts_padding);
-        const Span columns = span_of(window.x, o.x, averaging.counts_padding);
+        const Seen rows = inputs_of(window.y, o.y, averaging.counts_padding);
+        const Seen columns = inputs_of(window.x, o.x, averaging.counts_padding);
         const T* image = x + o.image * window.inputs();
         T sum = T(0);
         for (int64_t i = rows.begin; i < rows.end; i++)
@@ -124,10 +124,10 @@ __global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size
         const Pixel at(e, window.y.in, window.x.in);
         const Span rows = outputs_over(window.y, at.y), columns = outputs_over(window.x, at.x);
         T sum = T(0);
-        for (int64_t i = rows.begin; i <= rows.end; i++) {
-            const Span y = span_of(window.y, i, averaging.counts_padding);
-            for (int64_t j = columns.begin; j <= columns.end; j++) {
-                const Span x = span_of(window.x, j, averaging.counts_padding);
+        for (int64_t i = rows.begin; i < rows.end; i++) {
+            const Seen y = inputs_of(window.y, i, averaging.counts_padding);
+            for (int64_t j = columns.begin; j < columns.end; j++) {
+                const Seen x = inputs_of(window.x, j, averaging.counts_padding);
                 const T slope = gradient[(at.image * window.y.out + i) * window.x.out + j];
                 sum += T(slope / T(divisor_of(averaging, y, x)));
             }

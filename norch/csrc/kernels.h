@@ -89,6 +89,11 @@ struct Normalizing {
     KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
                                 const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
                                 const Normalizing& sizes))                                          \
+    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
+    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
+    KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
+    KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
+    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
     /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
@@ -110,11 +115,6 @@ struct Normalizing {
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
-    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))                                       \
-    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
-    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
-    KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
-    KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
-    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging))
+    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))
 
 #define KERNELS VECTOR_KERNELS PLAIN_KERNELS

@@ -6,6 +6,10 @@
 #pragma once
 #include "ops.h"
 
+struct Span {
+    int64_t begin, end;  // the end is not part of it
+};
+
 struct Axis {
     int64_t in, out, kernel, stride, dilation, before;
 
@@ -16,6 +20,13 @@ struct Axis {
     HOST_DEVICE int64_t output(int64_t i, int64_t tap) const {
         const int64_t start = i + before - tap * dilation;
         return start < 0 || start % stride || start / stride >= out ? -1 : start / stride;
+    }
+
+    // The outputs that see the image, not padding, through a tap.
+    HOST_DEVICE Span outputs(int64_t tap) const {
+        const int64_t left = before - tap * dilation, right = in - 1 + left;
+        const int64_t begin = left > 0 ? (left + stride - 1) / stride : 0, end = right < 0 ? 0 : right / stride + 1;
+        return {begin < out ? begin : out, end < out ? end : out};
     }
 };
 
@@ -37,14 +48,15 @@ struct Averaging {
     int32_t counts_padding;  // those in the padding among them
 };
 
-struct Span {
-    int64_t begin, end, count;  // the inputs that an output sees along an axis, and how many elements it counts there
+// The inputs that an output sees along an axis, and how many elements it counts there.
+struct Seen : Span {
+    int64_t count;
 };
 
-HOST_DEVICE Span span_of(const Axis& axis, int64_t o, bool counts_padding) {
+HOST_DEVICE Seen inputs_of(const Axis& axis, int64_t o, bool counts_padding) {
     if (axis.stride == 0) {
         const int64_t begin = o * axis.in / axis.out, end = ((o + 1) * axis.in + axis.out - 1) / axis.out;
-        return {begin, end, end - begin};
+        return {{begin, end}, end - begin};
     }
     int64_t begin = o * axis.stride - axis.before, end = begin + axis.kernel;
     if (end > axis.in + axis.before) end = axis.in + axis.before;
@@ -52,25 +64,17 @@ HOST_DEVICE Span span_of(const Axis& axis, int64_t o, bool counts_padding) {
     if (begin < 0) begin = 0;
     if (end > axis.in) end = axis.in;
     if (end < begin) end = begin;
-    return {begin, end, counts_padding ? padded : end - begin};
+    return {{begin, end}, counts_padding ? padded : end - begin};
 }
 
-// The first and the last of the outputs that see input i; none where the first is larger.
+// The outputs that see input i.
 HOST_DEVICE Span outputs_over(const Axis& axis, int64_t i) {
-    int64_t first, last;
-    if (axis.stride == 0) {
-        first = i * axis.out / axis.in;
-        last = ((i + 1) * axis.out + axis.in - 1) / axis.in - 1;
-    } else {
-        const int64_t start = i + axis.before - axis.kernel + 1;
-        first = start <= 0 ? 0 : (start + axis.stride - 1) / axis.stride;
-        last = (i + axis.before) / axis.stride;
-        if (last >= axis.out) last = axis.out - 1;
-    }
-    return {first, last, last - first + 1};
+    if (axis.stride == 0) return {i * axis.out / axis.in, ((i + 1) * axis.out + axis.in - 1) / axis.in};
+    const int64_t start = i + axis.before - axis.kernel + 1, end = (i + axis.before) / axis.stride + 1;
+    return {start <= 0 ? 0 : (start + axis.stride - 1) / axis.stride, end < axis.out ? end : axis.out};
 }
 
 // What the sum over two spans is divided by.
-HOST_DEVICE double divisor_of(const Averaging& averaging, const Span& y, const Span& x) {
+HOST_DEVICE double divisor_of(const Averaging& averaging, const Seen& y, const Seen& x) {
     return averaging.divisor ? averaging.divisor : double(y.count * x.count);
 }
