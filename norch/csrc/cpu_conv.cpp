@@ -22,7 +22,7 @@ namespace {
 
 enum {
     BLOCK = 65536,           // elements of the columns of a block,
-    POSITIONS = 128,         // which has at least so many columns: the weight is read once for each block
+    POSITIONS = 256,         // which has at least so many columns: the weight is read once for each block
     PARTIALS = 16,           // parts into which the samples are split for the gradient of the weight,
     PARTIAL_SIZE = 1 << 20,  // if all of them together have at most so many elements
 };
@@ -79,7 +79,8 @@ void for_each_row(const Images<T>& images, const Window& window, const Block& bl
                     T* image = images.data + s * images.per_sample + c * window.inputs();
                     for (int64_t o = block.row; o < block.row + block.rows; o++, at += x.out) {
                         const int64_t row = y.input(o, i);
-                        f(y.holds(row) && seen.begin < seen.end ? image + row * x.in + start : nullptr, at, seen.begin, seen.end);
+                        f(y.holds(row) && seen.begin < seen.end ? image + row * x.in + start : nullptr, at, seen.begin,
+                          seen.end);
                     }
                 }
             }

@@ -50,8 +50,11 @@ void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
                 for (int64_t o = 0; o < sizes.outer; o++) {
                     T* from = tensors[k] + (o * sizes.groups + first) * inner;
                     T* to = &buffer[k * most * n + o * inner];
-                    for (int64_t g = 0; g < width; g++)
-                        for (int64_t j = 0; j < inner; j++) move(to[g * n + j], from[g * inner + j]);
+                    if (inner == 1)
+                        INDEPENDENT for (int64_t g = 0; g < width; g++) move(to[g * n], from[g]);
+                    else
+                        for (int64_t g = 0; g < width; g++)
+                            INDEPENDENT for (int64_t j = 0; j < inner; j++) move(to[g * n + j], from[g * inner + j]);
                 }
             };
             for (int k = 0; k < READ; k++) walk(k, [](T& row, T& element) { row = element; });
