@@ -3,7 +3,7 @@
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
 // parts are cuda_device.cuh (memory and copies), cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh, cuda_nn.cuh (layers and
-// losses), cuda_optim.cuh, cuda_reduce.cuh and cuda_index.cuh.
+// losses), cuda_norm.cuh, cuda_windows.cuh (convolution and pooling), cuda_optim.cuh, cuda_reduce.cuh and cuda_index.cuh.
 
 #include <math.h>
 
@@ -228,6 +228,8 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
 #include "cuda_fill.cuh"
 #include "cuda_matmul.cuh"
 #include "cuda_nn.cuh"
+#include "cuda_norm.cuh"
+#include "cuda_windows.cuh"
 #include "cuda_optim.cuh"
 #include "cuda_reduce.cuh"
 #include "cuda_index.cuh"

@@ -1,6 +1,35 @@
 """One family of layers a file."""
 
 from .container import ModuleList, Sequential
+from .conv import Conv1d, Conv2d, Fold, Unfold
+from .dropout import Dropout, Dropout1d, Dropout2d
+from .embedding import Embedding
 from .linear import Flatten, Identity, Linear
+from .normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm
+from .pooling import AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 
-__all__ = ["Flatten", "Identity", "Linear", "ModuleList", "Sequential"]
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Embedding",
+    "Flatten",
+    "Fold",
+    "GroupNorm",
+    "Identity",
+    "LayerNorm",
+    "Linear",
+    "MaxPool1d",
+    "MaxPool2d",
+    "ModuleList",
+    "Sequential",
+    "Unfold",
+]
