@@ -32,4 +32,19 @@ __all__ = [
     "ModuleList",
     "Sequential",
     "Unfold",
+from .attention import MultiheadAttention
+from .container import ModuleDict, ModuleList, Sequential
+from .parameters import ParameterDict, ParameterList
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+
+    "GRU",
+    "GRUCell",
+    "LSTM",
+    "LSTMCell",
+    "ModuleDict",
+    "MultiheadAttention",
+    "ParameterDict",
+    "ParameterList",
+    "RNN",
+    "RNNCell",
 ]
