@@ -353,6 +353,7 @@ UNARY_OPS(UNARY_CPU)
         binary<name##_row, rule>(x, y, out);                  \
     }
 BINARY_OPS(BINARY_CPU)
+DERIVATIVE_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
 //
