@@ -5,7 +5,8 @@
 
 Each cell is a peer's time, its ratio to norch's (above 1: norch is faster) and the spread of that ratio, within which
 the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, norch, ...),
-in many short rounds; times are medians, a ratio is one of medians. Results are compared before they are timed.
+in many short rounds; times are medians, a ratio is one of medians. With one thread a time is the processor's, which
+other work on the machine disturbs little; with more it is the clock's. Results are compared before they are timed.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Budget:
 
     def __init__(self, quick: bool, threads: int) -> None:
         self.total, self.round, self.fewest, self.most = (0.15, 0.002, 3, 9) if quick else (4.0, 0.01, 5, 61)
+        self.clock = time.perf_counter if threads > 1 else time.process_time  # which stands still while others work
         self.rest = 0.03 if threads > 1 else 0.0  # a peer's threads spin for a while when their work is done
 
 
@@ -99,7 +101,7 @@ def measure_row(row: Any, frameworks: dict[str, Any], budget: Budget) -> dict[st
         elif not (error := disagreement(ours, result, framework)) <= TOLERANCE:  # so that NaN is refused too
             wrong[name] = error
             continue
-        codes[name] = timeit.Timer(code, "import gc; gc.enable()", globals=names)
+        codes[name] = timeit.Timer(code, "import gc; gc.enable()", timer=budget.clock, globals=names)
     times = measure(codes, budget)
     norch.empty_cache()
     return {"row": row.name, "wrong": wrong, **summary(times, row)}
