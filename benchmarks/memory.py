@@ -48,6 +48,8 @@ def in_norch(peak: Peak, setup: Callable[[Any], dict[str, Any]]) -> tuple[int, i
     peak.bytes = 0
     for _ in range(STEPS):
         step()
+    if not peak.bytes:
+        raise RuntimeError("no call into C was seen: norch finds its functions where ccalls.py does not look")
     return peak.bytes - before, norch.memory_reserved() - reserved_before
 
 
