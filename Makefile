@@ -91,7 +91,7 @@ OBJECTS += $(BUILD)/cuda.o
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
 LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
 else ifeq ($(CUDA),emu)
-OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o
+OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
 
 # Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
@@ -126,8 +126,9 @@ $(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
 GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
              -gencode arch=compute_90,code=[sm_90,compute_90]
+HOST_COMPILER := $(firstword $(filter-out ccache %/ccache distcc,$(CXX)))
 # 186: "comparison of unsigned integer with zero", in formulas that serve every dtype.
-NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(firstword $(CXX)) -diag-suppress 186 \
+NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
              -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
 
 ifeq ($(CUDA),1)
@@ -144,7 +145,7 @@ $(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
-$(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags
+$(BUILD)/emulator.o $(BUILD)/memory.o: $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
 	@echo "compile $<"
 	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
 	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
