@@ -169,8 +169,7 @@ example: all
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
 ifeq ($(CUDA),emu)
-test: export NORCH_LIBRARY := $(LIBRARY)
-example: export NORCH_LIBRARY := $(LIBRARY)
+test example: export NORCH_LIBRARY := $(abspath $(LIBRARY))
 test: all .venv/ready
 	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/test_packaging.py $(ARGS)
 	.venv/bin/python -m pytest tests/test_cuda.py $(ARGS)

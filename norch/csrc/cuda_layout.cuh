@@ -30,7 +30,8 @@ template <int N>
 struct Strides {
     int64_t size;                  // number of elements
     int32_t ndim;                  // at least 1
-    int32_t narrow;                // 32 bits can count the elements
+    int16_t narrow;                // 32 bits can count the elements
+    int16_t packed = false;        // elementwise kernels may take neighbours together (packed_strides)
     int64_t shape[MAX_DIMS];
     int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 where it is repeated
     Divider dividers[MAX_DIMS];
@@ -43,8 +44,8 @@ struct Strides {
         }
     }
 
-    // Whether one step along a single dimension leads from each element to the next: the fast path of every kernel.
-    // Contiguous operands of any shape have been collapsed to that.
+    // Whether one step along a single dimension leads from each element to the next. Contiguous operands of any shape
+    // have been collapsed to that.
     __device__ bool simple() const { return ndim == 1; }
     __device__ Offsets<N> step_to(int64_t i) const {
         Offsets<N> offsets;
