@@ -19,15 +19,8 @@ namespace {
 // ---- Elementwise kernels ----------------------------------------------------------------------------------------
 
 enum {
-    PACK = 4,   // elements that one instruction reads or writes
-    PACKS = 2,  // of them a thread has under way at once, to keep the memory busy
+    PACKS = 2,  // that a thread has under way at once, to keep the memory busy
     SHARE = PACKS * PACK
-};
-
-// Elements side by side. With the largest alignment that hardware reads at once, 16 bytes.
-template <class T>
-struct alignas(PACK * sizeof(T) < 16 ? PACK * sizeof(T) : 16) Pack {
-    T of[PACK];
 };
 
 // The K-th operand of a kernel: elements in memory, or a Python number that came by value with the launch.

@@ -20,6 +20,14 @@ struct Divider {
     __device__ uint32_t divide(uint32_t n) const { return (__umulhi(n, factor) + n) >> shift; }
 };
 
+enum { PACK = 4 };  // elements that one instruction reads or writes
+
+// Elements side by side, with the largest alignment that hardware reads at once, 16 bytes.
+template <class T, int N = PACK>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
+    T of[N];
+};
+
 // The offsets of one element in each of N operands.
 template <int N>
 struct Offsets {

@@ -1,4 +1,4 @@
-// CUDA kernels of layers and losses: the linear layer, softmax, cross-entropy and the mean squared error, with their
+// CUDA kernels of layers and losses: softmax, cross-entropy and the mean squared error, with their
 // gradients. A part of cuda.cu. All work on rows of n elements side by side: a row of threads for each (threadIdx.y), and
 // as many of those in a block as fit. A row that is read again comes out of the cache near the processor.
 
@@ -209,15 +209,6 @@ void launch_rows(const char* name, Kernel* kernel, const Tensor& out, Pointers..
 }
 
 }  // namespace
-
-// out = x @ weight.T + bias
-void linear_tensor_cuda(const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out) {
-    Tensor transposed = weight;
-    swap(transposed.shape[0], transposed.shape[1]);
-    swap(transposed.strides[0], transposed.strides[1]);
-    matmul_tensor_cuda(x, transposed, out);
-    if (bias) add_tensor_cuda(out, expanded(*bias, out.shape, out.ndim, "linear"), out);
-}
 
 void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     for_real(x.dtype, [&](auto type) {
