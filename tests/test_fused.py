@@ -24,11 +24,8 @@ def pick(x, target):
     return -norch.where(chosen, log_softmax(x, 1), 0.0).sum(1)
 
 
-
-
 def labels():
     return norch.tensor([2, 0, 1, 1])
-
 
 
 FUSED = {
