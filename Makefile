@@ -60,6 +60,9 @@ MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(MODE_$(SANITIZE))
 FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
+ifeq ($(CUDA),emu)
+FLAGS += -DNORCH_BASELINE_ONLY
+endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
 ifeq ($(shell uname -s),Linux)
 LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
@@ -74,7 +77,8 @@ endif
 
 # The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
 # The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
-ISAS := baseline$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512)
+# The emulator's variants are about other kernels and do with the baseline.
+ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
