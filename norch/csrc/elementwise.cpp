@@ -196,19 +196,21 @@ static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, c
     return result;
 }
 
-// Integers have no infinity: dividing by zero must be refused before a kernel traps.
+// Integers have no infinity: dividing by zero is refused.
 static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     static const UnaryKernel all_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(all);
-    bool nonzero = divisor.dtype == BOOL ? divisor.value.truth : divisor.value.integer != 0;
-    if (!divisor.is_number) {
-        if (divisor.size == 0) return;
-        const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-        Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
-        all_kernels[kind_of(divisor.device)](divisor, *verdict);
-        if (verdict->device != CPU) verdict = on_device(*verdict, CPU);
-        nonzero = *static_cast<bool*>(verdict->data);
+    using ExpectKernel = void (*)(const Tensor&, const Fault&);
+    static const ExpectKernel expect_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(expect);
+    const Fault fault = {Fault::DIVISION, 0, name, 0, 0, 0};
+    if (divisor.is_number) {
+        if (divisor.dtype == BOOL ? !divisor.value.truth : divisor.value.integer == 0) fail_with(fault, 0);
+        return;
     }
-    if (!nonzero) fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", name);
+    if (divisor.size == 0) return;
+    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
+    all_kernels[kind_of(divisor.device)](divisor, *verdict);
+    expect_kernels[kind_of(divisor.device)](*verdict, fault);
 }
 
 static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,

@@ -20,6 +20,19 @@
 #include "tensor.h"
 #include "window.h"
 
+// What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
+// the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
+struct Fault {
+    enum : int32_t { NONE, INDEX, TARGET, DIVISION };
+    int32_t kind;
+    int32_t axis;           // INDEX: which one
+    const char* operation;  // for the message
+    int64_t size;           // INDEX: of the axis; TARGET: the number of classes
+    int64_t ignored;        // TARGET: the class that counts for nothing
+    int64_t value;          // what was found
+};
+[[noreturn]] void fail_with(const Fault& fault, int64_t value);
+
 // The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
@@ -77,10 +90,11 @@ struct Normalizing {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
-    /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
-    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
-    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
-                                    int64_t ignored, double scale))                                 \
+    /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
+    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
+                           int64_t ignored))                                                        \
+    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \
+                                    const Tensor& scale, Tensor& out, int64_t ignored))             \
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
@@ -116,8 +130,13 @@ struct Normalizing {
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
-    /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
-    KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
+    /* fails where truth, a single bool, is false */                                                \
+    KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
+    /* offsets = index * stride, or += unless first; fails where an index is not in 0 ... bounds.size - 1 and neither,   \
+       where it wraps, counts from the end. All int64, of one shape */                              \
+    KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first, Tensor& offsets)) \
+    /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails where one is no class */ \
+    KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
     /* the elements of out at offsets = x, or += x (bool: |= x), where places may repeat; x has out's shape and dtype */ \
     KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \

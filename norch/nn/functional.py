@@ -264,7 +264,7 @@ def _class_index(name: str, target, scores, ignore_index: int) -> tuple[Tensor, 
 
 
 def _check_range(name: str, target, classes: int, ignore_index: int) -> None:
-    if not target.numel:
+    if not target.numel or target.device != "cpu":  # a GPU finds it itself, in gather, and nobody waits for that
         return
     low, high = target.min().item(), target.max().item()
     if low < 0 or high >= classes:
