@@ -1,4 +1,4 @@
-"""norch.nn's losses, norch.optim and its schedulers against torch: values, gradients, whole trainings and resumed ones."""
+"""Losses, optimizers and schedulers against torch: values, gradients, whole trainings and resumed ones."""
 
 from __future__ import annotations
 
