@@ -4,7 +4,7 @@
     python benchmarks/run.py --threads 1 --only "exp|matmul" --quick
 
 Each cell is a peer's time, its ratio to norch's (above 1: norch is faster) and the spread of that ratio, within which
-the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, norch, ...),
+the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, torch, ...),
 in many short rounds; times are medians, a ratio is one of medians. With one thread a time is the processor's, which
 other work on the machine disturbs little; with more it is the clock's. Results are compared before they are timed.
 """
@@ -16,6 +16,7 @@ import json
 import math
 import os
 import platform
+import random
 import re
 import statistics
 import subprocess
@@ -53,17 +54,18 @@ def calls_of_a_round(code: timeit.Timer, seconds: float) -> tuple[int, float]:
 
 
 def measure(codes: dict[str, timeit.Timer], budget: Budget) -> dict[str, list[float]]:
-    """Seconds a call of each code, a list over the rounds; the codes take turns in each round."""
+    """Seconds a call of each code, a list over the rounds; in each round all take their turn."""
     plans = {name: calls_of_a_round(code, budget.round) for name, code in codes.items()}
     expected = sum(count * seconds + budget.rest for count, seconds in plans.values())
     times: dict[str, list[float]] = {name: [] for name in codes}
+    shuffler = random.Random(1)
     for _ in range(min(budget.most, max(budget.fewest, int(budget.total / expected)))):
-        for name, code in codes.items():
+        for name in shuffler.sample(list(codes), len(codes)):  # nobody always inherits the same caches
             count, _ = plans[name]
             time.sleep(budget.rest)
             if count > 1:
-                code.timeit(1)  # fetches what the others pushed out of the caches
-            times[name].append(code.timeit(count) / count)
+                codes[name].timeit(1)  # fetches what the others pushed out
+            times[name].append(codes[name].timeit(count) / count)
     return times
 
 
@@ -145,6 +147,10 @@ def duration(seconds: float) -> str:
     return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
 
 
+def compared(ratio: float, spread: float) -> str:
+    return f"{ratio:5.{2 if ratio < 99 else 0}f} {f'±{spread:.0%}' if spread < 1 else '>99%':<5}"
+
+
 def header(peers: list[str]) -> str:
     cells = "".join(f"{name:>9} {'ratio':>5}      " for name in peers)
     return f"{'':{WIDTH}} {'norch':>8} {cells} {'floor':>5} {'aim':>5} met"
@@ -156,8 +162,7 @@ def line(result: dict[str, Any], peers: list[str]) -> str:
         if name in result["wrong"]:
             cells += f"differs by {result['wrong'][name]:.0e}".rjust(PEER_WIDTH)
         elif name in result["ratios"]:
-            ratio, spread = result["ratios"][name]
-            cells += f"{duration(result['seconds'][name]):>9} {ratio:5.2f} {f'±{spread:.0%}':<5}"
+            cells += f"{duration(result['seconds'][name]):>9} {compared(*result['ratios'][name])}"
         else:
             cells += " " * PEER_WIDTH
     asked = [f"{value:g}" if value is not None else "" for value in (result["floor"], result["aim"])]
