@@ -49,7 +49,7 @@ def flatten(data: Any) -> tuple[Any, tuple[int, ...]]:
                     f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}"
                 )
         shape += (size,)
-        level = list(chain.from_iterable(level))
+        level = level[0] if len(level) == 1 else list(chain.from_iterable(level))
     return level, shape
 
 

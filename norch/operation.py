@@ -12,7 +12,7 @@ from weakref import ref
 
 from . import _C
 from ._C import lib, number, raise_error
-from .autograd import function as _function
+from .autograd.function import edge, node, record
 from .autograd.mode import mode
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
@@ -25,6 +25,7 @@ def wrap(ptr: int) -> Any:
     """The Tensor that owns a C tensor."""
     result = _new(Tensor)
     result._ptr = ptr
+    result._edge = result.grad = None
     return result
 
 
@@ -69,7 +70,7 @@ def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Calla
     def method(self: Any) -> Any:
         result = wrap(function(self._ptr) or raise_error())
         if backward is not None and self._edge is not None and mode.enabled:
-            return _function.record(result, backward(self), (self._edge,))
+            record(result, node(backward, (self,)), (self._edge,))
         return result
 
     def method_(self: Any) -> Any:
@@ -88,13 +89,13 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             b = other
         else:
             b = operand(other)
-            other = b if isinstance(b, Tensor) else other  # an array
-        if b is NotImplemented:
-            return NotImplemented
-        result = _new(Tensor)
-        result._ptr = function(self._ptr, b._ptr) or raise_error()
-        if (self._edge is not None or b._edge is not None) and backward is not None and mode.enabled:
-            _function.record(result, backward(self, other), (self._edge, b._edge))  # other: a number stays a number
+            if b is NotImplemented:
+                return NotImplemented
+            other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
+        result = wrap(function(self._ptr, b._ptr) or raise_error())
+        x, y = self._edge, b._edge
+        if (x or y) and backward is not None and mode.enabled:
+            record(result, node(backward, (self, other)), (x, y))
         return result
 
     def reflected(self: Any, other: Any) -> Any:
@@ -145,9 +146,9 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
 
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` where an input requires gradients."""
-    edges = [_function.edge(x) for x in inputs]
+    edges = [edge(x) for x in inputs]
     if mode.enabled and any(edges):
-        return _function.record(result, backward(*inputs, *parameters), edges)
+        return record(result, backward(*inputs, *parameters), edges)
     return result
 
 
@@ -156,10 +157,10 @@ def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     result = wrap(ptr or raise_error())
     edge, root = base._edge, base._base
     # a leaf is the base of its views, though it may be a view itself: writing through them must find it
-    result._base = root = base if root is None or (edge is not None and edge.is_leaf) else root
+    result._base = root = base if root is None or (edge is not None and edge.age == 0) else root
     if edge is not None and mode.enabled:
-        _function.record(result, backward(base, *parameters), (edge,))
-        if not root._edge.is_leaf:
+        record(result, backward(base, *parameters), (edge,))
+        if not root._edge.age == 0:
             root._views = root._views or []
             root._views.append(ref(result))
     return result
@@ -174,7 +175,7 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
     node: Any = None
-    edges = [_function.edge(t) for t in (x, *others)]
+    edges = [edge(t) for t in (x, *others)]
     if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
         _check_leaf(x)
         if backward is not None:
@@ -193,8 +194,8 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
 
 def _check_leaf(x: Any) -> None:
-    leaf = x if x._base is None or (x._edge is not None and x._edge.is_leaf) else x._base
-    if leaf._edge is not None and leaf._edge.is_leaf:
+    leaf = x if x._base is None or (x._edge is not None and x._edge.age == 0) else x._base
+    if leaf._edge is not None and leaf._edge.age == 0:
         what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(
             f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place"
@@ -221,10 +222,10 @@ def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
     """Give x, whose memory was written into at `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
     target = base._edge
-    _function.record(x, node, edges)
+    record(x, node, edges)
     node.stamp = stamp
     if base is not x:  # the new values of the view, written into the base
-        _function.record(base, _view_functions().CopySlicesBackward(base, x, geometry(x)), (target, node))
+        record(base, _view_functions().CopySlicesBackward(base, x, geometry(x)), (target, node))
         follow_base(x)
     views = base._views or []
     base._views = [view for view in views if view() is not None]
@@ -248,7 +249,7 @@ def follow_base(x: Any) -> None:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
     base = x._base
     parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
-    _function.record(x, _view_functions().AsStridedBackward(base, *parameters), (base._edge,))
+    record(x, _view_functions().AsStridedBackward(base, *parameters), (base._edge,))
 
 
 def _view_functions() -> Any:

@@ -43,25 +43,28 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     A number becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
     """
 
-    _ptr: Any = None  # the address of the C tensor, which this object owns
+    # Every tensor has these (operation.wrap); what only some have has its default here.
+    _ptr: int  # the address of the C tensor, which this object owns
+    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    grad: Any
     _base: Any = None  # of a view: the tensor that it is a view of
     _shape: Any = None
-    _edge: Any = None  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
     _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
     _views: Any = None  # of a tensor that is no leaf: weak references to its views, which follow writes in place
-    grad: Any = None
 
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
     def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
         self._ptr = address_of(data, float32, device)
+        self._edge = self.grad = None
         if requires_grad:
             self.requires_grad = True
 
     def __del__(self, free: Any = lib.free_tensor) -> None:
-        ptr = self._ptr
-        if ptr:
-            free(ptr)
+        try:
+            free(self._ptr)
+        except AttributeError:  # it was never made
+            pass
 
     # ---- What a tensor is ---------------------------------------------------------------------------------------
 
@@ -145,12 +148,12 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     @property
     def grad_fn(self) -> Any:
         """The node of the graph that computed this tensor; None for a leaf."""
-        return None if self._edge is None or self._edge.is_leaf else self._edge
+        return None if self._edge is None or self._edge.age == 0 else self._edge
 
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return self._edge is None or self._edge.is_leaf
+        return self._edge is None or self._edge.age == 0
 
     def retain_grad(self) -> None:
         """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)"""
@@ -483,6 +486,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
         copy = memo[id(self)] = operation._new(type(self))
         copy._ptr = lib.clone_tensor(self._ptr) or raise_error()
+        copy._edge = copy.grad = None
         copy.requires_grad = self.requires_grad
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy

@@ -85,10 +85,10 @@ def _send(parts: Iterable[tuple[Any, Any]], arrived: Any, waiting: Any, leaves: 
             arrived[target] = arrived[target] + part
             continue
         arrived[target] = part
-        if target.is_leaf:
-            leaves.append(target)
-        else:
+        if target.age:
             heappush(waiting, (-target.age, target))
+        else:
+            leaves.append(target)
 
 
 def _through_hooks(hooks: Any, gradient: Any) -> Any:

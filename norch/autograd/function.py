@@ -17,6 +17,7 @@ from .mode import mode, no_grad
 
 _clock = _C.write_clock
 _next_age = count(1).__next__
+_new = object.__new__
 
 
 class Function:
@@ -48,12 +49,12 @@ class Function:
     broadcasts = False  # whether operands may be smaller than the result
     overwrites = False  # in place: whether nothing of the first operand remains
 
-    is_leaf = False
     input: Any = ()
     edges: Any = ()
-    age = 0  # grows from node to node: a node is younger than all it depends on
+    age = 0  # grows from node to node: a node is younger than all it depends on; 0 at the leaves
     stamp = 0  # the write clock when the operation ran
     hooks: Any = None
+    _saves = False  # whether there is anything to do about values when the operation is recorded
     _output: Any = None
     _output_stamp = 0
     _saved: Any = ()
@@ -61,6 +62,9 @@ class Function:
 
     def __init__(self, *input: Any) -> None:
         self.input = input
+
+    def __init_subclass__(cls) -> None:
+        cls._saves = cls.saves_output or not cls.keeps_input
 
     # ---- What a backward may ask
 
@@ -163,7 +167,7 @@ class Function:
             result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
         if any(t is result for t in node._saved):
             node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
-            node.saves_output = True
+            node.saves_output = node._saves = True
         node.input = [x if isinstance(x, _tensor.Tensor) else None for x in args]
         return record(result, node, node.edges)
 
@@ -219,10 +223,16 @@ class HookHandle:
 class AccumulateGrad(Function):
     """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
 
-    is_leaf = True
-
     def __init__(self, leaf: Any) -> None:
+        self.hooks, self.edges, self.age = None, (), 0  # older than every operation
         self.result = ref(leaf)
+
+
+def node(kind: Any, input: Sequence[Any]) -> Any:
+    """kind(*input), for a Function that has no parameters, without the cost of a call to __init__."""
+    made = _new(kind)
+    made.input = input
+    return made
 
 
 def edge(x: Any) -> Any:
@@ -235,11 +245,13 @@ def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     node.edges = edges
     node.age = _next_age()
     node.stamp = _clock.value
-    if node.saves_output:
-        node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-        node._output_stamp = node.stamp
-    if not node.keeps_input:
-        node.input = None
     node.result = ref(result)
+    node.hooks = None
+    if node._saves:
+        if node.saves_output:
+            node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            node._output_stamp = node.stamp
+        if not node.keeps_input:
+            node.input = None
     result._edge = node
     return result

@@ -11,8 +11,9 @@ import threading
 from typing import Any
 
 from .._C import lib, raise_error
+from .._C import write_clock as _clock
 from ..operation import recorded, wrap
-from .function import Function, record
+from .function import Function, node, record
 from .mode import mode
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -28,7 +29,7 @@ def linear(x: Any, weight: Any, bias: Any) -> Any:
         return None
     edges = x._edge, weight._edge, None if bias is None else bias._edge
     if mode.enabled and any(edges):
-        return record(wrap(ptr), LinearBackward(x, weight, bias), edges)
+        return record(wrap(ptr), node(LinearBackward, (x, weight, bias)), edges)
     return wrap(ptr)
 
 
@@ -49,8 +50,10 @@ class LinearBackward(Function):
         if mode.enabled:
             return self._formula(gradient)
         to_x, to_weight, to_bias = self.edges
-        x = self.x if to_weight is not None else self.input[0]  # values that are read must be unchanged
-        weight = self.y if to_x is not None else self.input[1]
+        x, weight, _ = self.input
+        if _clock.value != self.stamp:  # values that are read must be unchanged
+            x = self.x if to_weight is not None else x
+            weight = self.y if to_x is not None else weight
         needed = (to_x is not None) + 2 * (to_weight is not None) + 4 * (to_bias is not None)
         results = _three.results
         if lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, needed, results):
