@@ -2,24 +2,41 @@
 
 from . import functional, init
 from .activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
-from .loss import CrossEntropyLoss, MSELoss
+from .loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from .module import Module
 from .modules import Flatten, Identity, Linear, ModuleList, Sequential
 from .parameter import Parameter
 
 __all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
     "CrossEntropyLoss",
     "Flatten",
+    "HuberLoss",
     "Identity",
+    "KLDivLoss",
+    "L1Loss",
     "Linear",
     "LogSoftmax",
     "MSELoss",
     "Module",
     "ModuleList",
+    "NLLLoss",
     "Parameter",
     "ReLU",
     "Sequential",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Tanh",
     "functional",
