@@ -1,6 +1,6 @@
 """Layers, losses and what they are made of."""
 
-from . import functional, init
+from . import functional, init, utils
 from .activation import LogSoftmax, ReLU, Sigmoid, Softmax, Tanh
 from .loss import (
     BCELoss,
@@ -41,4 +41,5 @@ __all__ = [
     "Tanh",
     "functional",
     "init",
+    "utils",
 ]

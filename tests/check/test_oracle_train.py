@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -329,3 +330,178 @@ def test_modules_of_pairs(name):
         mine, theirs = getattr(norch.nn, name)(**to_norch(options)), getattr(torch.nn, name)(**options)
         assert_same(mine(to_norch(x), to_norch(y.clamp(max=1))), theirs(x, y.clamp(max=1)), "float32")
         assert set(mine.state_dict()) == set(theirs.state_dict())
+
+
+# ---- Schedulers ------------------------------------------------------------------------------------------------------
+
+
+class Decay:
+    """A callable with attributes, which a state_dict keeps."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __call__(self, epoch):
+        return self.rate**epoch
+
+
+SCHEDULERS = [
+    ("StepLR", {"step_size": 3}),
+    ("StepLR", {"step_size": 1, "gamma": 0.9}),
+    ("MultiStepLR", {"milestones": [7, 2, 2, 15], "gamma": 0.5}),
+    ("ExponentialLR", {"gamma": 0.93}),
+    ("LambdaLR", {"lr_lambda": lambda epoch: 1 / (1 + epoch)}),
+    ("LambdaLR", {"lr_lambda": [Decay(0.9), Decay(0.7)]}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.1, "end_factor": 0.6, "total_iters": 12}),
+    ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 4}),
+    *(("CosineAnnealingLR", {"T_max": count}) for count in (1, 2, 7, 25)),
+    ("CosineAnnealingLR", {"T_max": 10, "eta_min": 0.01}),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25}),
+    ("OneCycleLR", {"max_lr": [1.0, 2.0], "epochs": 5, "steps_per_epoch": 5, "pct_start": 0.4}),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25, "anneal_strategy": "linear", "three_phase": True}),
+    (
+        "OneCycleLR",
+        {
+            "max_lr": 1.0,
+            "total_steps": 25,
+            "div_factor": 5,
+            "final_div_factor": 100,
+            "base_momentum": [0.5, 0.6],
+            "max_momentum": 0.8,
+        },
+    ),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25, "cycle_momentum": False}),
+]
+
+
+def scheduled(lib, name, options, optimizer="SGD", **more):
+    """An optimizer of two groups and a scheduler for it."""
+    parameters = [lib.nn.Parameter(lib.ones(2)), lib.nn.Parameter(lib.ones(2))]
+    settings = {"lr": 0.2, **({"momentum": 0.9} if optimizer == "SGD" else {})}
+    groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": 0.5}]
+    made = getattr(lib.optim, optimizer)(groups, **settings)
+    for group in made.param_groups if more else ():
+        group["initial_lr"] = 2 * group["lr"]
+    return made, getattr(lib.optim.lr_scheduler, name)(made, **options, **more)
+
+
+def rates(optimizer, scheduler):
+    """All that a scheduler governs."""
+    keys = ("lr", "momentum", "betas", "initial_lr")
+    found = [scheduler.last_epoch, *scheduler.get_last_lr()]
+    for group in optimizer.param_groups:
+        found += [
+            number for key in keys for number in (lambda v: v if isinstance(v, tuple) else [v])(group.get(key, 0))
+        ]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW", "RMSprop"])
+@pytest.mark.parametrize("name, options", SCHEDULERS, ids=repr)
+def test_whole_schedules(name, options, optimizer):
+    mine, theirs = (scheduled(lib, name, options, optimizer) for lib in (norch, torch))
+    for _ in range(25):
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+        mine[1].step()
+        theirs[1].step()
+    assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("last_epoch", [0, 1, 5, 6, 11])
+@pytest.mark.parametrize("name, options", [row for row in SCHEDULERS if row[0] != "OneCycleLR"], ids=repr)
+def test_schedules_that_go_on_from_an_epoch(name, options, last_epoch):
+    mine, theirs = (scheduled(lib, name, options, last_epoch=last_epoch) for lib in (norch, torch))
+    for _ in range(25):
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+        mine[1].step()
+        theirs[1].step()
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("name, options", SCHEDULERS, ids=repr)
+def test_schedules_resume(name, options):
+    first = scheduled(norch, name, options)
+    for _ in range(9):
+        first[1].step()
+    second = scheduled(norch, name, options)
+    second[0].load_state_dict(first[0].state_dict())
+    second[1].load_state_dict(first[1].state_dict())
+    for _ in range(14):
+        assert rates(*first) == rates(*second)
+        first[1].step()
+        second[1].step()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"patience": 1, "factor": 0.5},
+        {"patience": 0, "threshold": 0.1, "cooldown": 2},
+        {"mode": "max", "patience": 2, "threshold": 0.05, "threshold_mode": "abs"},
+        {"patience": 0, "min_lr": [0.1, 0.01], "threshold_mode": "abs"},
+        {"patience": 0, "eps": 0.05},
+    ],
+    ids=repr,
+)
+def test_plateaus(options):
+    rng = random.Random(repr(options))
+    mine, theirs = (scheduled(lib, "ReduceLROnPlateau", options) for lib in (norch, torch))
+    for i in range(60):
+        metric = rng.choice([rng.uniform(-1, 1), 1 / (1 + i), math.nan])
+        mine[1].step(norch.Tensor([metric]) if i % 2 else metric)
+        theirs[1].step(torch.tensor(metric) if i % 2 else metric)
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("milestones", [[3, 9], [1, 2], [10, 20]])
+def test_one_schedule_after_the_other(milestones):
+    made = []
+    for lib in (norch, torch):
+        optimizer, _ = scheduled(lib, "LambdaLR", {"lr_lambda": lambda epoch: 1})
+        s = lib.optim.lr_scheduler
+        turns = [
+            s.LinearLR(optimizer, 0.1, total_iters=3),
+            s.CosineAnnealingLR(optimizer, 6),
+            s.ExponentialLR(optimizer, 0.9),
+        ]
+        made.append((optimizer, s.SequentialLR(optimizer, turns, milestones)))
+    for _ in range(25):
+        assert rates(*made[0]) == pytest.approx(rates(*made[1]), rel=1e-12)
+        for _, scheduler in made:
+            scheduler.step()
+    assert made[0][1].state_dict().keys() <= made[1][1].state_dict().keys()
+
+
+# ---- Clipping --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("norm_type", [1, 2.0, 3, 0.5, math.inf])
+@pytest.mark.parametrize("max_norm", [0.1, 1.0, 1e3])
+def test_clip_grad_norm(max_norm, norm_type, dtype):
+    pair = Pair(0, dtype, "SGD", {"lr": 0.0})
+    pair.step(skipped=2)
+    norms = [
+        lib.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type)
+        for lib, parameters in ((norch, pair.mine), (torch, pair.theirs))
+    ]
+    assert_same(*norms, dtype)
+    for mine, theirs in zip(pair.mine, pair.theirs):
+        assert (mine.grad is None) == (theirs.grad is None)
+        if mine.grad is not None:
+            assert_same(mine.grad, theirs.grad, dtype)
+
+
+def test_clip_grad_value():
+    pair = Pair(0, "float32", "SGD", {"lr": 0.0})
+    pair.step(skipped=2)
+    for lib, parameters in ((norch, pair.mine), (torch, pair.theirs)):
+        lib.nn.utils.clip_grad_value_(parameters, 0.25)
+    for mine, theirs in zip(pair.mine, pair.theirs):
+        if mine.grad is not None:
+            assert_same(mine.grad, theirs.grad, "float32")
