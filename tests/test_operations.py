@@ -47,6 +47,7 @@ def test_every_operation_of_the_library_has_a_row():
 
 TESTED_IN_TEST_FUSED = {"LinearBackward", "MSEBackward", "CrossEntropyBackward"}
 TESTED_IN_TEST_PAIR_LOSSES = {
+    "share": "ShareBackward",
     "huber": "HuberBackward",
     "bce": "BCEBackward",
     "bce_with_logits": "BCEWithLogitsBackward",

@@ -18,6 +18,11 @@ def huber(difference: Any, delta: float) -> Any:
     return recorded(_call(lib.huber_tensor, difference, float(delta)), HuberBackward, (difference,), delta)
 
 
+def share(x: Any, y: Any) -> Any:
+    """x y of each pair, broadcast, where a share x of 0 gives 0 even of an infinite y."""
+    return recorded(_call(lib.share_tensor, x, y), ShareBackward, (x, y))
+
+
 def bce(x: Any, y: Any) -> Any:
     """-(y log(x) + (1 - y) log(1 - x)) of each pair, with no logarithm below -100."""
     return recorded(_call(lib.bce_tensor, x, y), BCEBackward, (x, y))
@@ -41,6 +46,19 @@ class HuberBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient * self.x.clamp(-self.delta, self.delta)]
+
+
+class ShareBackward(Function):
+    """L = x y: dL/dx = y, dL/dy = x; where x is 0 and y infinite, L and both derivatives are 0"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x, y = self.x, self.y
+        to_x = None
+        if self.needs(0):
+            to_x = gradient * (x == 0).logical_and(y.isinf())._choose(0.0, y)
+        return [to_x, gradient * x if self.needs(1) else None]
 
 
 class BCEBackward(Function):

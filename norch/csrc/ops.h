@@ -95,9 +95,11 @@ enum Rule {
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
     OP(tanh_backward, REAL, x * (T(1) - y * y))
 
-// What an element adds to a loss, and the slope of that along x: norch/autograd/losses.py calls them. In the first, x is the
-// difference of prediction and target and y the delta; in the others, x is the prediction and y the target.
+// What an element adds to a loss, and the slope of that along x: norch/autograd/losses.py calls them. Of huber, x is the
+// difference of prediction and target and y the delta; of bce, x is the prediction and y the target; of share, x is a
+// probability or weight and y a logarithm: a share of 0 is 0 even of infinity.
 #define LOSS_OPS(OP)                                                    \
+    OP(share, REAL, (x == T(0)) & (y == y) ? T(0) : x * y)              \
     OP(huber, REAL, formula::huber(x, y))                               \
     OP(bce, REAL, formula::bce(x, y))                                   \
     OP(bce_slope, REAL, formula::bce_slope(x, y))                       \

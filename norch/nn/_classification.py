@@ -6,7 +6,7 @@ import math
 
 import norch
 from norch._C import ShapeError
-from norch.autograd import fused
+from norch.autograd import fused, losses
 from norch.tensor import Tensor
 
 from ._reduction import check_reduction, check_tensors
@@ -43,13 +43,11 @@ def cross_entropy(
     if label_smoothing == 0:
         return nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
 
-    index, counted = _class_index("cross_entropy", target, input, ignore_index)
-    scale = _class_weights("cross_entropy", weight, input)
-    hard, shares = _chosen(log_p, index, counted, scale)
-    even = _expected(norch.full_like(log_p, 1 / input.shape[dim]) * scale, log_p, dim)
-    smooth = norch.where(counted, even.unsqueeze(dim), 0.0)
-    loss = (1 - label_smoothing) * hard + label_smoothing * smooth
-    return _reduced(loss.sum(dim=dim), reduction, shares.sum())
+    hard, shares, counted = _chosen("cross_entropy", log_p, target, weight, ignore_index)
+    scale = _class_weights("cross_entropy", weight, log_p)
+    even = log_p.mean(dim) if scale is None else losses.share(scale, log_p).sum(dim) / input.shape[dim]
+    loss = (1 - label_smoothing) * hard + label_smoothing * norch.where(counted, -even, 0.0)
+    return _reduced(loss, reduction, shares.sum())
 
 
 def nll_loss(
@@ -63,21 +61,30 @@ def nll_loss(
     """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...]; see cross_entropy."""
     check_reduction(reduction)
     check_tensors("nll_loss", input, target)
-    dim = _class_dim("nll_loss", input)
-    index, counted = _class_index("nll_loss", target, input, ignore_index)
-    loss, shares = _chosen(input, index, counted, _class_weights("nll_loss", weight, input))
-    return _reduced(loss.sum(dim=dim), reduction, shares.sum())
+    loss, shares, _ = _chosen("nll_loss", input, target, weight, ignore_index)
+    return _reduced(loss, reduction, shares.sum())
 
 
-def _chosen(log_p, index, counted, scale):
-    """-scale * log_p at the class of each sample, 0 where it does not count, and its weight; both [N, 1, ...]."""
-    dim = min(1, log_p.ndim - 1)
-    loss = -log_p.gather(dim, index)
-    if isinstance(scale, float):
-        return norch.where(counted, loss, 0.0), counted
-    # A class of weight 0 is left out, not multiplied: its log-probability may be -inf.
-    shares = norch.where(counted, scale.expand(log_p.shape).gather(dim, index), 0.0)
-    return shares * norch.where(shares != 0, loss, 0.0), shares
+def _chosen(name: str, log_p, target, weight, ignore_index: int) -> tuple[Tensor, Tensor, Tensor]:
+    """-weight * log_p at the class of each sample, its weight, and whether it counts; all [N, ...].
+
+    A sample that does not count has the loss and the weight 0.
+    """
+    dim = _class_dim(name, log_p)
+    _check_target(name, target, log_p)
+    scale = _class_weights(name, weight, log_p)
+    target = target.long() if log_p.ndim > 1 else target.long().reshape(1)
+    counted = target != ignore_index
+    index = norch.where(counted, target, 0)
+    try:
+        loss = -(log_p.gather(dim, index.unsqueeze(dim)).squeeze(dim) if log_p.ndim > 1 else log_p.gather(0, index))
+    except IndexError:
+        _check_range(name, index, log_p.shape[dim], ignore_index)  # says it in terms of classes
+        raise
+    if scale is None:
+        return norch.where(counted, loss, 0.0), counted, counted
+    shares = norch.where(counted, weight.take(index), 0.0)
+    return losses.share(shares, loss), shares, counted
 
 
 def _probability_loss(log_p, target, weight, reduction, label_smoothing):
@@ -87,17 +94,11 @@ def _probability_loss(log_p, target, weight, reduction, label_smoothing):
             f"{list(log_p.shape)} (class indices have an integer dtype)"
         )
     dim = _class_dim("cross_entropy", log_p)
-    classes = log_p.shape[dim]
+    classes, scale = log_p.shape[dim], _class_weights("cross_entropy", weight, log_p)
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / classes
-    loss = _expected(target * _class_weights("cross_entropy", weight, log_p), log_p, dim)
+    loss = -losses.share(target if scale is None else target * scale, log_p).sum(dim=dim)
     return _reduced(loss, reduction, math.prod(log_p.shape) // classes if classes else 0)
-
-
-def _expected(mixture, log_p, dim):
-    """-sum(mixture * log_p) along `dim`, where 0 * -inf counts as 0, in the gradients too."""
-    impossible = (mixture == 0).logical_and(log_p == -math.inf)
-    return -(mixture * norch.where(impossible, 0.0, log_p)).sum(dim=dim)
 
 
 def _reduced(loss, reduction, total):
@@ -119,41 +120,27 @@ def _class_dim(name: str, scores) -> int:
     return min(1, scores.ndim - 1)
 
 
-def _classes(scores, values) -> Tensor:
-    """A value for each class as a tensor that broadcasts with `scores`: [C] or [C, 1, ...]."""
-    return values.reshape([-1] + [1] * (scores.ndim - 2)) if scores.ndim > 2 else values
-
-
 def _class_weights(name: str, weight, scores):
-    """The class weights, ready to broadcast with `scores`; 1 where there are none."""
+    """The class weights in a shape that broadcasts with `scores`, [C] or [C, 1, ...]; None where there are none."""
     if weight is None:
-        return 1.0
-    classes = scores.shape[_class_dim(name, scores)]
+        return None
     check_tensors(name, weight)
+    classes = scores.shape[_class_dim(name, scores)]
     if weight.shape != (classes,):
         raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected [{classes}], one for each class")
-    return _classes(scores, weight)
+    return weight.reshape([-1] + [1] * (scores.ndim - 2)) if scores.ndim > 2 else weight
 
 
-def _class_index(name: str, target, scores, ignore_index: int) -> tuple[Tensor, Tensor]:
-    """The class of each sample along the dimension of the classes, and whether the sample counts; both [N, 1, ...].
-
-    A sample to be ignored gets class 0.
-    """
-    dim = _class_dim(name, scores)
+def _check_target(name: str, target, scores) -> None:
+    """Raise for a target that is no class index for each sample."""
     check_integers(name, target)
+    dim = _class_dim(name, scores)
     expected = list(scores.shape[:dim]) + list(scores.shape[dim + 1 :])
     # A lone sample's class is a scalar, which in norch has shape [1].
     if list(target.shape) != expected and not (scores.ndim == 1 and list(target.shape) == [1]):
         raise ShapeError(
             f"{name}: target has shape {list(target.shape)}, expected {expected} for an input of {list(scores.shape)}"
         )
-    target = target.long()
-    counted = target != ignore_index
-    index = target.masked_fill(~counted, 0)
-    _check_range(name, index, scores.shape[dim], ignore_index)
-    one_each = list(scores.shape[:dim]) + [1] + list(scores.shape[dim + 1 :])
-    return index.reshape(one_each), counted.reshape(one_each)
 
 
 def _check_range(name: str, target, classes: int, ignore_index: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 
 import norch
@@ -125,9 +124,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     if log_target:
         loss = target.exp() * (target - input)
     else:
-        absent = target == 0
-        impossible = absent.logical_and(input == -math.inf)
-        loss = target * (norch.where(absent, 1.0, target).log() - norch.where(impossible, 0.0, input))
+        loss = target * norch.where(target == 0, 1.0, target).log() - losses.share(target, input)
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss.sum()
     return reduced(loss, reduction)
