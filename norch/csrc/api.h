@@ -180,6 +180,36 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
+// ---- Windows over images [N, C, y, x] (windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
+//      dilation, padding before, padding after.
+API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
+API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
+API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
+                        int64_t groups);  // bias may be null
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
+                      int32_t needed, Tensor** results);
+// Pools; with `ceil` a last window may begin inside the image and end outside.
+API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** values, Tensor** indices);
+API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
+                              int64_t width);
+// Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output
+// of y times x.
+API Tensor* avg_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t counts_padding, double divisor);
+API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t ceil, int32_t counts_padding,
+                              double divisor, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
+
+// ---- Normalization (normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
+//      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
+//      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
+API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                         double eps, Tensor** results);
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                           int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
+
 // ---- Threads
 API int32_t get_num_threads();
 API void set_num_threads(int32_t count);

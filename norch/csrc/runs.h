@@ -1,29 +1,27 @@
-// From operands of any layout to plain loops over elements that lie side by side: walk() runs such a loop straight from
-// memory where the operands are contiguous or repeated, otherwise through small tiles in the cache, so that transposed
-// operands are read a cache line at a time.
+// From layouts to runs of elements: walk() brings operands of any layout to a loop over elements that lie side by side.
+//
+// Straight from memory where they are contiguous or repeated, otherwise through tiles in the cache, so that transposed
+// operands are read a cache line at a time. A result that is larger than the cache is written past it.
 
 #pragma once
 #include <stdlib.h>
-#include <string.h>
 
 #include <type_traits>
 
 #include "parallel.h"
-#include "tensor.h"
-#include "walk.h"
+#include "tiles.h"
 
 inline namespace NORCH_ISA {
-namespace {
 
 enum {
     MAX_OPERANDS = 5,
-    PIECE = 16384,   // elements of a row that the loop is given at once
-    SHORT_ROW = 16,  // rows shorter than this are gathered into tiles
-    TILE_ELEMENTS = 1024,
-    TILE_COLUMNS = 64,  // of a tile of a transposed operand: 16 rows of 64, read as 64 runs of 16
+    PIECE = 16384,       // elements of a row that a thread takes at once
+    SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
+    TILE_BYTES = 16384,  // of each operand
+    TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
+    PART_BYTES = 1024,   // of a result that is streamed
+    LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
 };
-
-// ---- From layouts to runs of elements ---------------------------------------------------------------------------
 
 // What the loop of a kernel works on: n elements of each operand. The last operands are those it writes.
 struct Run {
@@ -38,52 +36,29 @@ template <int N>
 struct Walk {
     Layout<N> layout;
     char* data[N];
-    int64_t item[N];  // bytes of an element
-    int written;      // how many operands the loop writes
-    bool transposed;  // an operand has its stride 1 in the last dimension but one
+    int64_t item[N];    // bytes of an element
+    int64_t tile_size;  // elements of a tile
+    int written;        // how many operands the loop writes
+    bool transposed;    // an operand has its stride 1 in the last dimension but one
+    bool streams;       // the last operand, which alone is written, goes past the cache
     Loop loop;
     Run run;
 };
 
-// Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
-template <class Word, bool STORE>
-void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
-    auto copy = [=](int64_t row, int64_t column) {
-        Word &in_tile = tile[row * columns + column], &in_tensor = tensor[row * row_stride + column * column_stride];
-        if (STORE)
-            in_tensor = in_tile;
-        else
-            in_tile = in_tensor;
-    };
-    if (llabs(row_stride) < llabs(column_stride)) {
-        // Transposed: each column is a cache line or two of its own, better fetched all at once than one by one.
-        for (int64_t column = 0; column < columns; column++) {
-            __builtin_prefetch(tensor + column * column_stride);
-            __builtin_prefetch(tensor + column * column_stride + (rows - 1) * row_stride);
-        }
-        for (int64_t column = 0; column < columns; column++)
-            for (int64_t row = 0; row < rows; row++) copy(row, column);
-    } else {
-        for (int64_t row = 0; row < rows; row++)
-            for (int64_t column = 0; column < columns; column++) copy(row, column);
+// A run whose result is made in the cache, part after part, and streamed from there.
+template <int N>
+void run_streamed(const Walk<N>& walk, Run run) {
+    alignas(64) char buffer[PART_BYTES];
+    const int64_t item = walk.item[N - 1];
+    char* out = run.data[N - 1];
+    int64_t left = run.n;
+    for (run.data[N - 1] = buffer; left > 0; left -= run.n) {
+        run.n = smaller(left, PART_BYTES / item);
+        walk.loop(run);
+        stream(out, buffer, run.n * item);
+        out += run.n * item;
+        for (int k = 0; k < N - 1; k++) run.data[k] += run.repeats[k] ? 0 : run.n * walk.item[k];
     }
-}
-
-// Elements are copied as words of their size, whatever their dtype.
-typedef uint32_t Word4 __attribute__((may_alias));
-typedef uint64_t Word8 __attribute__((may_alias));
-
-template <bool STORE>
-void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t columns, int64_t row_stride,
-               int64_t column_stride) {
-    auto copy = [&](auto* word) {
-        using Word = std::remove_reference_t<decltype(*word)>;
-        copy_tile<Word, STORE>(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns,
-                               row_stride, column_stride);
-    };
-    if (size == 1) copy(static_cast<uint8_t*>(nullptr));
-    if (size == 4) copy(static_cast<Word4*>(nullptr));
-    if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
 
 // Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves, long rows in pieces.
@@ -91,7 +66,7 @@ template <int N>
 void walk_rows(const Walk<N>& walk) {
     const int last = walk.layout.ndim - 1;
     const int64_t n = walk.layout.shape[last], rows = walk.layout.size / n;
-    const int64_t piece = n < PIECE ? n : int64_t(PIECE), pieces = (n + piece - 1) / piece;
+    const int64_t piece = smaller(n, PIECE), pieces = (n + piece - 1) / piece;
     parallel_for(rows * pieces, 1 + SMALL_WORK / piece, [&](int64_t begin, int64_t end) {
         Run run = walk.run;
         for (int k = 0; k < N; k++) run.repeats[k] = walk.layout.strides[k][last] == 0;
@@ -101,10 +76,14 @@ void walk_rows(const Walk<N>& walk) {
             const int64_t start = i % pieces * piece;
             for (int k = 0; k < N; k++)
                 run.data[k] = walk.data[k] + (at.offset[k] + start * walk.layout.strides[k][last]) * walk.item[k];
-            run.n = n - start < piece ? n - start : piece;
-            walk.loop(run);
+            run.n = smaller(piece, n - start);
+            if (walk.streams)
+                run_streamed(walk, run);
+            else
+                walk.loop(run);
             if (start + piece >= n) at.next();
         }
+        if (walk.streams) streamed();
     });
 }
 
@@ -115,7 +94,8 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
     Run run = walk.run;
     const int last = layout.ndim - 1;
     const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
-    alignas(64) char buffer[N][TILE_ELEMENTS * sizeof(double)];
+    const bool streams = walk.streams && by_row && layout.strides[N - 1][last] == 1;
+    alignas(64) char buffer[N][TILE_BYTES];
     bool staged[N];
     int64_t row_stride[N];
     for (int k = 0; k < N; k++) {
@@ -129,13 +109,17 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
     run.n = by_row ? columns : rows * columns;
     int64_t step[N];  // bytes to the next row
     for (int k = 0; k < N; k++) {
-        run.data[k] = staged[k] ? buffer[k] : corner[k];
-        step[k] = (staged[k] ? columns : row_stride[k]) * walk.item[k];
+        const bool in_buffer = staged[k] || (streams && k == N - 1);
+        run.data[k] = in_buffer ? buffer[k] : corner[k];
+        step[k] = (in_buffer ? columns : row_stride[k]) * walk.item[k];
     }
     for (int64_t row = 0; row < (by_row ? rows : 1); row++) {
         walk.loop(run);
         for (int k = 0; k < N; k++) run.data[k] += step[k];
     }
+    const int64_t row_bytes = columns * walk.item[N - 1];
+    for (int64_t row = 0; streams && row < rows; row++)
+        stream(corner[N - 1] + row * row_stride[N - 1] * walk.item[N - 1], buffer[N - 1] + row * row_bytes, row_bytes);
     for (int k = N - walk.written; k < N; k++)
         if (staged[k])
             copy_tile<true>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], layout.strides[k][last]);
@@ -146,10 +130,10 @@ void walk_tiles(const Walk<N>& walk) {
     const Layout<N>& layout = walk.layout;
     const int last = layout.ndim - 1;
     const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
-    int64_t columns = walk.transposed ? TILE_ELEMENTS / height : int64_t(TILE_ELEMENTS);
+    int64_t columns = walk.transposed ? walk.tile_size / height : walk.tile_size;
     if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
     if (columns > width) columns = width;
-    const int64_t rows = TILE_ELEMENTS / columns, bands = (height + rows - 1) / rows;
+    const int64_t rows = walk.tile_size / columns, bands = (height + rows - 1) / rows;
     const int64_t matrices = layout.size / (height * width);
     parallel_for(matrices * bands, 1 + SMALL_WORK / (rows * width), [&](int64_t begin, int64_t end) {
         Odometer<N> at(layout, last > 0 ? last - 1 : 0);
@@ -162,25 +146,56 @@ void walk_tiles(const Walk<N>& walk) {
                     const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
                     corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
                 }
-                run_tile(walk, corner, height - i < rows ? height - i : rows,
-                         width - j < columns ? width - j : columns);
+                run_tile(walk, corner, smaller(rows, height - i), smaller(columns, width - j));
             }
             if (i + rows >= height) at.next();
         }
+        if (walk.streams) streamed();
     });
+}
+
+// Whether the operands are one run: each is contiguous, or, unless it is written, a single element repeated.
+template <int N>
+bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
+    const Tensor& out = *operands[N - 1];
+    for (int k = 0; k < N; k++) {
+        bool repeats = k < N - written, steps = true;
+        int64_t stride = 1;
+        for (int d = out.ndim - 1; d >= 0; d--) {
+            if (out.shape[d] == 1) continue;
+            steps &= operands[k]->strides[d] == stride;
+            repeats &= operands[k]->strides[d] == 0;
+            stride *= out.shape[d];
+        }
+        if (!steps && !repeats) return false;
+        run.data[k] = static_cast<char*>(operands[k]->data);
+        run.repeats[k] = !steps;
+    }
+    run.n = out.size;
+    return true;
 }
 
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
 template <int N>
 void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+    Run whole;
+    whole.options = options;
+    if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
+
     Walk<N> walk = {};
     walk.layout = collapse(operands);
     if (walk.layout.size == 0) return;
+    int64_t largest_item = 1;
+    bool in_place = written > 1;
     for (int k = 0; k < N; k++) {
         walk.data[k] = static_cast<char*>(operands[k]->data);
         walk.item[k] = item_size(operands[k]->dtype);
+        if (walk.item[k] > largest_item) largest_item = walk.item[k];
+        if (k < N - 1) in_place |= operands[k]->data == operands[N - 1]->data;
     }
+    walk.tile_size = TILE_BYTES / largest_item;
     walk.written = written;
+    walk.streams = CAN_STREAM && !in_place && walk.layout.size * walk.item[N - 1] > LARGE;
     walk.loop = loop;
     walk.run.options = options;
 
@@ -189,6 +204,7 @@ void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void
     const int last = layout.ndim - 1;
     for (int d = 0; d < last; d++)
         if (llabs(layout.strides[N - 1][d]) < llabs(layout.strides[N - 1][last])) swap_dims(layout, d, last);
+    if (layout.strides[N - 1][last] != 1) walk.streams = false;
 
     // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
     bool plain = true;
@@ -232,5 +248,5 @@ void with_operand(const Run& run, int k, F f) {
     f(SideBySide<T>{data});
 }
 
-}  // namespace
+
 }  // namespace NORCH_ISA

@@ -9,8 +9,13 @@ from norch._C import ShapeError
 from norch.autograd import fused
 from norch.tensor import Tensor
 
-from ._classification import check_integers, cross_entropy, nll_loss
-from ._losses import (
+from ._activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
+from ._attention import scaled_dot_product_attention  # noqa: F401
+from ._classification import check_integers, cross_entropy, nll_loss  # noqa: F401
+from ._convolution import conv1d, conv2d, fold, unfold  # noqa: F401  (this module has every function)
+from ._dropout import dropout, dropout1d, dropout2d  # noqa: F401
+from ._embedding import embedding  # noqa: F401
+from ._losses import (  # noqa: F401
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     huber_loss,
@@ -19,26 +24,16 @@ from ._losses import (
     mse_loss,
     smooth_l1_loss,
 )
+from ._normalization import batch_norm, group_norm, layer_norm  # noqa: F401
+from ._pooling import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
 from ._reduction import check_tensors
-
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cross_entropy",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "linear",
-    "log_softmax",
-    "mse_loss",
-    "nll_loss",
-    "one_hot",
-    "relu",
-    "sigmoid",
-    "smooth_l1_loss",
-    "softmax",
-    "tanh",
-]
 
 # ---- Layers and activations -----------------------------------------------------------------------------------------
 

@@ -16,8 +16,9 @@ class RMSprop(FusedOptimizer):
         v = momentum * v + g / (sqrt(s) + eps)
         p = p - lr * v
 
-    With `centered`, the variance s - m^2 takes the place of s, for m = alpha * m + (1 - alpha) * g (Graves 2013). With
-    `maximize` g is negated first. `state[p]` holds "step", "square_avg" (s), "grad_avg" (m) and "momentum_buffer" (v).
+    With `centered`, the variance s - m^2 takes the place of s, where m = alpha * m + (1 - alpha) * g is a running mean
+    (Graves 2013). With `maximize` g is negated first. `state[p]` holds "step", "square_avg" (s), "grad_avg" (m) and
+    "momentum_buffer" (v).
     """
 
     function = "rmsprop_step"
