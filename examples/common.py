@@ -92,3 +92,13 @@ def save_picture(options, figure):
     figure.tight_layout()
     figure.savefig(options.picture)
     print(f"Picture: {options.picture}")
+
+
+def draw_losses(options, losses, title, xlabel):
+    """The picture of an example that has nothing else to show."""
+    pyplot = drawing(options)
+    if pyplot:
+        figure, axes = pyplot.subplots(figsize=(5, 3))
+        axes.plot(losses)
+        axes.set(title=title, xlabel=xlabel, yscale="log")
+        save_picture(options, figure)
