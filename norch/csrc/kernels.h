@@ -55,6 +55,10 @@ struct SGDOptions {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
+    /* fill a contiguous out, which is not empty: random.h says with what */                        \
+    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
+    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
+    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
     KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
     KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
@@ -66,11 +70,8 @@ struct SGDOptions {
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
 #define PLAIN_KERNELS \
-    /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
+    /* fills a contiguous out, which is not empty: ramp.h says with what */                         \
     KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
-    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
-    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
-    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
     KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
