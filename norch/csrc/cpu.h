@@ -1,4 +1,4 @@
-// The CPU kernels: cpu.cpp (elementwise, copy), cpu_reduce.cpp, cpu_nn.cpp, cpu_optim.cpp and matmul.cpp, compiled
+// The CPU kernels: cpu.cpp (elementwise, copy), cpu_reduce.cpp, cpu_nn.cpp, cpu_optim.cpp, cpu_random.cpp and matmul.cpp, compiled
 // for each instruction set; cpu_index.cpp and cpu_fill.cpp, compiled once.
 //
 // Inside the first add_tensor_cpu is a function of the copy that is being compiled, avx2::add_tensor_cpu for example.
