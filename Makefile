@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test check lint isas oracle sanitized races emulated clean help FORCE
+.PHONY: all example test bench check lint isas oracle sanitized races emulated clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -179,6 +179,13 @@ test: all .venv/ready
 	.venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/cuda_emulator $(ARGS)
 endif
 
+# norch beside torch and NumPy, and magnetron where `.venv-check/bin/pip install magnetron` has been run.
+bench: all .venv-check/ready
+	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
+	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
+
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:
 	@$(MAKE) lint
@@ -248,6 +255,7 @@ help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make test      the test suite, in .venv with pytest"
+	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
 	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
 	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"

@@ -75,6 +75,14 @@ def test_huge_arguments_of_sin_and_cos_among_small_ones():
             assert ulps(y, getattr(math, name)(v)) <= 2
 
 
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "sigmoid"])
+def test_extreme_neighbours_do_not_change_a_result(name):
+    ordinary = [v for v in NEAR if 1e-3 < abs(v) <= 87 and (v > 0 or name != "log")]
+    for length in (5, 17, len(ordinary)):
+        alone, beside = norch.tensor(ordinary[:length]), norch.tensor(ordinary[:length] + [math.nan, -math.inf])
+        assert getattr(alone, name)().tolist() == getattr(beside, name)().tolist()[:length]
+
+
 def power(x, y):
     try:
         return math.pow(x, y)

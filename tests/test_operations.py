@@ -40,6 +40,7 @@ def test_every_operation_of_the_library_has_a_row():
     operations = _C.operations()
     assert set(operations["unary"]) == {row.c_row for row in UNARY}
     assert set(operations["binary"]) == {row.c_row for row in BINARY}
+    assert set(operations["derivative"]) <= {f"{row.c_row}_backward" for row in UNARY if row.backward}
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 

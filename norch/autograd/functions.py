@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from .._C import lib, raise_error
+from ..operation import wrap
 from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
 from .function import Function
 from .index_functions import (  # noqa: F401  (this module has every derivative)
@@ -230,7 +232,9 @@ class TanhBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         y = self.output
-        return [gradient * (1.0 - y * y)]
+        if mode.enabled:
+            return [gradient * (1.0 - y * y)]
+        return [wrap(lib.tanh_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 class SigmoidBackward(Function):
@@ -240,7 +244,9 @@ class SigmoidBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         y = self.output
-        return [gradient * (y * (1.0 - y))]
+        if mode.enabled:
+            return [gradient * (y * (1.0 - y))]
+        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 class ReluBackward(Function):
@@ -249,7 +255,10 @@ class ReluBackward(Function):
     keeps_input, saves_output = False, True
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [(self.output.detach() > 0)._choose(gradient, 0.0)]
+        y = self.output
+        if mode.enabled:
+            return [(y.detach() > 0)._choose(gradient, 0.0)]
+        return [wrap(lib.relu_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 # ---- Choosing ---------------------------------------------------------------------------------------------------

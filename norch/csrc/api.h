@@ -19,6 +19,9 @@ struct PythonFunctions {
     void (*drop_reference)(void* object);
     int (*is_capsule)(void* capsule, const char* name);
     void* (*capsule_pointer)(void* capsule, const char* name);
+    int (*holds_lock)();
+    void* (*save_thread)();
+    void (*restore_thread)(void* thread_state);
 };
 
 // ---- Errors and memory
@@ -34,15 +37,16 @@ API void fail_allocation(int64_t countdown);   // for tests: the countdown-th al
 extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
 }
-API const char* instruction_set();               // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
-API const char* instruction_set_error();         // why NORCH_ISA cannot be followed; "" where it can
-API int32_t device_count();                      // CUDA devices; 0 where there is no driver or no CUDA in this build
-API int32_t has_cuda();                          // 1 where this build holds CUDA kernels
-API const char* cuda_name(int32_t device);       // as the driver calls it; null after an error
-API int synchronize(int32_t device);             // waits until all work queued on a CUDA device is done
-API void empty_device_cache();                   // gives memory of CUDA devices that no tensor uses back to the driver
-API const char* why_no_cuda();                   // how the library was built, or what the driver said
-API const char* list_operations(int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands
+API const char* instruction_set();          // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
+API const char* instruction_set_error();    // why NORCH_ISA cannot be followed; "" where it can
+API int32_t device_count();                 // CUDA devices; 0 where there is no driver or no CUDA in this build
+API int32_t has_cuda();                     // 1 where this build holds CUDA kernels
+API const char* cuda_name(int32_t device);  // as the driver calls it; null after an error
+API int synchronize(int32_t device);        // waits until all work queued on a CUDA device is done
+API void empty_device_cache();              // gives memory of CUDA devices that no tensor uses back to the driver
+API const char* why_no_cuda();              // how the library was built, or what the driver said
+API const char* list_operations(
+    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives
 
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
@@ -50,13 +54,14 @@ API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, 
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
-API Tensor* alias_tensor(Tensor* tensor);                     // the same elements under a new handle
-API Tensor* clone_tensor(Tensor* tensor);                     // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);                // an alias where it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);       // a contiguous copy in another dtype
-API Tensor* to_device(Tensor* tensor, int32_t device);        // a contiguous copy on another device
-API int assign_tensor(Tensor* target, Tensor* source);        // target[...] = source, broadcast and cast
-API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
+API Tensor* alias_tensor(Tensor* tensor);                      // the same elements under a new handle
+API Tensor* clone_tensor(Tensor* tensor);                      // a contiguous copy
+API Tensor* contiguous_tensor(Tensor* tensor);                 // an alias where it already is
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);        // a contiguous copy in another dtype
+API Tensor* to_device(Tensor* tensor, int32_t device);         // a contiguous copy on another device
+API int assign_tensor(Tensor* target, Tensor* source);         // target[...] = source, broadcast and cast
+API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
+API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
 // ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
@@ -97,6 +102,7 @@ UNARY_OPS(DECLARE_UNARY)
     API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2);   \
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2);
 BINARY_OPS(DECLARE_BINARY)
+DERIVATIVE_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
 #define DECLARE_TERNARY(name, first, formula)                                      \
@@ -130,9 +136,11 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
-API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
-                 const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
-                 int32_t nesterov, int32_t maximize);
+struct SGDEntry {
+    Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
+    int64_t first;                            // whether this is the velocity's first step
+};
+API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
 
 // ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
@@ -197,19 +205,22 @@ API int32_t get_num_threads();
 API void set_num_threads(int32_t count);
 
 // ---- What autograd asks
-API int32_t owns_memory(Tensor* tensor);                  // 1 where no other tensor can see a write to this one
+API Tensor* unit_gradient(Tensor* tensor);  // 1 in the shape, dtype and device of a tensor that has one element
+// What a tensor's .grad can be: -1, not this (another shape, dtype or device); 0, a copy of this; 1, this itself,
+// whose memory no other tensor sees.
+API int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor);
 API int32_t shares_memory(Tensor* tensor);                // 1 where some other tensor does
 API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 where shape, dtype and device are the same
 API int64_t written_at(Tensor* tensor);                   // the write clock when its storage was last written in place
 API void mark_as_written(Tensor* tensor);                 // as if its storage had been written in place
 API int64_t version_of(Tensor* tensor);                   // how often that happened
 
-// ---- The boundary: C++ exceptions stop here
+// ---- The boundary: C++ exceptions stop here (but not the unwinding by which Python ends a thread at its exit)
 void remember_error(const Error& error) noexcept;
 void remember_error(const std::exception& error) noexcept;
 
 template <class F>
-Tensor* build(F f) noexcept {
+Tensor* build(F f) {
     try {
         return f().give();
     } catch (const Error& error) {
@@ -221,7 +232,7 @@ Tensor* build(F f) noexcept {
 }
 
 template <class F>
-int attempt(F f) noexcept {
+int attempt(F f) {
     try {
         f();
         return 0;

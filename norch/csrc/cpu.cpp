@@ -235,25 +235,41 @@ void with_operand(const Run& run, int k, F f) {
     f(SideBySide<T>{data});
 }
 
-// sin and cos branch for arguments that are too large to be reduced in double. A block without any takes the formula of
-// a Moderate, so that it runs in vectors.
-struct sin_row;
-struct cos_row;
-template <class Row, class T>
-constexpr bool is_periodic =
-    std::is_same<T, float>::value && (std::is_same<Row, sin_row>::value || std::is_same<Row, cos_row>::value);
+// Functions of a float that have a shorter way for ordinary arguments (formulas.h): those for which distance(x), an unsigned
+// integer, is at most `farthest`.
+template <class Row>
+struct Ordinaries {
+    static constexpr bool exist = false;
+};
+#define ORDINARY(name, distance_of_x, largest)                                           \
+    struct name##_row;                                                                   \
+    template <>                                                                          \
+    struct Ordinaries<name##_row> {                                                      \
+        static constexpr bool exist = true;                                              \
+        static uint32_t distance(float x) { return uint32_t(distance_of_x); }            \
+        static uint32_t farthest() { return uint32_t(largest); }                         \
+    };
+ORDINARY(exp, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_EXPONENT))
+ORDINARY(sigmoid, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_EXPONENT))
+ORDINARY(sin, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_ANGLE))
+ORDINARY(cos, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_ANGLE))
+ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
+#undef ORDINARY
 
+// A block of ordinary arguments takes the shorter way, any other the whole formula.
 template <class Row, class Operand>
-void periodic_loop(Operand x, float* out, int64_t n) {
-    enum { BLOCK = 1024 };
+void ordinary_loop(Operand x, float* out, int64_t n) {
+    enum { BLOCK = 4096 };
+    using Test = Ordinaries<Row>;
     for (int64_t start = 0; start < n; start += BLOCK) {
         const int64_t end = start + BLOCK < n ? start + BLOCK : n;
-        int immoderate = 0;
-        for (int64_t i = start; i < end; i++) immoderate |= !formula::is_moderate(x[i]);
-        if (immoderate) {
-            for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(x[i]);
+        uint32_t distance = 0;
+        for (int64_t i = start; i < end; i++)
+            distance = Test::distance(x[i]) > distance ? Test::distance(x[i]) : distance;
+        if (distance <= Test::farthest()) {
+            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(formula::Ordinary(x[i]));
         } else {
-            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(formula::Moderate(x[i]));
+            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(x[i]);
         }
     }
 }
@@ -261,7 +277,8 @@ void periodic_loop(Operand x, float* out, int64_t n) {
 template <class Row, class T>
 void unary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
-        if constexpr (is_periodic<Row, T>) return periodic_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
+        if constexpr (Ordinaries<Row>::exist && std::is_same<T, float>::value)
+            return ordinary_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
         auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
         const int64_t n = run.n;
         INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);
@@ -353,6 +370,7 @@ UNARY_OPS(UNARY_CPU)
         binary<name##_row, rule>(x, y, out);                  \
     }
 BINARY_OPS(BINARY_CPU)
+DERIVATIVE_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
 //

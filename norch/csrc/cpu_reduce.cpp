@@ -14,21 +14,22 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    CHUNK = 512,       // elements of a row that are reduced at a time
-    LANE_BYTES = 128,  // of partial results, kept in registers
-    COLUMNS = 512,     // results that a block of columns holds
+    CHUNK = 4096,      // elements of a row that are reduced at a time
+    LANE_BYTES = 256,  // of partial results, kept in registers
+    TAIL_BYTES = 64,   // of those that take the elements at the end of a row
+    COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
 };
 
 // ---- Along the reduced dimension --------------------------------------------------------------------------------
 
-// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...
-template <class Op, class T>
+// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; what is left goes through fewer lanes.
+template <class Op, int BYTES = LANE_BYTES, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
-    enum { LANES = LANE_BYTES / sizeof(Partial) };
     using Total = typename Op::Total;
+    enum { LANES = BYTES / sizeof(Partial) };
     Total total = Op::empty();
     int64_t i = 0;
     if (n >= LANES) {
@@ -40,6 +41,8 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
             for (int j = 0; j < half; j++) lanes[j] = Op::combine(lanes[j], lanes[j + half]);
         total = lanes[0];
     }
+    if constexpr (BYTES > TAIL_BYTES)
+        if (i < n) return Op::combine(total, reduce_chunk<Op, TAIL_BYTES>(x + i, n - i));
     for (; i < n; i++) total = Op::combine(total, Total(Op::lift(x[i])));
     return total;
 }
@@ -148,12 +151,35 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
     }
 }
 
+// A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on the
+// number of threads.
+template <class Op, class T>
+void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Total = typename Op::Total;
+    const int across = kept.ndim - 1;
+    const int64_t columns = kept.shape[across], rows = reduced.shape[0], row = reduced.strides[0][0];
+    const int64_t height = 1 + BLOCK / columns, pieces = (rows + height - 1) / height;
+    Scratch<Total> totals(pieces * columns);
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            Total* piece = &totals[k * columns];
+            for (int64_t c = 0; c < columns; c++) piece[c] = Op::empty();
+            add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, piece);
+        }
+    });
+    for (int64_t k = 1; k < pieces; k++)
+        for (int64_t c = 0; c < columns; c++) totals[c] = Op::combine(totals[c], totals[k * columns + c]);
+    for (int64_t c = 0; c < columns; c++) out[c * kept.strides[1][across]] = typename Op::Result(totals[c]);
+}
+
 // The last dimension of kept has stride 1 in x.
 template <class Op, class T>
 void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
     using Result = typename Op::Result;
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
     const int64_t width = kept.shape[across];
+    if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
+        return reduce_long_columns<Op>(kept, reduced, x, out);
     const int64_t blocks = (width + COLUMNS - 1) / COLUMNS, items = kept.size / width * blocks;
     parallel_for(items, 1 + SMALL_WORK / (reduced.size * smaller(width, COLUMNS)), [&](int64_t begin, int64_t end) {
         typename Op::Total totals[COLUMNS];
@@ -211,20 +237,21 @@ REDUCTION_CPU(all, All)
 
 namespace {
 
-// Chunk by chunk: the extreme of the chunk is found in vectors; only a chunk that improves on it is searched.
+// Piece by piece: the extreme of the piece is found in vectors; only a piece that improves on it is searched.
 template <class Op, class T>
 int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
-    T buffer[CHUNK];
+    enum { PIECE = 512 };
+    T buffer[PIECE];
     T best = x[0];
     int64_t index = 0;
-    for (int64_t i = 0; i < n; i += CHUNK) {
-        const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
-        const T* chunk = side_by_side(buffer, x + i * stride, length, stride);
-        const T extreme = reduce_chunk<Op>(chunk, length);
+    for (int64_t i = 0; i < n; i += PIECE) {
+        const int64_t length = smaller(PIECE, n - i);
+        const T* piece = side_by_side(buffer, x + i * stride, length, stride);
+        const T extreme = reduce_chunk<Op>(piece, length);
         if (!Op::replaces(extreme, best)) continue;
         best = extreme;
         int64_t j = 0;
-        while (!((chunk[j] == best) | (chunk[j] != chunk[j]))) j++;
+        while (!((piece[j] == best) | (piece[j] != piece[j]))) j++;
         index = i + j;
     }
     return index;
@@ -254,21 +281,27 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     Layout<2> kept = split(x, out).kept;
     const bool across = n > 1 && stride != 1 && bring_columns_last(kept);
     const int last = kept.ndim - 1;
+    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS);
+    const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = static_cast<const T*>(x.data);
         int64_t* to = static_cast<int64_t*>(out.data);
-        Odometer<2> at(kept, across ? last : kept.ndim);
-        do {
-            const T* start = from + at.offset[0];
-            int64_t* result = to + at.offset[1];
-            if (!across) *result = index_of_extreme<Op<T>>(start, n, stride);
-            for (int64_t j = 0; across && j < kept.shape[last]; j += COLUMNS) {
-                const int64_t columns = kept.shape[last] - j < COLUMNS ? kept.shape[last] - j : int64_t(COLUMNS);
-                const int64_t out_stride = kept.strides[1][last];
-                index_rows<Op<T>>(start + j, n, stride, columns, result + j * out_stride, out_stride);
+        parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
+            Odometer<2> at(kept, across ? last : kept.ndim);
+            at.seek(begin / blocks);
+            for (int64_t k = begin; k < end; k++) {
+                const T* start = from + at.offset[0];
+                int64_t* result = to + at.offset[1];
+                const int64_t j = k % blocks * columns, out_stride = kept.strides[1][last];
+                if (across)
+                    index_rows<Op<T>>(start + j, n, stride, smaller(columns, width - j), result + j * out_stride,
+                                      out_stride);
+                else
+                    *result = index_of_extreme<Op<T>>(start, n, stride);
+                if (j + columns >= width) at.next();
             }
-        } while (at.next());
+        });
     });
 }
 

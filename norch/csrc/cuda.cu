@@ -184,6 +184,7 @@ UNARY_OPS(UNARY_CUDA)
         binary<name##_row, rule>(#name, x, y, out);                          \
     }
 BINARY_OPS(BINARY_CUDA)
+DERIVATIVE_OPS(BINARY_CUDA)
 
 // OP(where, bool, c ? x : y) becomes
 //

@@ -286,6 +286,7 @@ UNARY_OPS(DEFINE_UNARY)
         return attempt([&] { binary(name##_kernels, rule, #name, *tensor1, *tensor2, out); });              \
     }
 BINARY_OPS(DEFINE_BINARY)
+DERIVATIVE_OPS(DEFINE_BINARY)
 
 #define DEFINE_TERNARY(name, first, formula)                                                                                 \
     static const TernaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                                       \
@@ -304,8 +305,34 @@ const char* list_operations(int32_t arity) {
 #define NAME(name, rule, formula) #name " "
     if (arity == 1) return UNARY_OPS(NAME);
     if (arity == 2) return BINARY_OPS(NAME);
-    return TERNARY_OPS(NAME);
+    if (arity == 3) return TERNARY_OPS(NAME);
+    return DERIVATIVE_OPS(NAME);
 #undef NAME
+}
+
+static Owned full_like(const Tensor& tensor, const Tensor& number) {
+    Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, tensor.device);
+    Operand value(number, tensor.dtype, tensor.shape, tensor.ndim, "full_like");
+    assign(value.view, *result);
+    return result;
+}
+
+Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
+    return build([&] { return full_like(*tensor, *number); });
+}
+
+Tensor* unit_gradient(Tensor* tensor) {
+    return build([&] {
+        if (tensor->size != 1)
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape %s: it is 1 for one element only",
+                 (const char*)shape_text(*tensor));
+        Tensor one = {};
+        one.is_number = 1;
+        one.dtype = FLOAT64;
+        one.size = 1;
+        one.value.real = 1;
+        return full_like(*tensor, one);
+    });
 }
 
 int assign_tensor(Tensor* target, Tensor* source) {

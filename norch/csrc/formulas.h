@@ -5,8 +5,9 @@
 // Denormals, infinity and NaN are right. The functions of a double are the C library's.
 //
 // The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put the
-// result together. The polynomials of exp, log, sin, cos and tanh are those of the Cephes library (S. Moshier,
-// expf.c, logf.c, sinf.c, tanhf.c; netlib.org/cephes), the splits of ln 2 and of pi / 2 after Cody and Waite.
+// result together. The polynomials of log, sin, cos and tanh are those of the Cephes library (S. Moshier, logf.c, sinf.c,
+// tanhf.c; netlib.org/cephes), that of exp is the best of its degree for exp(r) - 1 (relative error 2^-26, by Lawson's
+// weights), the splits of ln 2 and of pi / 2 are after Cody and Waite.
 
 #pragma once
 #include <math.h>
@@ -46,40 +47,63 @@ const double ROUNDING_DOUBLE = 6755399441055744.0;
 const float LN2_HIGH = 0.693359375f, LN2_LOW = -2.12194440e-4f;
 const double HALF_PI_HIGH = 1.57079632673412561417, HALF_PI_LOW = 6.07710050650619224932e-11;
 
+// ---- Ordinary arguments -----------------------------------------------------------------------------------------
+
+// Some functions take a shorter way for a float that is neither NaN nor extreme. A loop that has found a whole block of its
+// elements to be ordinary (cpu.cpp) hands them over as Ordinary. Both ways give the same number.
+struct Ordinary {
+    float value;
+    HOST_DEVICE Ordinary(float x) : value(x) {}
+    HOST_DEVICE operator float() const { return value; }
+};
+
+// |x| as an integer in the same order, in which NaN comes last.
+HOST_DEVICE int32_t magnitude_bits(float x) { return bits_as<int32_t>(x) & INT32_MAX; }
+HOST_DEVICE bool is_within(float x, float limit) { return magnitude_bits(x) <= magnitude_bits(limit); }
+
 // ---- exp --------------------------------------------------------------------------------------------------------
 
-// exp(x) = 2^n * exp(r), with n the integer nearest to x / ln 2 and r = x - n ln 2 in [-ln 2 / 2, ln 2 / 2].
-// PRECISE also carries what is lost when r is rounded: 0.8 ULP instead of 1.0, for functions that round on.
-template <bool PRECISE>
-HOST_DEVICE float exponential(float x) {
-    float z = x < -104.0f ? -104.0f : x;  // below it exp is 0, above 89 it is infinity; a NaN passes both
-    z = z > 89.0f ? 89.0f : z;
-    const float shifted = z * 1.44269504f + ROUNDING, n = shifted - ROUNDING;
-    const float rest = z - n * LN2_HIGH, r = rest - n * LN2_LOW;
-    const float lost = PRECISE ? (rest - r) - n * LN2_LOW : 0.0f;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    p = (PRECISE ? p * r * r + lost : p * r * r) + r + 1.0f;
-    // 2^n in two factors, because n reaches from -150 to 128: the second product rounds once, to a denormal or infinity.
-    const int32_t exponent = bits_as<int32_t>(shifted) - bits_as<int32_t>(ROUNDING), half = exponent >> 1;
-    return p * power_of_two(half) * power_of_two(exponent - half);
+// exp(x) = power (1 + rest): power = 2^n with n the integer nearest to x / ln 2, and rest = exp(r) - 1 for r = x - n ln 2 in
+// [-ln 2 / 2, ln 2 / 2]. What follows adds them with a single rounding, and loses nothing where x is near 0.
+struct Exponential {
+    int32_t n;
+    float rest;
+    HOST_DEVICE float power() const { return power_of_two(n); }
+};
+
+HOST_DEVICE Exponential exponential(float x) {
+    const float shifted = x * 1.44269504f + ROUNDING, n = shifted - ROUNDING;
+    const float r = (x - n * LN2_HIGH) - n * LN2_LOW;
+    float p = 1.3882498e-3f;
+    p = p * r + 8.36664718e-3f;
+    p = p * r + 4.16672044e-2f;
+    p = p * r + 1.66665420e-1f;
+    p = p * r + 4.9999997e-1f;
+    return {bits_as<int32_t>(shifted) - bits_as<int32_t>(ROUNDING), p * (r * r) + r};
 }
 
-HOST_DEVICE float exp(float x) { return exponential<false>(x); }
+const float LARGEST_EXPONENT = 87.0f;  // exp of it and of its negative are normal numbers
+
+HOST_DEVICE float exp(Ordinary x) {
+    const Exponential e = exponential(x.value);
+    return e.power() * e.rest + e.power();
+}
+
+// 2^n in two factors, because n reaches from -150 to 128: the second product rounds once, to a denormal or infinity.
+HOST_DEVICE float exp(float x) {
+    const float z = x > 89.0f ? 89.0f : x;  // of which exp is infinity; a NaN passes
+    const Exponential e = exponential(z);
+    const int32_t half = e.n >> 1;
+    const float y = (power_of_two(half) * e.rest + power_of_two(half)) * power_of_two(e.n - half);
+    return x < -104.0f ? 0.0f : y;
+}
 
 // ---- log --------------------------------------------------------------------------------------------------------
 
-// log(x) = e ln 2 + log(1 + m), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)).
-HOST_DEVICE float log(float x) {
-    const float smallest_normal = 1.17549435e-38f;
+// log(x) = e ln 2 + log(1 + m), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). Of x the bits; scale is added to e.
+HOST_DEVICE float log_of_bits(int32_t bits, float scale) {
     const int32_t sqrt_half = 0x3F3504F3, mantissa = 0x7FFFFF;
-    const float z = x < smallest_normal ? x * 8388608.0f : x;  // denormals are scaled by 2^23
-    const float scale = x < smallest_normal ? -23.0f : 0.0f;
-    const int32_t bits = bits_as<int32_t>(z) - sqrt_half;
+    bits -= sqrt_half;
     const float e = float(bits >> 23) + scale;
     const float m = bits_as<float>((bits & mantissa) + sqrt_half) - 1.0f, square = m * m;
     float p = 7.0376836292e-2f;
@@ -91,8 +115,21 @@ HOST_DEVICE float log(float x) {
     p = p * m + 2.0000714765e-1f;
     p = p * m - 2.4999993993e-1f;
     p = p * m + 3.3333331174e-1f;
-    float y = p * m * square + e * LN2_LOW - 0.5f * square;
-    y = m + y + e * LN2_HIGH;
+    const float y = p * m * square + e * LN2_LOW - 0.5f * square;
+    return m + y + e * LN2_HIGH;
+}
+
+const float SMALLEST_NORMAL = 1.17549435e-38f, LARGEST = 3.40282347e38f;
+// Unsigned: 0 for the smallest positive normal number, more than that of the largest for all that are none.
+HOST_DEVICE uint32_t positive_normal_distance(float x) {
+    return bits_as<uint32_t>(x) - bits_as<uint32_t>(SMALLEST_NORMAL);
+}
+
+HOST_DEVICE float log(Ordinary x) { return log_of_bits(bits_as<int32_t>(x.value), 0.0f); }
+
+HOST_DEVICE float log(float x) {
+    const float z = x < SMALLEST_NORMAL ? x * 8388608.0f : x;  // denormals are scaled by 2^23
+    float y = log_of_bits(bits_as<int32_t>(z), x < SMALLEST_NORMAL ? -23.0f : 0.0f);
     y = x == INFINITY ? INFINITY : y;
     y = x == 0.0f ? -INFINITY : y;
     y = x < 0.0f ? NAN : y;
@@ -101,21 +138,24 @@ HOST_DEVICE float log(float x) {
 
 // ---- sin and cos ------------------------------------------------------------------------------------------------
 
-// A float of at most LARGEST_MODERATE in magnitude, for which the two parts of pi / 2 reduce exactly enough. Loops that
-// know this of a block of their elements (cpu.cpp) take the functions of a Moderate, which need no branch.
-const float LARGEST_MODERATE = 1e6f;
-struct Moderate {
-    float value;
-    HOST_DEVICE Moderate(float x) : value(x) {}
-    HOST_DEVICE operator float() const { return value; }
-};
+const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi / 2 in parts reduces exactly enough
 
-// sin(x + quarter_turns pi / 2). With n the integer nearest to x / (pi / 2) and r the rest, in [-pi / 4, pi / 4], it is
-// sin(r), cos(r), -sin(r) or -cos(r) by the last two bits of n + quarter_turns.
+// r = x - n pi / 2 for an integer n: in [-pi / 4, pi / 4], or a little outside.
+HOST_DEVICE float reduced_angle(float x, float n) {
+#if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
+    // Three floats hold 72 bits of pi / 2; the first step is exact, as a fused product is not rounded.
+    return fmaf(-n, -1.7151245100e-15f, fmaf(-n, -4.3711388287e-8f, fmaf(-n, 1.5707963705f, x)));
+#else
+    return float((double(x) - n * HALF_PI_HIGH) - n * HALF_PI_LOW);
+#endif
+}
+
+// sin(x + quarter_turns pi / 2). With n the integer nearest to x / (pi / 2) it is sin(r), cos(r), -sin(r) or -cos(r) by the
+// last two bits of n + quarter_turns.
 HOST_DEVICE float sine_of_turned(float x, int32_t quarter_turns) {
-    const double shifted = double(x) * 0.63661977236758134308 + ROUNDING_DOUBLE, n = shifted - ROUNDING_DOUBLE;
-    const float r = float((double(x) - n * HALF_PI_HIGH) - n * HALF_PI_LOW), s = r * r;
-    const int32_t quadrant = int32_t(bits_as<int64_t>(shifted)) + quarter_turns;
+    const float shifted = x * 0.636619772f + ROUNDING;
+    const float r = reduced_angle(x, shifted - ROUNDING), s = r * r;
+    const int32_t quadrant = bits_as<int32_t>(shifted) + quarter_turns;
     float cosine = 2.443315711809948e-5f;
     cosine = cosine * s - 1.388731625493765e-3f;
     cosine = cosine * s + 4.166664568298827e-2f;
@@ -125,38 +165,46 @@ HOST_DEVICE float sine_of_turned(float x, int32_t quarter_turns) {
     sine = sine * s - 1.6666654611e-1f;
     sine = sine * s * r + r;
     const float y = (quadrant & 1) != 0 ? cosine : sine;
-    return (quadrant & 2) != 0 ? -y : y;
+    return bits_as<float>(bits_as<int32_t>(y) ^ ((quadrant & 2) << 30));
 }
 
-HOST_DEVICE float sin(Moderate x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0); }  // sin(-0) is -0
-HOST_DEVICE float cos(Moderate x) { return sine_of_turned(x.value, 1); }
-HOST_DEVICE bool is_moderate(float x) { return (x <= LARGEST_MODERATE) & (x >= -LARGEST_MODERATE); }
-HOST_DEVICE float sin(float x) { return is_moderate(x) ? sin(Moderate(x)) : ::sinf(x); }
-HOST_DEVICE float cos(float x) { return is_moderate(x) ? cos(Moderate(x)) : ::cosf(x); }
+HOST_DEVICE float sin(Ordinary x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0); }  // sin(-0) is -0
+HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 1); }
+HOST_DEVICE float sin(float x) { return is_within(x, LARGEST_ANGLE) ? sin(Ordinary(x)) : ::sinf(x); }
+HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordinary(x)) : ::cosf(x); }
 
 // ---- tanh and sigmoid -------------------------------------------------------------------------------------------
 
-// A polynomial near 0, elsewhere 1 - 2 / (exp(2 |x|) + 1) with the sign of x.
+// For |x| a polynomial near 0, elsewhere 1 - 2 / (exp(2 |x|) + 1); then with the sign of x.
 HOST_DEVICE float tanh(float x) {
-    const float magnitude = x < 0.0f ? -x : x, s = x * x;
+    const int32_t magnitude = magnitude_bits(x), ten = magnitude_bits(10.0f);  // tanh(10) rounds to 1
+    const float z = bits_as<float>(magnitude < ten ? magnitude : ten), s = z * z;
     float small = -5.70498872745e-3f;
     small = small * s + 2.06390887954e-2f;
     small = small * s - 5.37397155531e-2f;
     small = small * s + 1.33314422036e-1f;
     small = small * s - 3.33332819422e-1f;
-    small = small * s * x + x;
-    const float capped = magnitude > 10.0f ? 10.0f : magnitude;  // tanh(10) rounds to 1
-    const float large = 1.0f - 2.0f / (exp(2.0f * capped) + 1.0f);
-    const float y = magnitude < 0.625f ? small : x < 0.0f ? -large : large;
-    return x == 0.0f ? x : y;  // tanh(-0) is -0
+    small = small * s * z + z;
+    const Exponential e = exponential(z + z);
+    const float large = 1.0f - 2.0f / (e.power() * e.rest + (e.power() + 1.0f));
+    const float y = z < 0.625f ? small : large;
+    const float with_sign = bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
+    return x != x ? x : with_sign;
 }
 
-// 1 / (1 + exp(-x)); for a negative x the equal exp(x) / (1 + exp(x)), which does not overflow.
+// 1 / (1 + exp(-x)). What rounding took from the sum is counted in the end: 1 / (sum + lost) = y - y y lost + ...
+HOST_DEVICE float sigmoid(Ordinary x) {
+    const Exponential e = exponential(-x.value);
+    const float power = e.power(), rough = power + 1.0f, sum = power * e.rest + rough;
+    const float y = 1.0f / sum, lost = power * e.rest + ((rough - sum) + (1.0f - (rough - power)));
+    return y - y * y * lost;
+}
+
+// From -LARGEST_EXPONENT down it is exp(x), as 1 + exp(-x) rounds to exp(-x).
 HOST_DEVICE float sigmoid(float x) {
-    const float e = exponential<true>(x < 0.0f ? x : -x);
-    const float sum = 1.0f + e, lost = (1.0f - sum) + e;  // what rounding took from the sum
-    const float y = (x < 0.0f ? e : 1.0f) / sum;
-    return y - y * lost * (x < 0.0f ? 1.0f - y : y);  // of which the last factor is 1 / sum
+    float z = x < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : x;
+    z = z > LARGEST_EXPONENT ? LARGEST_EXPONENT : z;
+    return x < -LARGEST_EXPONENT ? exp(x) : sigmoid(Ordinary(z));
 }
 
 // ---- pow --------------------------------------------------------------------------------------------------------
@@ -165,7 +213,8 @@ HOST_DEVICE float sigmoid(float x) {
 // log2(m) = 2 / ln 2 * (u + u^3 / 3 + u^5 / 5 + ...).
 HOST_DEVICE double log2_of_magnitude(float x) {
     const int64_t sqrt_half = 0x3FE6A09E00000000, mantissa = 0xFFFFFFFFFFFFF;
-    const int64_t bits = bits_as<int64_t>(double(x < 0.0f ? -x : x)) - sqrt_half;
+    const float magnitude = bits_as<float>(magnitude_bits(x));
+    const int64_t bits = bits_as<int64_t>(double(magnitude)) - sqrt_half;
     const double e = double(int32_t(bits >> 52)), m = bits_as<double>((bits & mantissa) + sqrt_half);
     const double u = (m - 1.0) / (m + 1.0), s = u * u, factor = 2.88539008177792681472;
     double p = factor / 13;
@@ -175,7 +224,9 @@ HOST_DEVICE double log2_of_magnitude(float x) {
     p = p * s + factor / 5;
     p = p * s + factor / 3;
     p = p * s + factor;
-    return e + u * p;
+    double y = e + u * p;
+    y = magnitude == 0.0f ? -double(INFINITY) : y;
+    return magnitude < INFINITY ? y : double(magnitude);  // infinity or NaN
 }
 
 // 2^x rounded to a float, for x in [-160, 130]: 2^n exp(r ln 2) by Taylor's series, r in [-1/2, 1/2].
@@ -205,25 +256,18 @@ HOST_DEVICE float truncated(float x) {
 #endif
 }
 
-// The special values are those of C's powf.
+// The special values are those of C's powf. Most come of their own accord: y log2 |x| is infinite or NaN.
 HOST_DEVICE float pow(float x, float y) {
     double exponent = log2_of_magnitude(x) * y;
     exponent = exponent < -160.0 ? -160.0 : exponent;
     exponent = exponent > 130.0 ? 130.0 : exponent;
-    float z = exp2_of(exponent);
-    const float base = x < 0.0f ? -x : x, height = y < 0.0f ? -y : y;
+    const float magnitude = magnitude_bits(x) == bits_as<int32_t>(1.0f) ? 1.0f : exp2_of(exponent);  // 1^infinity is 1
     const float half = y * 0.5f;
-    const int32_t half_sign = truncated(half) != half ? INT32_MIN : 0;
-    const int32_t odd_sign = truncated(y) == y ? half_sign : 0;  // the sign bit where y is an odd integer
-    const bool falls = y < 0.0f;
-    z = base == 0.0f ? (falls ? INFINITY : 0.0f) : z;
-    z = base == INFINITY ? (falls ? 0.0f : INFINITY) : z;
-    z = height == INFINITY ? ((base > 1.0f) != falls ? INFINITY : 0.0f) : z;
-    z = (height == INFINITY) & (base == 1.0f) ? 1.0f : z;
-    z = bits_as<float>(bits_as<int32_t>(z) ^ (bits_as<int32_t>(x) & odd_sign));  // -0 is negative too
-    const float real = truncated(y) == y ? z : NAN;
-    z = (x < 0.0f) & (base != INFINITY) ? real : z;
-    z = (x != x) | (y != y) ? NAN : z;
+    const int32_t sign = bits_as<int32_t>(x) & INT32_MIN;  // that of the result too, where y is an odd integer
+    const int32_t odd_sign = truncated(half) != half ? sign : 0;
+    const float signed_power = bits_as<float>(bits_as<int32_t>(magnitude) ^ odd_sign);
+    const float not_whole = (x < 0.0f) & (x > -INFINITY) ? NAN : magnitude;  // a root of a negative number
+    const float z = truncated(y) == y ? signed_power : not_whole;
     return (y == 0.0f) | (x == 1.0f) ? 1.0f : z;
 }
 

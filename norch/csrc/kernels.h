@@ -52,6 +52,7 @@ struct Normalizing {
 #define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     BINARY_OPS(BINARY_KERNEL)                                                                       \
+    DERIVATIVE_OPS(BINARY_KERNEL)                                                                   \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
     REDUCTIONS(REDUCE_KERNEL)                                                                       \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \

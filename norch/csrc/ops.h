@@ -88,6 +88,13 @@ enum Rule {
     OP(bitwise_or, WHOLE, T(x | y))                       \
     OP(bitwise_xor, WHOLE, T(x ^ y))
 
+// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward. They are called
+// by the Backward classes only; what they compute in tensor operations stands there too, for second derivatives.
+#define DERIVATIVE_OPS(OP)                                \
+    OP(relu_backward, REAL, y > T(0) ? x : T(0))          \
+    OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
+    OP(tanh_backward, REAL, x * (T(1) - y * y))
+
 // The second column is the type of the first operand, c; x and y have the dtype of the result.
 #define TERNARY_OPS(OP)                                   \
     OP(where, bool, c ? x : y)                            \

@@ -237,25 +237,24 @@ static void check_step(const Tensor& parameter, const Tensor& other, const char*
              (const char*)device_text(other.device));
 }
 
-int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
-             const uint8_t* first, double lr, double momentum, double dampening, double weight_decay, int32_t nesterov,
-             int32_t maximize) {
+int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
     using SGDKernel = void (*)(Tensor&, const Tensor&, Tensor*, bool, const SGDOptions&);
     static const SGDKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sgd);
     return attempt([&] {
         for (int k = 0; k < count; k++) {
-            check_step(*parameters[k], *gradients[k], "gradient");
-            check_writable(*parameters[k], "sgd");
-            if (velocities[k]) check_step(*parameters[k], *velocities[k], "velocity");
-            if (velocities[k]) check_writable(*velocities[k], "sgd");
+            const SGDEntry& entry = entries[k];
+            check_step(*entry.parameter, *entry.gradient, "gradient");
+            check_writable(*entry.parameter, "sgd");
+            if (entry.velocity) check_step(*entry.parameter, *entry.velocity, "velocity");
+            if (entry.velocity) check_writable(*entry.velocity, "sgd");
         }
-        SGDOptions options = {lr, momentum, dampening, weight_decay, nesterov, maximize};
         for (int k = 0; k < count; k++) {
-            Tensor& parameter = *parameters[k];
+            const SGDEntry& entry = entries[k];
+            Tensor& parameter = *entry.parameter;
             if (parameter.size)
-                kernels[kind_of(parameter.device)](parameter, *gradients[k], velocities[k], first[k], options);
+                kernels[kind_of(parameter.device)](parameter, *entry.gradient, entry.velocity, entry.first, *options);
             mark_written(parameter);
-            if (velocities[k]) mark_written(*velocities[k]);
+            if (entry.velocity) mark_written(*entry.velocity);
         }
     });
 }

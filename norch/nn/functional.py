@@ -34,7 +34,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
     """
-    _check_tensors("linear", x, weight)
+    if not isinstance(x, Tensor) or not isinstance(weight, Tensor):
+        _check_tensors("linear", x, weight)
     result = fused.linear(x, weight, bias)
     return _column_linear(x, weight, bias) if result is None else result
 
@@ -58,7 +59,8 @@ def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 def sigmoid(x: Tensor) -> Tensor:
     """1 / (1 + e^(-x)) of each element."""
-    _check_tensors("sigmoid", x)
+    if not isinstance(x, Tensor):
+        _check_tensors("sigmoid", x)
     return x.sigmoid()
 
 
@@ -111,8 +113,10 @@ def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
 
 def mse_loss(predictions: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     """(prediction - label)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ."""
-    check_reduction(reduction)
-    _check_tensors("mse_loss", predictions, labels)
+    if reduction not in REDUCTIONS:
+        check_reduction(reduction)
+    if not isinstance(predictions, Tensor) or not isinstance(labels, Tensor):
+        _check_tensors("mse_loss", predictions, labels)
     result = None if reduction == "none" else fused.mse(predictions, labels, reduction)
     if result is not None:
         return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from norch.autograd import no_grad
 from norch.tensor import Tensor
@@ -16,6 +16,15 @@ from .parameter import Parameter
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
 
+class _MadeByInit:
+    """An attribute that Module.__init__ makes: found on the class, it says that this has not run."""
+
+    def __get__(self, module, owner):
+        raise AttributeError(
+            f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
+        )
+
+
 class Module:
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
@@ -23,13 +32,22 @@ class Module:
     that reading `self.weight` in `forward` costs no more than any other attribute.
     """
 
-    training: bool
+    # (a __getattr__ that says the same would slow down every attribute of every module)
+    _parameters: Any = _MadeByInit()
+    _modules: Any = _parameters
+    _buffers: Any = _parameters
+    _transient_buffers: Any = _parameters
+    training: Any = _parameters
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self):
-        self._parameters: dict[str, Any] = OrderedDict()
-        self._modules: dict[str, Any] = OrderedDict()
-        self._buffers: dict[str, Any] = OrderedDict()
-        self._transient_buffers: set[str] = set()  # buffers that state_dict leaves out
+        self._parameters = OrderedDict()
+        self._modules = OrderedDict()
+        self._buffers = OrderedDict()
+        self._transient_buffers = set()  # buffers that state_dict leaves out
         self.training = True
 
     def forward(self, *inputs, **kwargs):
@@ -48,14 +66,6 @@ class Module:
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str):
-        # Python comes here only for what is missing; without Module.__init__ the registries are.
-        if name in ("_parameters", "_modules", "_buffers", "_transient_buffers", "training"):
-            raise AttributeError(
-                f"{self.get_name()}: Module.__init__() has not run; call super().__init__() first in its __init__"
-            )
-        raise AttributeError(f"{self.get_name()!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-import ctypes
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from norch import _C
+from norch._C import addresses
 from norch.autograd import enable_grad
 from norch.tensor import Tensor
 from norch.utils.utils import clear_gradient
@@ -61,8 +62,12 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
-        for parameter in self.parameters:
-            clear_gradient(parameter, set_to_none)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> dict:
         """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
@@ -156,30 +161,26 @@ class SGD(Optimizer):
 
     def _step_group(self, group: dict) -> None:
         parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-        count = len(parameters)
-        addresses = ctypes.c_void_p * count
-        velocities, first = [], []
-        if group["momentum"]:
-            held = [self.state[parameter].get("momentum_buffer") for parameter in parameters]
-            first = [velocity is None for velocity in held]
-            velocities = [p.detach().zeros_like() if v is None else v for p, v in zip(parameters, held)]
-        status = _C.lib.sgd_step(
-            count,
-            addresses(*[parameter._ptr for parameter in parameters]),
-            addresses(*[parameter.grad._ptr for parameter in parameters]),
-            addresses(*[velocity._ptr for velocity in velocities]),
-            (ctypes.c_uint8 * count)(*first),
-            group["lr"],
-            group["momentum"],
-            group["dampening"],
-            group["weight_decay"],
-            group["nesterov"],
-            group["maximize"],
+        momentum, fresh = group["momentum"], {}
+        entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
+        for parameter in parameters:
+            velocity = None
+            if momentum:
+                velocity = self.state[parameter].get("momentum_buffer")
+                if velocity is None:
+                    velocity = fresh[parameter] = parameter.detach().zeros_like()
+            first = parameter in fresh
+            entries += parameter._ptr, parameter.grad._ptr, velocity._ptr if velocity is not None else 0, first
+        options = _OPTIONS.pack(
+            group["lr"], momentum, group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"]
         )
-        if status:
+        if _C.lib.sgd_step(len(parameters), addresses(entries), options):
             _C.raise_error()
-        for parameter, velocity in zip(parameters, velocities):
+        for parameter, velocity in fresh.items():
             self.state[parameter]["momentum_buffer"] = velocity
+
+
+_OPTIONS = struct.Struct("4d2i")  # SGDOptions of csrc/kernels.h
 
 
 def _unique_parameters(entries) -> list[Tensor]:
