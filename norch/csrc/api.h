@@ -136,11 +136,20 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
+
+// ---- Optimizers: one step of all parameters that have a gradient, in place (optim.cpp)
 struct SGDEntry {
     Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
     int64_t first;                            // whether this is the velocity's first step
 };
+struct StepEntry {
+    Tensor *parameter, *gradient;
+    Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
+    Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
+};
 API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
+API int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options);
+API int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options);
 
 // ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object

@@ -140,16 +140,18 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 
 // ---- Cross-entropy ----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored
-void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored,
-                              double scale) {
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored, or NaN where all are:
+// the mean of nothing
+void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
+                              int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {
             const T* x = values<T>(logits) + row * n;
             const int64_t label = values<int64_t>(labels)[row];
-            T loss = 0;
+            T loss = T(0 * scale);
             if (label != ignored) {
                 const T max = row_max(x, n);
                 loss = T(scale * (::log(row_exp<false, T>(x, n, max, nullptr)) - (double(x[label]) - double(max))));
@@ -161,9 +163,10 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor
 
 // out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 where the label is to be ignored. The gradient has
 // one element for each row, or one for all.
-void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out,
-                                       int64_t ignored, double scale) {
+void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
+                                       const Tensor& scales, Tensor& out, int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {

@@ -20,9 +20,31 @@
 #include "tensor.h"
 #include "window.h"
 
+// What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
+// the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
+struct Fault {
+    enum : int32_t { NONE, INDEX, TARGET, DIVISION };
+    int32_t kind;
+    int32_t axis;           // INDEX: which one
+    const char* operation;  // for the message
+    int64_t size;           // INDEX: of the axis; TARGET: the number of classes
+    int64_t ignored;        // TARGET: the class that counts for nothing
+    int64_t value;          // what was found
+};
+[[noreturn]] void fail_with(const Fault& fault, int64_t value);
+
+// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
+};
+struct AdamOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t amsgrad, decoupled, maximize;
+};
+struct RMSpropOptions {
+    double lr, alpha, eps, weight_decay, momentum;
+    int32_t centered, maximize;
 };
 
 // What normalization sees in a tensor: [outer, groups, inner], each group with a mean and a variance of its own. Weight and
@@ -68,10 +90,11 @@ struct Normalizing {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
-    /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
-    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
-    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
-                                    int64_t ignored, double scale))                                 \
+    /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
+    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
+                           int64_t ignored))                                                        \
+    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \
+                                    const Tensor& scale, Tensor& out, int64_t ignored))             \
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
@@ -95,8 +118,11 @@ struct Normalizing {
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
     KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
     KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
-    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
+       options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
+    KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
+    KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
     /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
@@ -104,8 +130,13 @@ struct Normalizing {
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
-    /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
-    KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
+    /* fails where truth, a single bool, is false */                                                \
+    KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
+    /* offsets = index * stride, or += unless first; fails where an index is not in 0 ... bounds.size - 1 and neither,   \
+       where it wraps, counts from the end. All int64, of one shape */                              \
+    KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first, Tensor& offsets)) \
+    /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails where one is no class */ \
+    KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
     /* the elements of out at offsets = x, or += x (bool: |= x), where places may repeat; x has out's shape and dtype */ \
     KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \

@@ -10,6 +10,7 @@
 #include "cpu.h"
 #include "parallel.h"
 #include "product.h"
+#include "simd.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
@@ -28,6 +29,13 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
     const int row = out.ndim - 2, column = out.ndim - 1;
     int64_t m = out.shape[row];
     const int64_t n = out.shape[column], k = a.shape[column];
+    auto product_at = [&](int64_t a_offset, int64_t b_offset, int64_t out_offset) {
+        const T *left = static_cast<const T*>(a.data) + a_offset, *right = static_cast<const T*>(b.data) + b_offset;
+        product(Matrix<const T>{left, a.strides[row], a.strides[column]},
+                Matrix<const T>{right, b.strides[row], b.strides[column]},
+                Matrix<T>{static_cast<T*>(out.data) + out_offset, n, 1}, m, n, k);
+    };
+    if (row == 0) return product_at(0, 0, 0);
     Tensor batch[3] = {a, b, out};
     for (Tensor& tensor : batch) {
         tensor.ndim -= 2;
@@ -45,13 +53,7 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
     parallel_for(products, 1 + SMALL_PART / (m * n * k), [&](int64_t begin, int64_t end) {
         Odometer<3> at(layout, layout.ndim);
         at.seek(begin);
-        for (int64_t i = begin; i < end; i++, at.next()) {
-            const T *left = static_cast<const T*>(a.data) + at.offset[0],
-                    *right = static_cast<const T*>(b.data) + at.offset[1];
-            product(Matrix<const T>{left, a.strides[row], a.strides[column]},
-                    Matrix<const T>{right, b.strides[row], b.strides[column]},
-                    Matrix<T>{static_cast<T*>(out.data) + at.offset[2], n, 1}, m, n, k);
-        }
+        for (int64_t i = begin; i < end; i++, at.next()) product_at(at.offset[0], at.offset[1], at.offset[2]);
     });
 }
 
@@ -77,19 +79,13 @@ namespace {
 // ---- The register tile ------------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_ROWS = 12, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_ROWS = 6, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
 #elif defined(__aarch64__)
-enum { VECTOR_BYTES = 16, TILE_ROWS = 8, TILE_VECTORS = 3 };
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
 #else
-enum { VECTOR_BYTES = 16, TILE_ROWS = 4, TILE_VECTORS = 2 };
-#endif
-
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 #endif
 
 template <class T>
