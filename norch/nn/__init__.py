@@ -40,6 +40,7 @@ from .modules import (
     Unfold,
 )
 from .parameter import Parameter
+from .summary import summary
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -92,4 +93,5 @@ __all__ = [
     "Unfold",
     "functional",
     "init",
+    "summary",
 ]
