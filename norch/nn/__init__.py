@@ -37,6 +37,8 @@ from .modules import (
     ParameterList,
     RNNCell,
     Sequential,
+    TransformerEncoder,
+    TransformerEncoderLayer,
     Unfold,
 )
 from .parameter import Parameter
@@ -90,6 +92,8 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Tanh",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unfold",
     "functional",
     "init",
