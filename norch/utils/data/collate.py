@@ -13,7 +13,7 @@ from norch.tensor import Tensor
 def default_collate(batch: Any) -> Any:
     """A batch with a new first dimension for the samples, each of which is built alike.
 
-    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay as they are; of dicts, lists
+    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay; of dicts, lists
     and tuples each place is collated for itself (tuples become lists, as in PyTorch; named ones stay). Floats become
     float32, for in norch an element of a float32 vector is a Python float (PyTorch: float64). Raises TypeError for
     other things, RuntimeError where samples differ in shape or length.
