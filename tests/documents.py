@@ -96,9 +96,9 @@ class Document:
             printed, details = getattr(self, f"run_{block.language}")(block)
         except ValueError as error:
             return str(error)
-        if printed == block.output:
+        shown, new = ([line.rstrip() for line in text.splitlines()] for text in (block.output, printed))
+        if shown == new:
             return ""
-        shown, new = block.output.splitlines(), printed.splitlines()
         lines = difflib.unified_diff(shown, new, "shown", "printed", n=99, lineterm="")
         return "it prints something else\n" + "\n".join(lines) + (f"\n{details}" if details else "")
 
