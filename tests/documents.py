@@ -6,7 +6,7 @@ A block is followed by what it prints: a block without language, or ```text. Its
 
     python   runs; all of a document share one namespace. An uncaught exception prints its last line, "ValueError: ..."
     cpp      a whole file, whose name is its first line, "// add.cpp". It is saved; with a main it is compiled and run
-    bash     commands on files of the same folder, each beginning with one of the words in COMMANDS
+    bash     commands on files of the same folder, each beginning (behind NAME=value) with one of COMMANDS
 
 A comment above a block, <!-- quote: norch/csrc/tensor.h -->, says that it is a part of that file ("..." leaves lines
 out); <!-- shown: why --> that it is only shown, and why it does not run.
@@ -74,7 +74,6 @@ class Document:
         self.namespace = {"__name__": "__main__"}
         compilers = (shutil.which(name) for name in (os.environ.get("CXX", "g++").split()[-1], "g++", "c++", "clang++"))
         self.compiler = next((compiler for compiler in compilers if compiler), None)
-        self.environment = {**os.environ, "NORCH": str(ROOT), "PYTHONPATH": str(ROOT)}
 
     def problems(self) -> list[str]:
         """What is wrong with the document; empty where every block does what is shown."""
@@ -128,15 +127,13 @@ class Document:
 
     def run_bash(self, block: Block) -> tuple[str, str]:
         for line in block.code.replace("\\\n", " ").splitlines():
-            if not line.strip().startswith(COMMANDS):
+            if not re.sub(r"^(\s*\w+=\w+ )*", "", line).startswith(COMMANDS):
                 raise ValueError(f"a command that is none of {', '.join(COMMANDS)}: {line}")
         return self.shell(block.code)
 
     def shell(self, commands: str) -> tuple[str, str]:
         tools = f'g++() {{ "{self.compiler}" "$@"; }}; python3() {{ "{sys.executable}" "$@"; }}; set -e\n'
-        run = subprocess.run(
-            ["bash", "-c", tools + commands], cwd=self.folder, env=self.environment, capture_output=True, text=True
-        )
+        run = subprocess.run(["bash", "-c", tools + commands], cwd=self.folder, capture_output=True, text=True)
         status = f"(exit status {run.returncode})\n" if run.returncode else ""
         return run.stdout + status, run.stderr
 
@@ -158,6 +155,7 @@ def main() -> None:
     path = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        os.environ.update(NORCH=str(ROOT), PYTHONPATH=str(ROOT))  # as the tutorial's README sets them
         problems = Document(path, Path(folder)).problems()
     if problems:
         sys.exit("\n\n".join(problems))
