@@ -49,7 +49,8 @@ def test_a_chapter_has_its_parts(chapter):
 
 
 def test_nearly_every_block_runs():
-    shown = [block for path in CHAPTERS for block in blocks_of(text_of(path)) if block.marker == "shown"]
+    blocks = [block for path in CHAPTERS for block in blocks_of(text_of(path))]
+    shown = [block for block in blocks if block.marker == "shown" and block.language != "text"]  # a text is a drawing
     assert len(shown) <= MOST_SHOWN and all(len(block.argument) > 10 for block in shown)
 
 
