@@ -72,8 +72,6 @@ class Document:
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder = path, folder
         self.namespace = {"__name__": "__main__"}
-        compilers = (shutil.which(name) for name in (os.environ.get("CXX", "g++").split()[-1], "g++", "c++", "clang++"))
-        self.compiler = next((compiler for compiler in compilers if compiler), None)
 
     def problems(self) -> list[str]:
         """What is wrong with the document; empty where every block does what is shown."""
@@ -132,10 +130,16 @@ class Document:
         return self.shell(block.code)
 
     def shell(self, commands: str) -> tuple[str, str]:
-        tools = f'g++() {{ "{self.compiler}" "$@"; }}; python3() {{ "{sys.executable}" "$@"; }}; set -e\n'
+        tools = f'g++() {{ "{find_compiler()}" "$@"; }}; python3() {{ "{sys.executable}" "$@"; }}; set -e\n'
         run = subprocess.run(["bash", "-c", tools + commands], cwd=self.folder, capture_output=True, text=True)
         status = f"(exit status {run.returncode})\n" if run.returncode else ""
         return run.stdout + status, run.stderr
+
+
+def find_compiler() -> str | None:
+    """The compiler that CXX names, or one of the usual ones; None where there is none."""
+    named = os.environ.get("CXX", "g++").split()[-1]  # "ccache g++"
+    return next(filter(None, map(shutil.which, (named, "g++", "c++", "clang++"))), None)
 
 
 def quoted(block: Block) -> bool:
