@@ -14,6 +14,7 @@ from documents import ROOT, Block, blocks_of, find_compiler, quoted
 FOLDER = ROOT / "examples" / "tutorial"
 CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
 COUNT = 15
+PICTURES = ("strides", "transpose", "graph", "walk", "sin2", "layers")
 MOST_SHOWN = 6  # blocks that are shown and not run, in all chapters together
 
 
@@ -62,6 +63,10 @@ def test_nearly_every_block_runs():
 def test_links_and_files_named_exist(document):
     text = re.sub(r"```.*?```", "", text_of(document), flags=re.DOTALL)
     links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    pictures = [link for link in links if link.endswith(".svg")]
+    assert set(pictures) <= {f"pictures/{name}.svg" for name in PICTURES}
+    if not (FOLDER / "pictures").exists():  # nothing was drawn yet
+        links = [link for link in links if link not in pictures]
     assert [link for link in links if not (FOLDER / link).exists()] == []
     named = re.findall(r"`((?:norch|tests|examples|benchmarks)/[\w/.-]+)`", text)
     assert [name for name in named if not (ROOT / name).exists()] == []
