@@ -110,7 +110,9 @@ class Document:
                 exec(code, self.namespace)
             except Exception as error:
                 details = traceback.format_exc()
-                print(traceback.format_exception_only(type(error), error)[-1], end="")
+                kind = type(error)
+                module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+                print(f"{module}{kind.__qualname__}: {error}")  # as Python, but without guesses at what was meant
         return output.getvalue(), details
 
     def run_cpp(self, block: Block) -> tuple[str, str]:
