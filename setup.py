@@ -2,6 +2,7 @@
 
 Variables of the Makefile pass through the environment: `CUDA=0 CXX=clang++ pip install .`
 """
+
 from __future__ import annotations
 
 import os

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
 
 def _load() -> ctypes.CDLL:
-    path = Path(os.environ.get("NORCH_LIBRARY") or Path(__file__).with_name("libnorch.so"))
-    if not path.exists():
+    path = os.environ.get("NORCH_LIBRARY") or os.path.join(os.path.dirname(__file__), "libnorch.so")
+    if not os.path.exists(path):
         raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")
-    return ctypes.CDLL(str(path.resolve()))
+    return ctypes.CDLL(os.path.realpath(path))
 
 
-lib = _load()
+_library = _load()
 
 MAX_DIMS = 8
 
@@ -86,6 +86,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
     "permutation_tensor": (TENSOR, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
+    "full_like_tensor": (TENSOR, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
@@ -124,10 +125,24 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
     "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
-    "sgd_step": (
+    "unfold_tensor": (TENSOR, [TENSOR, ARRAY]),
+    "fold_tensor": (TENSOR, [TENSOR, ARRAY, c_int64, c_int64]),
+    "conv_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
+    "conv_backward": (STATUS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32, ARRAY]),
+    "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY, ARRAY]),
+    "max_pool_backward": (TENSOR, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
+    "avg_pool_tensor": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
+    "avg_pool_backward": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
+    "adaptive_avg_pool_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "adaptive_avg_pool_backward": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "normalize_tensor": (STATUS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, ARRAY]),
+    "normalize_backward": (
         STATUS,
-        [c_int32, ARRAY, ARRAY, ARRAY, ARRAY, c_double, c_double, c_double, c_double, c_int32, c_int32],
+        [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32, ARRAY],
     ),
+    "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "adam_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "rmsprop_step": (STATUS, [c_int32, ARRAY, ARRAY]),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
     "free_storage": (None, [STORAGE]),
@@ -138,7 +153,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tensor_of_dlpack": (TENSOR, [c_void_p, c_int32]),
     "dlpack_name": (c_void_p, [c_int32, c_int32]),
     "dlpack_destructor": (c_void_p, []),
-    "owns_memory": (c_int32, [TENSOR]),
+    "unit_gradient": (TENSOR, [TENSOR]),
+    "fits_as_gradient": (c_int32, [TENSOR, TENSOR]),
     "shares_memory": (c_int32, [TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),
     "written_at": (c_int64, [TENSOR]),
@@ -151,26 +167,50 @@ for _name in ("sum", "prod", "max", "min", "any", "all"):
 
 def operations() -> dict[str, list[str]]:
     """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
-    lib.list_operations.restype = c_char_p
-    return {
-        kind: lib.list_operations(arity).decode().split()
-        for arity, kind in enumerate(("unary", "binary", "ternary"), 1)
-    }
+    names = _library.list_operations
+    names.restype = c_char_p
+    return {kind: names(n).decode().split() for n, kind in enumerate(("unary", "binary", "ternary", "derivative"), 1)}
 
 
-for _arity, _names in enumerate(operations().values(), 1):
+for _arity, _names in zip((1, 2, 3, 2), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
 
-for _name, (_result, _arguments) in PROTOTYPES.items():
-    _function = getattr(lib, _name)
-    _function.restype, _function.argtypes = _result, _arguments
+# ctypes gives the interpreter's lock back around every call. That costs these, which are short or (parallel_for in
+# csrc/parallel.h) give it back themselves where the work is long, a tenth of their time.
+QUICK = {f"{name}_tensor" for names in operations().values() for name in names} | {
+    "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
+    "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
+    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor unit_gradient same_kind",
+    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at mark_as_written version_of",
+}
+QUICK = {name for names in QUICK for name in names.split()}
+
+
+class Library:
+    """The C functions by name, as plain attributes: Python finds those sooner than the attributes of a CDLL."""
+
+    path: str = _library._name
+
+    def __init__(self) -> None:
+        keeping_lock = ctypes.PyDLL(self.path, handle=_library._handle)
+        for name, (result, arguments) in PROTOTYPES.items():
+            function = getattr(keeping_lock if name in QUICK else _library, name)
+            function.restype, function.argtypes = result, arguments
+            setattr(self, name, function)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+lib = Library()
 
 if lib.instruction_set_error():
     raise ImportError(lib.instruction_set_error().decode())
 
-write_clock = c_int64.in_dll(lib, "write_clock")  # ticks at every write in place
+write_clock = c_int64.in_dll(_library, "write_clock")  # ticks at every write in place
 
 # ---- Errors -----------------------------------------------------------------------------------------------------
 
@@ -205,7 +245,7 @@ _MAX_KEPT = 1024
 
 def int64_array(values: Any) -> Any:
     """A C array of sizes or axes. Raises TypeError for what is no integer, ShapeError for more than fit a tensor."""
-    key = tuple(values)
+    key = values if type(values) is tuple else tuple(values)
     found = _arrays.get(key)  # the shapes of a training loop come back; C only reads them
     if found is not None:
         return found
@@ -223,11 +263,22 @@ def int64_array(values: Any) -> Any:
     return array
 
 
+_address_packers: dict[int, Any] = {}
+
+
+def addresses(values: Any) -> bytes:
+    """Addresses (0 for null) and 64-bit integers in the memory of a C array or struct."""
+    pack = _address_packers.get(len(values))
+    if pack is None:
+        pack = _address_packers[len(values)] = struct.Struct(f"{len(values)}Q").pack
+    return pack(*values)
+
+
 class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
     __slots__ = ("_ptr",)
-    _requires_grad = False
+    _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
         self._ptr = None

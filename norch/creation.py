@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import operator
-import struct
-from typing import Any, Sequence
+from typing import Any
 
 from . import _C
 from ._C import int64_array, lib, raise_error
 from .autograd import functions as f
+from .data import address_of, inferred
 from .operation import check_tensor, ternary, wrap
 from .tensor import Tensor
-from .types import DTYPES, bool_, check_dtype, dtype, float32, int64
+from .types import check_dtype, float32, int64
 from .views import sizes_of
 
 # ---- From data --------------------------------------------------------------------------------------------------
@@ -25,116 +25,6 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     """
     result = wrap(address_of(data, None if dtype is None else check_dtype(dtype), device))
     return result.requires_grad_() if requires_grad else result
-
-
-def address_of(data: Any, kind: Any, device: str) -> int:
-    """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
-    number = _C.device_number(device)
-    if isinstance(data, Tensor):
-        return _copied(data, kind or data.dtype, number)
-    if not isinstance(data, (list, tuple, int, float)):
-        array = _from_buffer(data)
-        if array is not None:
-            return _copied(array, kind or array.dtype, number)
-        data = _as_lists(data)
-    values, shape = flatten(data)
-    kind = kind or _inferred(values)
-    return (
-        lib.create_tensor(_packed(values, kind), int64_array(shape), len(shape), kind.number, number) or raise_error()
-    )
-
-
-def _copied(source: Tensor, kind: dtype, device: int) -> int:
-    copy = wrap(lib.cast_tensor(source._ptr, kind.number) or raise_error())
-    if copy._struct.device != device:
-        copy = wrap(lib.to_device(copy._ptr, device) or raise_error())
-    ptr, copy._ptr = copy._ptr, None
-    return ptr
-
-
-def flatten(data: Any) -> tuple[Any, list[int]]:
-    """Nested lists as a flat list and its shape: [[1, 2, 3], [-5, 2, 0]] gives [1, 2, 3, -5, 2, 0] and [2, 3]."""
-    if not isinstance(data, (list, tuple)):
-        return [data], [1]
-    shape = [len(data)]
-    level: Any = data
-    while level and isinstance(level[0], (list, tuple)):
-        size = len(level[0])
-        for row in level:
-            if not isinstance(row, (list, tuple)) or len(row) != size:
-                found = f"a list of length {len(row)}" if isinstance(row, (list, tuple)) else repr(row)
-                raise ValueError(
-                    f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}"
-                )
-        shape.append(size)
-        level = [value for row in level for value in row]
-    for value in level:
-        if isinstance(value, (list, tuple)):
-            raise ValueError(
-                f"ragged nested lists: expected a number at depth {len(shape)}, got a list of length {len(value)}"
-            )
-    return level, shape
-
-
-def _inferred(values: Sequence[Any]) -> dtype:
-    if not values or not all(isinstance(value, int) for value in values):
-        return float32
-    return bool_ if all(isinstance(value, bool) for value in values) else int64
-
-
-_packers: dict[tuple[int, str], Any] = {}
-
-
-def _packed(values: Sequence[Any], kind: dtype) -> Any:
-    """Numbers as the bytes of a C array."""
-    count = len(values)
-    packer = _packers.get((count, kind.format))
-    if packer is None:
-        packer = struct.Struct(f"{count}{kind.format}")
-        if count <= 64:  # small tensors are made over and over
-            _packers[count, kind.format] = packer
-    try:
-        return packer.pack(*values)
-    except (struct.error, OverflowError, TypeError):
-        pass  # floats for an integer dtype, 1e40 for float32, or no numbers at all
-    for value in values:
-        if not hasattr(value, "__float__") or isinstance(value, str):
-            raise TypeError(f"expected numbers, got {value!r} ({type(value).__name__})")
-    if kind.is_floating_point:
-        return (kind.ctype * len(values))(*[float(value) for value in values])  # too large is infinite
-    try:
-        return struct.pack(f"{len(values)}{kind.format}", *[int(value) for value in values])
-    except (struct.error, OverflowError, ValueError):
-        raise OverflowError(f"a value does not fit into {kind!r}") from None
-
-
-def _from_buffer(data: Any) -> Any:
-    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview), None for others."""
-    try:
-        buffer = memoryview(data)
-    except TypeError:
-        return None
-    code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(
-        buffer.format, buffer.format
-    )
-    kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
-    if kind is None or buffer.ndim > _C.MAX_DIMS:
-        return None
-    raw = buffer.tobytes()  # in row order, whatever the strides
-    shape = list(buffer.shape or ()) or [1]
-    return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
-
-
-def _as_lists(data: Any) -> Any:
-    if hasattr(data, "tolist"):
-        return data.tolist()
-    if isinstance(data, range):
-        return list(data)
-    if hasattr(data, "__float__") and not isinstance(data, str):
-        return float(data)
-    raise TypeError(
-        f"cannot make a tensor of {type(data).__name__}: expected numbers, nested lists, a tensor or an array"
-    )
 
 
 # ---- Filled -----------------------------------------------------------------------------------------------------
@@ -153,7 +43,7 @@ def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A tensor of one value, whose type gives the dtype unless `dtype` does."""
     shape = (size,) if isinstance(size, int) else size
-    kind = _inferred([fill_value]) if dtype is None else check_dtype(dtype)
+    kind = inferred([fill_value]) if dtype is None else check_dtype(dtype)
     result = empty(list(shape), dtype=kind, device=device).fill_(fill_value)
     return result.requires_grad_() if requires_grad else result
 

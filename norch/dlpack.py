@@ -29,6 +29,9 @@ _TOLD_TO_C = (
     "Py_DecRef",
     "PyCapsule_IsValid",
     "PyCapsule_GetPointer",
+    "PyGILState_Check",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
 )
 _addresses = [ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]
 lib.use_python((c_void_p * len(_addresses))(*_addresses))
@@ -81,7 +84,7 @@ class Exchanged:
     """The methods of Tensor by which other libraries take its memory, as in `numpy.from_dlpack(t)`."""
 
     _ptr: Any
-    _requires_grad: bool
+    _edge: Any
 
     def __dlpack_device__(self: Any) -> tuple[int, int]:
         device = self._struct.device
@@ -91,7 +94,7 @@ class Exchanged:
         self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
     ) -> Any:
         """A capsule for `from_dlpack` of any library. Raises BufferError where the memory cannot be shared."""
-        if self._requires_grad:
+        if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         source, own = self, self.__dlpack_device__()
         if stream not in (None, -1) and own[0] == _CPU:

@@ -184,7 +184,7 @@ class Shared:
     """The methods of Tensor by which NumPy and others see its memory."""
 
     _ptr: Any
-    _requires_grad: bool
+    _edge: Any
 
     def numpy(self: Any, *, force: bool = False) -> Any:
         """A NumPy array over the same memory: a change of either shows in both, and either may go first.
@@ -194,7 +194,7 @@ class Shared:
         """
         if force:
             return self.detach().cpu().numpy()
-        if self._requires_grad:
+        if self._edge is not None:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if self.is_cuda:
             raise TypeError(
@@ -217,7 +217,7 @@ class Shared:
 
     @property
     def __array_interface__(self: Any) -> dict[str, Any]:
-        if self._requires_grad or self.is_cuda:
+        if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
         self.untyped_storage()  # which the tensor, whom the array will hold, holds
         return {
@@ -230,7 +230,7 @@ class Shared:
 
     def __buffer__(self: Any, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
-        if self._requires_grad or self.is_cuda:
+        if self._edge is not None or self.is_cuda:
             raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
         if not self.is_contiguous():
             raise BufferError(f"strides {self.stride()} of shape {list(self.shape)} leave gaps; use contiguous()")

@@ -8,10 +8,11 @@ operation.
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence
+from weakref import ref
 
 from . import _C
 from ._C import lib, number, raise_error
-from .autograd import function as _function
+from .autograd.function import edge, node, record
 from .autograd.mode import mode
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
@@ -24,6 +25,7 @@ def wrap(ptr: int) -> Any:
     """The Tensor that owns a C tensor."""
     result = _new(Tensor)
     result._ptr = ptr
+    result._edge = result.grad = None
     return result
 
 
@@ -67,8 +69,8 @@ def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Calla
 
     def method(self: Any) -> Any:
         result = wrap(function(self._ptr) or raise_error())
-        if backward is not None and self._requires_grad and mode.enabled:
-            return _function.record(result, backward(self), (self,))
+        if backward is not None and self._edge is not None and mode.enabled:
+            record(result, node(backward, (self,)), (self._edge,))
         return result
 
     def method_(self: Any) -> Any:
@@ -87,13 +89,13 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             b = other
         else:
             b = operand(other)
-            other = b if isinstance(b, Tensor) else other  # an array
-        if b is NotImplemented:
-            return NotImplemented
-        result = _new(Tensor)
-        result._ptr = function(self._ptr, b._ptr) or raise_error()
-        if (self._requires_grad or b._requires_grad) and backward is not None and mode.enabled:
-            return _function.record(result, backward(self, other), (self, other))  # other: a number stays a number
+            if b is NotImplemented:
+                return NotImplemented
+            other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
+        result = wrap(function(self._ptr, b._ptr) or raise_error())
+        x, y = self._edge, b._edge
+        if (x or y) and backward is not None and mode.enabled:
+            record(result, node(backward, (self, other)), (x, y))
         return result
 
     def reflected(self: Any, other: Any) -> Any:
@@ -144,18 +146,23 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
 
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` where an input requires gradients."""
-    if mode.enabled and any(isinstance(x, Tensor) and x._requires_grad for x in inputs):
-        return _function.record(result, backward(*inputs, *parameters), inputs)
+    edges = [edge(x) for x in inputs]
+    if mode.enabled and any(edges):
+        return record(result, backward(*inputs, *parameters), edges)
     return result
 
 
 def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
     result = wrap(ptr or raise_error())
+    edge, root = base._edge, base._base
     # a leaf is the base of its views, though it may be a view itself: writing through them must find it
-    result._base = base if base._base is None or (base._requires_grad and base.grad_fn is None) else base._base
-    if base._requires_grad and mode.enabled:
-        return _function.record(result, backward(base, *parameters), (base,))
+    result._base = root = base if root is None or (edge is not None and edge.age == 0) else root
+    if edge is not None and mode.enabled:
+        record(result, backward(base, *parameters), (edge,))
+        if not root._edge.age == 0:
+            root._views = root._views or []
+            root._views.append(ref(result))
     return result
 
 
@@ -167,17 +174,16 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
-    recording = mode.enabled and any(isinstance(t, Tensor) and t._requires_grad for t in (x, *others))
-    node = edges = None
-    if recording or (mode.enabled and x._base is not None and x._base._requires_grad):
+    node: Any = None
+    edges = [edge(t) for t in (x, *others)]
+    if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
         _check_leaf(x)
         if backward is not None:
             node = backward(x, *others)
-            edges = [_function.edge(t) for t in (x, *others)]
             if node.overwrites and x._base is not None:
                 edges[0] = None  # the base's graph says what becomes of the old values
             node.edges = edges
-            node.input[0] = _kept(x, edges[0]) if node.reads_x() else None
+            node.input = (_kept(x, edges[0]) if node.reads_x() else None, *node.input[1:])
             _check_aliases(x)
     stamp = _C.write_clock.value
     if kernel() != 0:
@@ -188,8 +194,8 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
 
 
 def _check_leaf(x: Any) -> None:
-    leaf = x if x._base is None or (x._requires_grad and x.grad_fn is None) else x._base
-    if leaf._requires_grad and leaf.grad_fn is None:
+    leaf = x if x._base is None or (x._edge is not None and x._edge.age == 0) else x._base
+    if leaf._edge is not None and leaf._edge.age == 0:
         what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(
             f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place"
@@ -198,7 +204,7 @@ def _check_leaf(x: Any) -> None:
 
 def _check_aliases(x: Any) -> None:
     """Other views of a tensor that is to enter a graph only now would not learn of it."""
-    if x._base is None and not x._requires_grad and lib.shares_memory(x._ptr):
+    if x._base is None and x._edge is None and lib.shares_memory(x._ptr):
         raise RuntimeError(
             "an in-place operation would make this tensor require gradients while views of it exist that do not; "
             "clone() it first, or take the views afterwards"
@@ -208,25 +214,24 @@ def _check_aliases(x: Any) -> None:
 def _kept(x: Any, target: Any) -> Any:
     """A copy of what is about to be overwritten, at x's place in the graph."""
     copy = wrap(lib.clone_tensor(x._ptr) or raise_error())
-    if target is not None:
-        copy._requires_grad, copy.grad_fn = True, target
+    copy._edge = target
     return copy
 
 
 def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
-    if x._base is None:
-        _function.record(x, node, (), edges)
-        x._rebased_at = node.stamp
-        node.stamp = stamp
-        return
-    base = x._base
-    target = _function.edge(base)
-    _function.record(x, node, (), edges)  # the new values of the view...
+    """Give x, whose memory was written into at `stamp`, its new grad_fn, and likewise what shares that memory."""
+    base = x if x._base is None else x._base
+    target = base._edge
+    record(x, node, edges)
     node.stamp = stamp
-    copy = _view_functions().CopySlicesBackward(base, x, geometry(x))
-    _function.record(base, copy, (), [target, node])  # ... written into the base
-    base._rebased_at = copy.stamp
-    follow_base(x)
+    if base is not x:  # the new values of the view, written into the base
+        record(base, _view_functions().CopySlicesBackward(base, x, geometry(x)), (target, node))
+        follow_base(x)
+    views = base._views or []
+    base._views = [view for view in views if view() is not None]
+    for view in base._views:
+        if view() is not x:
+            follow_base(view())
 
 
 def geometry(x: Any) -> Callable[[Any], Any]:
@@ -240,13 +245,11 @@ def geometry(x: Any) -> Callable[[Any], Any]:
     return lambda gradient: _view_functions().strided(gradient, shape, strides, offset)
 
 
-def follow_base(x: Any) -> Any:
+def follow_base(x: Any) -> None:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
     base = x._base
     parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
-    node = _view_functions().AsStridedBackward(base, *parameters)
-    _function.record(x, node, (base,))
-    return node
+    record(x, _view_functions().AsStridedBackward(base, *parameters), (base._edge,))
 
 
 def _view_functions() -> Any:

@@ -12,13 +12,14 @@ import ctypes
 from typing import Any, Callable, Iterator
 
 from . import _C, formatting, indexing, operation
-from ._C import CTensor, lib, raise_error
+from ._C import CTensor, lib, number, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
-from .autograd.function import HookHandle, Hooks
+from .autograd.function import AccumulateGrad, HookHandle
 from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import no_grad
 from .composed import Composed
+from .data import address_of
 from .dlpack import Exchanged
 from .generator import RandomFills
 from .interop import Shared
@@ -42,28 +43,28 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     A number becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
     """
 
-    _ptr: Any = None  # the address of the C tensor, which this object owns
+    # Every tensor has these (operation.wrap); what only some have has its default here.
+    _ptr: int  # the address of the C tensor, which this object owns
+    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    grad: Any
     _base: Any = None  # of a view: the tensor that it is a view of
     _shape: Any = None
-    _requires_grad = False
-    _hooks: Any = None
-    _rebased_at = 0  # the write clock when a write in place last gave this tensor a new grad_fn
-    grad: Any = None
-    grad_fn: Any = None
+    _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
+    _views: Any = None  # of a tensor that is no leaf: weak references to its views, which follow writes in place
 
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
     def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
-        from .creation import address_of
-
         self._ptr = address_of(data, float32, device)
+        self._edge = self.grad = None
         if requires_grad:
-            self._requires_grad = True
+            self.requires_grad = True
 
     def __del__(self, free: Any = lib.free_tensor) -> None:
-        ptr = self._ptr
-        if ptr:
-            free(ptr)
+        try:
+            free(self._ptr)
+        except AttributeError:  # it was never made
+            pass
 
     # ---- What a tensor is ---------------------------------------------------------------------------------------
 
@@ -123,17 +124,21 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype."""
-        return self._requires_grad
+        return self._edge is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        if self.grad_fn is not None and not value:
+        if self.grad_fn is not None:
+            if value:
+                return
             raise RuntimeError(
                 "requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph"
             )
         if value and not self.dtype.is_floating_point:
             raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
-        self._requires_grad = bool(value)
+        if value and self._leaf is None:
+            self._leaf = AccumulateGrad(self)
+        self._edge = self._leaf if value else None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return this tensor."""
@@ -141,9 +146,14 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self
 
     @property
+    def grad_fn(self) -> Any:
+        """The node of the graph that computed this tensor; None for a leaf."""
+        return None if self._edge is None or self._edge.age == 0 else self._edge
+
+    @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
-        return self.grad_fn is None
+        return self._edge is None or self._edge.age == 0
 
     def retain_grad(self) -> None:
         """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)"""
@@ -170,9 +180,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def detach_(self) -> Tensor:
         """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`)."""
-        if self._base is not None and self._requires_grad:
+        if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        self.grad_fn, self._requires_grad = None, False
+        self._edge = None
         return self
 
     @property
@@ -190,12 +200,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it."""
-        if not self._requires_grad:
+        if self._edge is None:
             raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
-        if self.grad_fn is not None:
-            return self.grad_fn.register_hook(hook)
-        self._hooks = self._hooks or Hooks()
-        return HookHandle(self._hooks, hook)
+        return self._edge.register_hook(hook)
 
     @property
     def _version(self) -> int:
@@ -410,15 +417,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def ones_like(self) -> Tensor:
         """Ones of this shape, dtype and device."""
-        from .creation import ones
-
-        return ones(self.shape, dtype=self.dtype, device=self.device)
+        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
 
     def zeros_like(self) -> Tensor:
         """Zeros of this shape, dtype and device."""
-        from .creation import zeros
-
-        return zeros(self.shape, dtype=self.dtype, device=self.device)
+        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
 
     # ---- Values -------------------------------------------------------------------------------------------------
 
@@ -483,7 +486,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
         copy = memo[id(self)] = operation._new(type(self))
         copy._ptr = lib.clone_tensor(self._ptr) or raise_error()
-        copy._requires_grad = self._requires_grad
+        copy._edge = copy.grad = None
+        copy.requires_grad = self.requires_grad
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
 

@@ -36,7 +36,7 @@ def copied(tmp_path):
 
 
 def test_a_copy_uses_its_own_library(copied):
-    run = run_python("-c", TRAIN + "; print(norch.__file__); print(norch._C.lib._name)", folder=copied)
+    run = run_python("-c", TRAIN + "; print(norch.__file__); print(norch._C.lib.path)", folder=copied)
     assert run.returncode == 0, run.stderr
     gradient, package, library = run.stdout.splitlines()
     assert gradient == "6.0"
@@ -47,7 +47,7 @@ def test_a_copy_uses_its_own_library(copied):
 def test_norch_library_chooses_another_library(copied):
     elsewhere = copied / "elsewhere.so"
     (copied / "norch" / "libnorch.so").rename(elsewhere)
-    run = run_python("-c", TRAIN + "; print(norch._C.lib._name)", folder=copied, library=elsewhere)
+    run = run_python("-c", TRAIN + "; print(norch._C.lib.path)", folder=copied, library=elsewhere)
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines() == ["6.0", str(elsewhere)]
 

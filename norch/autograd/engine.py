@@ -2,110 +2,98 @@
 
 The article calls `backward` of every input recursively. Where a node is shared that visits it once for every path to
 it, 2^n times in the worst case, and a deep graph overflows Python's stack. Here a node waits until the gradients of
-everything that used its result have arrived, is given their sum, and passes the chain rule on once.
+everything that used its result have arrived, is given their sum, and passes the chain rule on once. Nothing needs to
+be sorted for that: an operation runs after those it depends on, so the youngest node first is a topological order.
 """
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from heapq import heappop, heappush
+from typing import Any, Iterable
 
-from .. import _C
 from .. import operation as _tensor
-from .function import FREED, Function, edge
-from .mode import set_grad_enabled
-
-
-def topological_order(roots: Sequence[Function]) -> list[Function]:
-    """Every node that the roots depend on, a node always after those it depends on."""
-    order: list[Function] = []
-    seen: set[Function] = set()
-    done: set[Function] = set()
-    stack = list(roots)
-    while stack:
-        node = stack[-1]
-        if node in seen:
-            stack.pop()
-            if node not in done:
-                done.add(node)
-                order.append(node)
-            continue
-        if node.edges is None:
-            raise RuntimeError(FREED)
-        seen.add(node)
-        for target in node.edges:
-            if isinstance(target, Function) and target not in seen:
-                stack.append(target)
-    return order
+from .._C import lib, raise_error
+from .function import FREED, Function
+from .mode import mode
 
 
 def walk(
-    outputs: Sequence[Any],
-    gradients: Sequence[Any],
+    starts: Iterable[tuple[Any, Any]],
+    given: set[int],
     retain_graph: bool,
     create_graph: bool,
     wanted: Any = None,
 ) -> dict[Any, Any]:
-    """Send gradients from outputs through the graph.
+    """Send gradients through the graph from `starts`, pairs of an edge and a gradient.
 
-    With `wanted`, a set of edges, their gradients are returned in a dict and no `.grad` is touched; without, each leaf
-    and every other tensor of the graph that is still held, accumulates its `.grad`.
+    `given` are the ids of gradients that are in use elsewhere. With `wanted`, a set of edges, their gradients are
+    returned in a dict and no `.grad` is touched; without, each leaf, and every other tensor of the graph that is still
+    held, accumulates its `.grad`.
     """
     arrived: dict[Any, Any] = {}  # edge -> the sum of the gradients that reached it
-    result: dict[Any, Any] = {}
-    given = {id(gradient) for gradient in gradients}  # the gradients that are in use elsewhere
-    for output, gradient in zip(outputs, gradients):
-        target = edge(output)
-        arrived[target] = arrived[target] + gradient if target in arrived else gradient
-    order = topological_order([target for target in arrived if isinstance(target, Function)])
-
-    with set_grad_enabled(create_graph):
-        while order:
-            node = order.pop()
-            gradient = arrived.pop(node, None)
-            if gradient is not None:
-                if node.hooks:
-                    gradient = _through_hooks(node.hooks, gradient)
-                if wanted is None:
-                    tensor = node._result()
-                    if tensor is not None and tensor.grad_fn is node:
-                        _accumulate(tensor, gradient, given)
-                elif node in wanted:
-                    result[node] = gradient
-                _pass_on(node, gradient, arrived)
-            if not retain_graph:
-                node.release()
-        for leaf, gradient in arrived.items():  # the nodes have taken theirs
-            if leaf._hooks:
-                gradient = _through_hooks(leaf._hooks, gradient)
+    waiting: list[tuple[int, Function]] = []  # the nodes among them, a heap: the youngest comes first
+    leaves: list[Function] = []  # the others, which come last
+    found: dict[Any, Any] = {}
+    before, mode.enabled = mode.enabled, create_graph
+    try:
+        _send(starts, arrived, waiting, leaves)
+        while waiting or leaves:
+            node = heappop(waiting)[1] if waiting else leaves.pop()
+            gradient = arrived.pop(node)  # whole: whatever else used this result is younger, and was before
+            if node.edges is None:
+                raise RuntimeError(FREED)
+            if node.hooks:
+                gradient = _through_hooks(node.hooks, gradient)
             if wanted is None:
-                _accumulate(leaf, gradient, given)
-            elif leaf in wanted:
-                result[leaf] = gradient
-    return result
+                tensor = node.result()
+                if tensor is not None and tensor._edge is node:
+                    _accumulate(tensor, gradient, given)
+            elif node in wanted:
+                found[node] = gradient
+            if node.edges:  # a leaf has none
+                _send(_chain_rule(node, gradient), arrived, waiting, leaves)
+                if not retain_graph:
+                    node.release()
+    finally:
+        mode.enabled = before
+    return found
 
 
-def _pass_on(node: Function, gradient: Any, arrived: dict[Any, Any]) -> None:
-    """The chain rule of one node: a gradient for each operand, summed to the operand's shape, to each edge."""
-    results = type(node).backward(node, gradient)
+def _chain_rule(node: Function, gradient: Any) -> Iterable[tuple[Any, Any]]:
+    """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
+    edges, results = node.edges, type(node).backward(node, gradient)  # a method, or static as in PyTorch
     if not isinstance(results, (list, tuple)):
         results = [results]
-    edges = node.edges
     if len(results) != len(edges):
         raise RuntimeError(
             f"{type(node).__name__}.backward returned {len(results)} gradients for {len(edges)} operands"
         )
-    for index, target in enumerate(edges):
-        part = results[index]
+    if node.broadcasts:
+        results = [
+            part if part is None or target is None or x is None else part._sum_to(x)
+            for target, part, x in zip(edges, results, node.input)
+        ]
+    return zip(edges, results)
+
+
+def _send(parts: Iterable[tuple[Any, Any]], arrived: Any, waiting: Any, leaves: Any) -> None:
+    """Add gradients to what has arrived at their edges; each edge waits for its turn."""
+    for target, part in parts:
         if target is None or part is None:
             continue
-        if node.broadcasts and node.input[index] is not None:
-            part = part._sum_to(node.input[index])
-        arrived[target] = arrived[target] + part if target in arrived else part
+        if target in arrived:
+            arrived[target] = arrived[target] + part
+            continue
+        arrived[target] = part
+        if target.age:
+            heappush(waiting, (-target.age, target))
+        else:
+            leaves.append(target)
 
 
 def _through_hooks(hooks: Any, gradient: Any) -> Any:
     replaced = hooks.run(gradient)
-    if not isinstance(replaced, _tensor.Tensor) or not _C.lib.same_kind(replaced._ptr, gradient._ptr):
+    if not isinstance(replaced, _tensor.Tensor) or not lib.same_kind(replaced._ptr, gradient._ptr):
         raise RuntimeError(
             f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
         )
@@ -114,14 +102,15 @@ def _through_hooks(hooks: Any, gradient: Any) -> Any:
 
 def _accumulate(tensor: Any, gradient: Any, given: set[int]) -> None:
     """tensor.grad += gradient, in memory that no other tensor shares."""
-    if not _C.lib.same_kind(gradient._ptr, tensor._ptr):
+    fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
+    if fit < 0:
         raise RuntimeError(
             f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
             f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
         )
     if tensor.grad is not None:
         gradient = tensor.grad + gradient
-    elif id(gradient) in given or not _C.lib.owns_memory(gradient._ptr):
+    elif fit == 0 or id(gradient) in given:
         gradient = gradient.clone()
     given.add(id(gradient))
     tensor.grad = gradient
@@ -143,17 +132,16 @@ def backward(
     left out (1). With `inputs`, only those tensors accumulate. `retain_graph` keeps the graph for another backward
     (default: only with `create_graph`, which records the walk itself so that it can be differentiated again).
     """
-    tensors, gradients = _start(tensors, grad_tensors)
+    starts, given = _starts(tensors, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
     if inputs is None:
-        walk(tensors, gradients, retain, create_graph)
+        walk(starts, given, retain, create_graph)
         return
     inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)
-    found = walk(tensors, gradients, retain, create_graph, {edge(x) for x in inputs})
-    given: set[int] = set()
+    found = walk(starts, given, retain, create_graph, {x._edge for x in inputs})
     for x in inputs:
-        if edge(x) in found:
-            _accumulate(x, found[edge(x)], given)
+        if x._edge in found:
+            _accumulate(x, found[x._edge], given)
 
 
 def grad(
@@ -168,14 +156,14 @@ def grad(
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None).
     """
-    outputs, gradients = _start(outputs, grad_outputs)
+    starts, given = _starts(outputs, grad_outputs)
     inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)
     for x in inputs:
         if not isinstance(x, _tensor.Tensor) or not x.requires_grad:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
-    targets = [edge(x) for x in inputs]
+    targets = [x._edge for x in inputs]
     retain = create_graph if retain_graph is None else retain_graph
-    found = walk(outputs, gradients, retain, create_graph, set(targets))
+    found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
         if target not in found and not allow_unused:
             raise RuntimeError(
@@ -184,32 +172,33 @@ def grad(
     return tuple(found.get(target) for target in targets)
 
 
-def _start(tensors: Any, gradients: Any) -> tuple[list[Any], list[Any]]:
-    """Check the tensors to differentiate, and fill in the gradient 1 where there is one element."""
+def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[int]]:
+    """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
+    if isinstance(tensors, _tensor.Tensor) and gradients is None:
+        return [(tensors._edge, _start_of(tensors, None))], set()
     tensors = [tensors] if isinstance(tensors, _tensor.Tensor) else list(tensors)
-    gradients = [gradients] if gradients is None or isinstance(gradients, _tensor.Tensor) else list(gradients)
-    if len(gradients) == 1 and gradients[0] is None:
+    if gradients is None:
         gradients = [None] * len(tensors)
+    elif isinstance(gradients, _tensor.Tensor):
+        gradients = [gradients]
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(gradients)} gradients for {len(tensors)} tensors")
-    starts = []
-    for tensor, gradient in zip(tensors, gradients):
-        if not tensor.requires_grad:
-            raise RuntimeError(
-                "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
-            )
-        if gradient is None:
-            if tensor.numel != 1:
-                raise RuntimeError(
-                    f"a gradient must be given for a tensor of shape {list(tensor.shape)}: it is 1 for one element only"
-                )
-            gradient = tensor.ones_like()
-        elif not isinstance(gradient, _tensor.Tensor):
-            raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
-        elif not _C.lib.same_kind(gradient._ptr, tensor._ptr):
-            raise RuntimeError(
-                f"the gradient has shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device}, the tensor "
-                f"{list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
-            )
-        starts.append(gradient)
-    return tensors, starts
+    starts = [(tensor._edge, _start_of(tensor, gradient)) for tensor, gradient in zip(tensors, gradients)]
+    return starts, {id(gradient) for gradient in gradients}
+
+
+def _start_of(tensor: Any, gradient: Any) -> Any:
+    if tensor._edge is None:
+        raise RuntimeError(
+            "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
+        )
+    if gradient is None:
+        return _tensor.wrap(lib.unit_gradient(tensor._ptr) or raise_error())
+    if not isinstance(gradient, _tensor.Tensor):
+        raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
+    if not lib.same_kind(gradient._ptr, tensor._ptr):
+        raise RuntimeError(
+            f"the gradient has shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device}, the tensor "
+            f"{list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
+        )
+    return gradient

@@ -7,21 +7,24 @@ operations are in functions.py; the walk over the graph is in engine.py.
 
 from __future__ import annotations
 
-import weakref
+from itertools import count
 from typing import Any, Sequence
+from weakref import ref
 
 from .. import _C
 from .. import operation as _tensor  # the module: its Tensor is not defined yet when this one loads
 from .mode import mode, no_grad
 
 _clock = _C.write_clock
+_next_age = count(1).__next__
+_new = object.__new__
 
 
 class Function:
     """A node of the graph.
 
     `input` are the operands as they were given. `edges` say where each gradient goes: to the Function that computed an
-    operand, to the operand itself where it is a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
+    operand, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
     first and second operand, checked not to have changed since; `self.output` is the result, where the class says
     `saves_output`. `needs(i)` tells whether the gradient of operand i is wanted at all.
 
@@ -48,17 +51,20 @@ class Function:
 
     input: Any = ()
     edges: Any = ()
-    stamp = 0
+    age = 0  # grows from node to node: a node is younger than all it depends on; 0 at the leaves
+    stamp = 0  # the write clock when the operation ran
     hooks: Any = None
+    _saves = False  # whether there is anything to do about values when the operation is recorded
     _output: Any = None
     _output_stamp = 0
     _saved: Any = ()
-    _result: Any = staticmethod(
-        lambda: None
-    )  # a weak reference to the result: held by whoever uses it, not by the graph
+    result: Any = None  # a weak reference to the result: held by whoever uses it, not by the graph
 
     def __init__(self, *input: Any) -> None:
-        self.input = list(input)
+        self.input = input
+
+    def __init_subclass__(cls) -> None:
+        cls._saves = cls.saves_output or not cls.keeps_input
 
     # ---- What a backward may ask
 
@@ -73,20 +79,24 @@ class Function:
     @property
     def x(self) -> Any:
         """The first operand, unchanged since the operation."""
+        if _clock.value == self.stamp:  # nothing at all was written since
+            return self.input[0]
         return self._unchanged(self.input[0], self.stamp)
 
     @property
     def y(self) -> Any:
         """The second operand, unchanged since the operation."""
+        if _clock.value == self.stamp:
+            return self.input[1]
         return self._unchanged(self.input[1], self.stamp)
 
     @property
     def output(self) -> Any:
-        """The result, unchanged since the operation, as part of the graph."""
-        result = _tensor.wrap(
-            _C.lib.alias_tensor(self._unchanged(self._output, self._output_stamp)._ptr) or _C.raise_error()
-        )
-        result._requires_grad, result.grad_fn = True, self
+        """The result, unchanged since the operation; where the walk itself is recorded, as part of the graph."""
+        result = self._unchanged(self._output, self._output_stamp)
+        if mode.enabled:
+            result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            result._edge = self
         return result
 
     def _unchanged(self, operand: Any, stamp: int) -> Any:
@@ -157,9 +167,9 @@ class Function:
             result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
         if any(t is result for t in node._saved):
             node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
-            node.saves_output = True
+            node.saves_output = node._saves = True
         node.input = [x if isinstance(x, _tensor.Tensor) else None for x in args]
-        return record(result, node, node.input, node.edges)
+        return record(result, node, node.edges)
 
 
 _OUTPUT = object()  # stands for the result among saved tensors: a strong reference would be a cycle
@@ -183,7 +193,7 @@ class Hooks(dict):
 
 
 class HookHandle:
-    """What `register_hook` returns: `remove()` takes the hook away again."""
+    """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again."""
 
     _next = 0
 
@@ -191,7 +201,7 @@ class HookHandle:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
         HookHandle._next += 1
-        self._hooks, self._key = weakref.ref(hooks), HookHandle._next
+        self._hooks, self._key = ref(hooks), HookHandle._next
         hooks[self._key] = hook
 
     def remove(self) -> None:
@@ -200,31 +210,48 @@ class HookHandle:
         if hooks is not None:
             hooks.pop(self._key, None)
 
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
+
 
 # ---- Recording --------------------------------------------------------------------------------------------------
 
 
+class AccumulateGrad(Function):
+    """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
+
+    def __init__(self, leaf: Any) -> None:
+        self.hooks, self.edges, self.age = None, (), 0  # older than every operation
+        self.result = ref(leaf)
+
+
+def node(kind: Any, input: Sequence[Any]) -> Any:
+    """kind(*input), for a Function that has no parameters, without the cost of a call to __init__."""
+    made = _new(kind)
+    made.input = input
+    return made
+
+
 def edge(x: Any) -> Any:
-    """Where the gradient of an operand goes: its grad_fn, itself if it is a leaf, or None."""
-    if not isinstance(x, _tensor.Tensor) or not x._requires_grad:
-        return None
-    node = x.grad_fn
-    if node is None:
-        return x
-    if x._base is not None and x._base._rebased_at > node.stamp:
-        return _tensor.follow_base(x)  # its base was written to since: a view shows that
-    return node
+    """Where the gradient of an operand goes: a Function, or None (numbers have no gradient)."""
+    return x._edge if isinstance(x, _tensor.Tensor) else None
 
 
-def record(result: Any, node: Function, inputs: Sequence[Any], edges: Any = None) -> Any:
-    """Make `node` the grad_fn of `result`, computed from `inputs`; return `result`."""
-    node.edges = [edge(x) for x in inputs] if edges is None else edges
+def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
+    """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`."""
+    node.edges = edges
+    node.age = _next_age()
     node.stamp = _clock.value
-    if node.saves_output:
-        node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-        node._output_stamp = node.stamp
-    if not node.keeps_input:
-        node.input = None
-    node._result = weakref.ref(result)
-    result._requires_grad, result.grad_fn = True, node
+    node.result = ref(result)
+    node.hooks = None
+    if node._saves:
+        if node.saves_output:
+            node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            node._output_stamp = node.stamp
+        if not node.keeps_input:
+            node.input = None
+    result._edge = node
     return result

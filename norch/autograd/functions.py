@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from .._C import lib, raise_error
+from ..operation import wrap
 from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
 from .function import Function
 from .index_functions import (  # noqa: F401  (this module has every derivative)
@@ -230,7 +232,9 @@ class TanhBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         y = self.output
-        return [gradient * (1.0 - y * y)]
+        if mode.enabled:
+            return [gradient * (1.0 - y * y)]
+        return [wrap(lib.tanh_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 class SigmoidBackward(Function):
@@ -240,16 +244,21 @@ class SigmoidBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         y = self.output
-        return [gradient * (y * (1.0 - y))]
+        if mode.enabled:
+            return [gradient * (y * (1.0 - y))]
+        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 class ReluBackward(Function):
-    """d relu(x)/dx = 1 where x > 0, else 0"""
+    """d relu(x)/dx = 0 where x <= 0, else 1: a NaN lets its gradient through, as in PyTorch"""
 
     keeps_input, saves_output = False, True
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [(self.output.detach() > 0)._choose(gradient, 0.0)]
+        y = self.output
+        if mode.enabled:
+            return [(y.detach() <= 0)._choose(0.0, gradient)]
+        return [wrap(lib.relu_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 
 # ---- Choosing ---------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ needs (`create_graph=True`); otherwise one C function computes the same in a sin
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any
 
 from .._C import lib, raise_error
+from .._C import write_clock as _clock
 from ..operation import recorded, wrap
-from .function import Function
+from .function import Function, node, record
 from .mode import mode
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -23,27 +25,40 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 def linear(x: Any, weight: Any, bias: Any) -> Any:
     """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; None where the shapes are others."""
     ptr = lib.linear_tensor(x._ptr, weight._ptr, None if bias is None else bias._ptr)
-    return ptr and recorded(wrap(ptr), LinearBackward, (x, weight, bias))
+    if not ptr:
+        return None
+    edges = x._edge, weight._edge, None if bias is None else bias._edge
+    if mode.enabled and any(edges):
+        return record(wrap(ptr), node(LinearBackward, (x, weight, bias)), edges)
+    return wrap(ptr)
+
+
+class _Results(threading.local):
+    """Where C puts several results, in each thread."""
+
+    def __init__(self) -> None:
+        self.results = (ctypes.c_void_p * 3)()
+
+
+_three = _Results()
 
 
 class LinearBackward(Function):
     """y = x W^T + b: dL/dx = G W, dL/dW = G^T x and dL/db = the sum of G, over the rows of x and G = dL/dy"""
 
-    _results = ctypes.c_void_p * 3
-
     def backward(self, gradient: Any) -> list[Any]:
         if mode.enabled:
             return self._formula(gradient)
-        wanted, results = [self.needs(i) for i in range(3)], self._results()
-        needed = wanted[0] | wanted[1] << 1 | wanted[2] << 2
-        x, weight = self.input[0], self.input[1]
-        if wanted[0]:
-            weight = self.y
-        if wanted[1]:
-            x = self.x
+        to_x, to_weight, to_bias = self.edges
+        x, weight, _ = self.input
+        if _clock.value != self.stamp:  # values that are read must be unchanged
+            x = self.x if to_weight is not None else x
+            weight = self.y if to_x is not None else weight
+        needed = (to_x is not None) + 2 * (to_weight is not None) + 4 * (to_bias is not None)
+        results = _three.results
         if lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, needed, results):
             raise_error()
-        return [wrap(ptr) if ptr else None for ptr in results]
+        return [ptr and wrap(ptr) for ptr in results]
 
     def _formula(self, gradient: Any) -> list[Any]:
         rows = gradient.reshape(-1, gradient.shape[-1])  # [rows, out]
@@ -95,14 +110,19 @@ class LogSoftmaxBackward(Function):
 def mse(predictions: Any, labels: Any, reduction: str) -> Any:
     """The mean or sum of (prediction - label)^2, shape [1]; None where the two do not fit each other."""
     ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
-    return ptr and recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction)
+    if not ptr:
+        return None
+    edges = predictions._edge, labels._edge
+    if mode.enabled and any(edges):
+        return record(wrap(ptr), MSEBackward(predictions, labels, reduction), edges)
+    return wrap(ptr)
 
 
 class MSEBackward(Function):
     """L = mean((x - y)^2): dL/dx = 2 (x - y) / n, dL/dy = -dL/dx; a sum is not divided by n"""
 
     def __init__(self, predictions: Any, labels: Any, reduction: str) -> None:
-        super().__init__(predictions, labels)
+        self.input = predictions, labels
         self.reduction = reduction
 
     def backward(self, gradient: Any) -> list[Any]:
@@ -113,7 +133,7 @@ class MSEBackward(Function):
         else:
             ptr = lib.mse_backward(gradient._ptr, x._ptr, y._ptr, REDUCTIONS[self.reduction])
             to_predictions = wrap(ptr or raise_error())
-        return [to_predictions, -to_predictions if self.needs(1) else None]
+        return [to_predictions, None if self.edges[1] is None else -to_predictions]
 
 
 def cross_entropy(logits: Any, target: Any, ignore_index: int, reduction: str) -> Any:

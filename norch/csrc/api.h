@@ -19,6 +19,9 @@ struct PythonFunctions {
     void (*drop_reference)(void* object);
     int (*is_capsule)(void* capsule, const char* name);
     void* (*capsule_pointer)(void* capsule, const char* name);
+    int (*holds_lock)();
+    void* (*save_thread)();
+    void (*restore_thread)(void* thread_state);
 };
 
 // ---- Errors and memory
@@ -34,15 +37,16 @@ API void fail_allocation(int64_t countdown);   // for tests: the countdown-th al
 extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
 }
-API const char* instruction_set();               // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
-API const char* instruction_set_error();         // why NORCH_ISA cannot be followed; "" where it can
-API int32_t device_count();                      // CUDA devices; 0 where there is no driver or no CUDA in this build
-API int32_t has_cuda();                          // 1 where this build holds CUDA kernels
-API const char* cuda_name(int32_t device);       // as the driver calls it; null after an error
-API int synchronize(int32_t device);             // waits until all work queued on a CUDA device is done
-API void empty_device_cache();                   // gives memory of CUDA devices that no tensor uses back to the driver
-API const char* why_no_cuda();                   // how the library was built, or what the driver said
-API const char* list_operations(int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands
+API const char* instruction_set();          // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
+API const char* instruction_set_error();    // why NORCH_ISA cannot be followed; "" where it can
+API int32_t device_count();                 // CUDA devices; 0 where there is no driver or no CUDA in this build
+API int32_t has_cuda();                     // 1 where this build holds CUDA kernels
+API const char* cuda_name(int32_t device);  // as the driver calls it; null after an error
+API int synchronize(int32_t device);        // waits until all work queued on a CUDA device is done
+API void empty_device_cache();              // gives memory of CUDA devices that no tensor uses back to the driver
+API const char* why_no_cuda();              // how the library was built, or what the driver said
+API const char* list_operations(
+    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives
 
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
@@ -50,13 +54,14 @@ API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, 
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
-API Tensor* alias_tensor(Tensor* tensor);                     // the same elements under a new handle
-API Tensor* clone_tensor(Tensor* tensor);                     // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);                // an alias where it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);       // a contiguous copy in another dtype
-API Tensor* to_device(Tensor* tensor, int32_t device);        // a contiguous copy on another device
-API int assign_tensor(Tensor* target, Tensor* source);        // target[...] = source, broadcast and cast
-API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
+API Tensor* alias_tensor(Tensor* tensor);                      // the same elements under a new handle
+API Tensor* clone_tensor(Tensor* tensor);                      // a contiguous copy
+API Tensor* contiguous_tensor(Tensor* tensor);                 // an alias where it already is
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);        // a contiguous copy in another dtype
+API Tensor* to_device(Tensor* tensor, int32_t device);         // a contiguous copy on another device
+API int assign_tensor(Tensor* target, Tensor* source);         // target[...] = source, broadcast and cast
+API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
+API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
 // ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
@@ -97,6 +102,7 @@ UNARY_OPS(DECLARE_UNARY)
     API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2);   \
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2);
 BINARY_OPS(DECLARE_BINARY)
+DERIVATIVE_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
 #define DECLARE_TERNARY(name, first, formula)                                      \
@@ -130,9 +136,20 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
-API int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
-                 const uint8_t* first, double lr, double momentum, double dampening, double weight_decay,
-                 int32_t nesterov, int32_t maximize);
+
+// ---- Optimizers: one step of all parameters that have a gradient, in place (optim.cpp)
+struct SGDEntry {
+    Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
+    int64_t first;                            // whether this is the velocity's first step
+};
+struct StepEntry {
+    Tensor *parameter, *gradient;
+    Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
+    Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
+};
+API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
+API int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options);
+API int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options);
 
 // ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
@@ -162,24 +179,57 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
+// ---- Windows over images [N, C, y, x] (windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
+//      dilation, padding before, padding after.
+API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
+API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
+API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
+                        int64_t groups);  // bias may be null
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
+                      int32_t needed, Tensor** results);
+// Pools; with `ceil` a last window may begin inside the image and end outside.
+API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** values, Tensor** indices);
+API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
+                              int64_t width);
+// Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output
+// of y times x.
+API Tensor* avg_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t counts_padding, double divisor);
+API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t ceil, int32_t counts_padding,
+                              double divisor, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
+
+// ---- Normalization (normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
+//      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
+//      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
+API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                         double eps, Tensor** results);
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                           int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
+
 // ---- Threads
 API int32_t get_num_threads();
 API void set_num_threads(int32_t count);
 
 // ---- What autograd asks
-API int32_t owns_memory(Tensor* tensor);                  // 1 where no other tensor can see a write to this one
+API Tensor* unit_gradient(Tensor* tensor);  // 1 in the shape, dtype and device of a tensor that has one element
+// What a tensor's .grad can be: -1, not this (another shape, dtype or device); 0, a copy of this; 1, this itself,
+// whose memory no other tensor sees.
+API int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor);
 API int32_t shares_memory(Tensor* tensor);                // 1 where some other tensor does
 API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 where shape, dtype and device are the same
 API int64_t written_at(Tensor* tensor);                   // the write clock when its storage was last written in place
 API void mark_as_written(Tensor* tensor);                 // as if its storage had been written in place
 API int64_t version_of(Tensor* tensor);                   // how often that happened
 
-// ---- The boundary: C++ exceptions stop here
+// ---- The boundary: C++ exceptions stop here (but not the unwinding by which Python ends a thread at its exit)
 void remember_error(const Error& error) noexcept;
 void remember_error(const std::exception& error) noexcept;
 
 template <class F>
-Tensor* build(F f) noexcept {
+Tensor* build(F f) {
     try {
         return f().give();
     } catch (const Error& error) {
@@ -191,7 +241,7 @@ Tensor* build(F f) noexcept {
 }
 
 template <class F>
-int attempt(F f) noexcept {
+int attempt(F f) {
     try {
         f();
         return 0;

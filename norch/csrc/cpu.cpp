@@ -1,12 +1,9 @@
-// Elementwise CPU kernels, copies and the SGD step.
+// Elementwise CPU kernels and copies.
 //
 // Each row of ops.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
 // runs.h brings operands of any layout to that loop.
 
 #include "cpu.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include <type_traits>
 
@@ -18,30 +15,6 @@ inline namespace NORCH_ISA {
 namespace {
 
 // ---- The loops --------------------------------------------------------------------------------------------------
-
-// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
-template <class T>
-struct SideBySide {
-    const T* data;
-    T operator[](int64_t i) const { return data[i]; }
-};
-template <>
-struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
-    const bool* data;
-    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
-};
-template <class T>
-struct Repeated {
-    T value;
-    T operator[](int64_t) const { return value; }
-};
-
-template <class T, class F>
-void with_operand(const Run& run, int k, F f) {
-    const T* data = reinterpret_cast<const T*>(run.data[k]);
-    if (run.repeats[k]) return f(Repeated<T>{*data});
-    f(SideBySide<T>{data});
-}
 
 // Functions of a float that have a shorter way for ordinary arguments (formulas.h): those for which distance(x), an unsigned
 // integer, is at most `farthest`.
@@ -178,6 +151,7 @@ UNARY_OPS(UNARY_CPU)
         binary<name##_row, rule>(x, y, out);                  \
     }
 BINARY_OPS(BINARY_CPU)
+DERIVATIVE_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
 //
@@ -224,55 +198,6 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
         for_any(out.dtype, [&](auto to) {
             walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
         });
-    });
-}
-
-// ---- Stochastic gradient descent --------------------------------------------------------------------------------
-
-namespace {
-
-struct SGDStep {
-    SGDOptions options;
-    bool first;
-};
-
-// Operands: gradient, velocity (with momentum only), parameter.
-template <class T, bool MOMENTUM>
-void sgd_loop(const Run& run) {
-    const SGDStep& step = *static_cast<const SGDStep*>(run.options);
-    const bool first = step.first, nesterov = step.options.nesterov;
-    const T sign = step.options.maximize ? T(-1) : T(1), decay = T(step.options.weight_decay), lr = T(step.options.lr);
-    const T momentum = T(step.options.momentum), fresh = T(1 - step.options.dampening);
-    T* parameter = reinterpret_cast<T*>(run.data[MOMENTUM ? 2 : 1]);
-    T* velocity = reinterpret_cast<T*>(run.data[1]);
-    const int64_t n = run.n;
-    with_operand<T>(run, 0, [=](auto gradient) {
-        INDEPENDENT for (int64_t i = 0; i < n; i++) {
-            T g = sign * gradient[i];
-            if (decay != T(0)) g += decay * parameter[i];
-            if (MOMENTUM) {
-                const T v = first ? g : momentum * velocity[i] + fresh * g;
-                velocity[i] = v;
-                g = nesterov ? g + momentum * v : v;
-            }
-            parameter[i] -= lr * g;
-        }
-    });
-}
-
-}  // namespace
-
-// One step as torch.optim.SGD takes it, for each element:
-//     g = gradient (negated to maximize) + weight_decay * parameter
-//     v = g at first, then momentum * v + (1 - dampening) * g
-//     parameter -= lr * (nesterov: g + momentum * v, else v, or g without momentum)
-void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first,
-                    const SGDOptions& options) {
-    const SGDStep step = {options, first};
-    for_real(parameter.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        if (velocity) return walk<3>({&gradient, velocity, &parameter}, 2, sgd_loop<T, true>, &step);
-        walk<2>({&gradient, &parameter}, 1, sgd_loop<T, false>, &step);
     });
 }
 

@@ -10,18 +10,13 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "row_sum.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
-enum {
-    LANES = 64,     // partial results
-    TAIL = 16,      // elements at the end of a row are taken by so many
-    SHORT = 128,    // a shorter row has TAIL partial results
-    CHUNK = 4096,   // elements that are summed in T before they go into a double
-    BUFFER = 4096,  // longest row whose exponentials wait in the cache to be scaled
-};
+enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
 
 // The largest (smallest) element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
 template <bool LARGEST, int LANES, class T>
@@ -45,26 +40,6 @@ T row_max(const T* x, int64_t n) {
     return row_extreme<true>(x, n);
 }
 
-// The sum of term(i) over a row; term may also store what it computes. Where fewer than TAIL elements are left,
-// last(i, count) sums them. Before each step ahead(i) may fetch what comes later.
-template <class T, int LANES, class F, class G, class H>
-double row_sum(int64_t n, F term, G last, H ahead) {
-    double total = 0;
-    for (int64_t start = 0; start < n; start += CHUNK) {
-        const int64_t end = start + CHUNK < n ? start + CHUNK : n;
-        T lanes[LANES] = {};
-        int64_t i = start;
-        for (; i + LANES <= end; i += LANES) {
-            ahead(i);
-            for_lanes<LANES>(lanes, [=](T lane, int j) { return lane + term(i + j); });
-        }
-        for (; i + TAIL <= end; i += TAIL) for_lanes<TAIL>(lanes, [=](T lane, int j) { return lane + term(i + j); });
-        total += fold<LANES>(lanes, [](T a, T b) { return a + b; });
-        if (i < end) total += last(i, end - i);
-    }
-    return total;
-}
-
 // The sum of e(x - shift), where e is exp. With STORE the exponentials go into out.
 template <bool STORE, class T, class Exp>
 double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
@@ -85,10 +60,9 @@ double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
     };
     // While the processor computes, memory brings the next row.
     auto ahead = [=](int64_t i) {
-        for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
+        for (int line = 0; n >= SHORT && line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
     };
-    if (n < SHORT) return row_sum<T, TAIL>(n, term, last, [](int64_t) {});
-    return row_sum<T, LANES>(n, term, last, ahead);
+    return row_sum<T>(n, term, last, ahead);
 }
 
 // shift is the row's maximum, so that no exponential overflows. Where none is tiny either, they are ordinary (formulas.h).
@@ -98,17 +72,6 @@ double row_exp(const T* x, int64_t n, T shift, T* out) {
         if (row_extreme<false>(x, n) - shift >= -formula::LARGEST_EXPONENT)
             return row_exp<STORE>(x, n, shift, out, [](float v) { return formula::exp(formula::Ordinary(v)); });
     return row_exp<STORE>(x, n, shift, out, [](T v) { return formula::exp(v); });
-}
-
-// The same for terms without a function that is worth vectors.
-template <class T, class F>
-double row_sum(int64_t n, F term) {
-    auto last = [=](int64_t i, int64_t count) {
-        T sum = 0;
-        for (int64_t j = i; j < i + count; j++) sum += term(j);
-        return sum;
-    };
-    return row_sum<T, LANES>(n, term, last, [](int64_t) {});
 }
 
 // Calls f(row) for each row of n elements, on several threads where there is enough work.
@@ -200,16 +163,18 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 
 // ---- Cross-entropy ----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored
-void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored,
-                              double scale) {
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored, or NaN where all are:
+// the mean of nothing
+void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
+                              int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {
             const T* x = values<T>(logits) + row * n;
             const int64_t label = values<int64_t>(labels)[row];
-            T loss = 0;
+            T loss = T(0 * scale);
             if (label != ignored) {
                 const T max = row_max(x, n);
                 loss = T(scale * (::log(row_exp<false, T>(x, n, max, nullptr)) - (double(x[label]) - double(max))));
@@ -221,9 +186,10 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor
 
 // out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 where the label is to be ignored. The gradient has
 // one element for each row, or one for all.
-void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out,
-                                       int64_t ignored, double scale) {
+void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
+                                       const Tensor& scales, Tensor& out, int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {

@@ -196,19 +196,21 @@ static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, c
     return result;
 }
 
-// Integers have no infinity: dividing by zero must be refused before a kernel traps.
+// Integers have no infinity: dividing by zero is refused.
 static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     static const UnaryKernel all_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(all);
-    bool nonzero = divisor.dtype == BOOL ? divisor.value.truth : divisor.value.integer != 0;
-    if (!divisor.is_number) {
-        if (divisor.size == 0) return;
-        const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-        Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
-        all_kernels[kind_of(divisor.device)](divisor, *verdict);
-        if (verdict->device != CPU) verdict = on_device(*verdict, CPU);
-        nonzero = *static_cast<bool*>(verdict->data);
+    using ExpectKernel = void (*)(const Tensor&, const Fault&);
+    static const ExpectKernel expect_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(expect);
+    const Fault fault = {Fault::DIVISION, 0, name, 0, 0, 0};
+    if (divisor.is_number) {
+        if (divisor.dtype == BOOL ? !divisor.value.truth : divisor.value.integer == 0) fail_with(fault, 0);
+        return;
     }
-    if (!nonzero) fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", name);
+    if (divisor.size == 0) return;
+    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
+    all_kernels[kind_of(divisor.device)](divisor, *verdict);
+    expect_kernels[kind_of(divisor.device)](*verdict, fault);
 }
 
 static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
@@ -289,6 +291,7 @@ UNARY_OPS(DEFINE_UNARY)
         return attempt([&] { binary(name##_kernels, rule, #name, *tensor1, *tensor2, out); });              \
     }
 BINARY_OPS(DEFINE_BINARY)
+DERIVATIVE_OPS(DEFINE_BINARY)
 
 #define DEFINE_TERNARY(name, first, formula)                                                                                 \
     static const TernaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                                       \
@@ -307,8 +310,34 @@ const char* list_operations(int32_t arity) {
 #define NAME(name, rule, formula) #name " "
     if (arity == 1) return UNARY_OPS(NAME);
     if (arity == 2) return BINARY_OPS(NAME);
-    return TERNARY_OPS(NAME);
+    if (arity == 3) return TERNARY_OPS(NAME);
+    return DERIVATIVE_OPS(NAME);
 #undef NAME
+}
+
+static Owned full_like(const Tensor& tensor, const Tensor& number) {
+    Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, tensor.device);
+    Operand value(number, tensor.dtype, tensor.shape, tensor.ndim, "full_like");
+    assign(value.view, *result);
+    return result;
+}
+
+Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
+    return build([&] { return full_like(*tensor, *number); });
+}
+
+Tensor* unit_gradient(Tensor* tensor) {
+    return build([&] {
+        if (tensor->size != 1)
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape %s: it is 1 for one element only",
+                 (const char*)shape_text(*tensor));
+        Tensor one = {};
+        one.is_number = 1;
+        one.dtype = FLOAT64;
+        one.size = 1;
+        one.value.real = 1;
+        return full_like(*tensor, one);
+    });
 }
 
 int assign_tensor(Tensor* target, Tensor* source) {

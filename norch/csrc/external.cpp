@@ -4,6 +4,7 @@
 // at any time and in any thread. That is why this is C: a callback written in Python could outlive the interpreter.
 
 #include "api.h"
+#include "parallel.h"
 
 // ---- Python objects as owners -----------------------------------------------------------------------------------
 
@@ -22,6 +23,14 @@ static void drop_object(void* object) {
     int state = python.take_lock();
     python.drop_reference(object);
     python.give_lock(state);
+}
+
+Unlocked::Unlocked() : thread_state(nullptr) {
+    if (python.holds_lock && python.is_initialized() && python.holds_lock()) thread_state = python.save_thread();
+}
+
+Unlocked::~Unlocked() noexcept(false) {
+    if (thread_state) python.restore_thread(thread_state);
 }
 
 // ---- Storages as objects ----------------------------------------------------------------------------------------

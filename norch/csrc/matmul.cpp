@@ -9,6 +9,7 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "product.h"
 #include "simd.h"
 #include "walk.h"
 
@@ -16,16 +17,6 @@ inline namespace NORCH_ISA {
 namespace {
 
 const int64_t SMALL_PART = 300000;  // multiplications that are not worth a second thread
-
-// A matrix of a batch: element (i, j) is data[i * row + j * column].
-template <class T>
-struct Matrix {
-    T* data;
-    int64_t row, column;
-    T& operator()(int64_t i, int64_t j) const { return data[i * row + j * column]; }
-    Matrix from(int64_t i, int64_t j) const { return {&(*this)(i, j), row, column}; }
-    Matrix transposed() const { return {data, column, row}; }
-};
 
 // Calls product(a, b, out, m, n, k) for each matrix product of a batch.
 template <class T, class F>
@@ -291,10 +282,12 @@ void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
     }
 }
 
-// out += a @ b
+}  // namespace
+
 template <class T>
 void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-    if (n == 1 && (a.row == 1 || a.column == 1)) return vector_product(a, b.data, b.row, out.data, m, k);
+    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1))
+        return vector_product(a, b.data, b.row, out.data, m, k);
     if (m == 1 && (b.row == 1 || b.column == 1))
         return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
     if (m * n * k > SMALL_PRODUCT) return large_product(a, b, out, m, n, k);
@@ -310,6 +303,11 @@ void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m,
         });
     }
 }
+
+template void add_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t);
+template void add_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t);
+
+namespace {
 
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {

@@ -214,12 +214,10 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
 
 enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM };
 
-// What both directions need: rows of logits, the label of each, and how the losses are scaled.
+// What both directions need: rows of logits, the label of each, and how the losses are scaled, a float64.
 struct Classification {
     int axis;  // of the classes: 1 in [N, C, ...], 0 in [C]
-    Owned logits, labels;
-    int64_t counted = 0;  // labels that are not ignored
-    double scale = 1;
+    Owned logits, labels, scale;
 
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
@@ -232,8 +230,12 @@ struct Classification {
         check_target_shape(x, targets);
         logits = as_rows(x, axis);
         labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
-        check_labels(x.shape[axis], ignored);
-        if (reduction == MEAN) scale = 1 / double(counted);
+        using Kernel = void (*)(const Tensor&, const Fault&, bool, Tensor&);
+        static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(label_scale);
+        const int64_t one = 1;
+        scale = new_tensor(&one, 1, FLOAT64, x.device);
+        const Fault bounds = {Fault::TARGET, 0, "cross_entropy", x.shape[axis], ignored, 0};
+        if (labels->size) kernels[kind_of(x.device)](*labels, bounds, reduction == MEAN, *scale);
     }
 
     void check_target_shape(const Tensor& x, const Tensor& targets) const {
@@ -246,37 +248,24 @@ struct Classification {
                  (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1),
                  (const char*)shape_text(x));
     }
-
-    void check_labels(int64_t classes, int64_t ignored) {
-        Owned copy;
-        if (labels->device != CPU) copy = on_device(*labels, CPU);
-        const int64_t* label = static_cast<const int64_t*>((copy.tensor ? *copy : *labels).data);
-        for (int64_t i = 0; i < labels->size; i++) {
-            if (label[i] == ignored) continue;
-            if (label[i] < 0 || label[i] >= classes)
-                fail(INDEX_ERROR, "cross_entropy: target %lld is out of range, expected 0 to %lld or ignore_index %lld",
-                     (long long)label[i], (long long)classes - 1, (long long)ignored);
-            counted++;
-        }
-    }
 };
 
 Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, Tensor&, int64_t, double);
+    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy);
     static const RowKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
-            kernels[kind_of(logits->device)](*task.logits, *task.labels, *losses, ignore_index, task.scale);
+            kernels[kind_of(logits->device)](*task.logits, *task.labels, *task.scale, *losses, ignore_index);
         if (reduction == NO_REDUCTION) return losses;
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
         sum_kernels[kind_of(logits->device)](*losses, *total);
         total->ndim = 1;
         total->shape[0] = total->strides[0] = 1;
-        if (reduction == SUM || task.counted > 0) return total;
+        if (reduction == SUM || losses->size) return total;
         Tensor zero = {};  // the mean of nothing is 0 / 0
         zero.is_number = 1;
         zero.dtype = FLOAT64;
@@ -290,7 +279,7 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
 
 Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
                                int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t, double);
+    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy_backward);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
@@ -301,7 +290,7 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         Owned factors = contiguous(*gradient);
         Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
         if (out->size)
-            kernels[kind_of(logits->device)](*factors, *task.logits, *task.labels, *out, ignore_index, task.scale);
+            kernels[kind_of(logits->device)](*factors, *task.logits, *task.labels, *task.scale, *out, ignore_index);
         return from_rows(std::move(out), *logits, task.axis);
     });
 }

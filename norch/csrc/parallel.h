@@ -19,13 +19,26 @@ int thread_count();  // how many threads a kernel may use
 // Calls body(context, part) for every part below parts. An exception of a part is thrown here.
 void run_parts(int64_t parts, void (*body)(const void* context, int64_t part), const void* context);
 
+// While it lives, other threads of Python may run: this one gives the interpreter's lock back, if it holds it.
+struct Unlocked {
+    void* thread_state;
+    Unlocked();                   // external.cpp
+    ~Unlocked() noexcept(false);  // the interpreter may end this thread here, by unwinding it
+    Unlocked(const Unlocked&) = delete;
+};
+
 inline namespace NORCH_ISA {
 
 template <class F>
 void parallel_for(int64_t n, int64_t grain, const F& f) {
     enum { PARTS_PER_THREAD = 4 };  // several, because a thread may be held up
-    if (n <= grain || thread_count() == 1) {
+    if (n <= grain) {
         if (n > 0) f(int64_t(0), n);
+        return;
+    }
+    const Unlocked unlocked;
+    if (thread_count() == 1) {
+        f(int64_t(0), n);
         return;
     }
     int64_t parts = int64_t(thread_count()) * PARTS_PER_THREAD;

@@ -224,38 +224,3 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
         return result;
     });
 }
-
-// ---- Optimizers -------------------------------------------------------------------------------------------------
-
-static void check_step(const Tensor& parameter, const Tensor& other, const char* what) {
-    bool same_shape =
-        parameter.ndim == other.ndim && !memcmp(parameter.shape, other.shape, sizeof(int64_t) * parameter.ndim);
-    if (!same_shape || parameter.dtype != other.dtype || parameter.device != other.device)
-        fail(RUNTIME_ERROR, "sgd: a parameter of shape %s, %s on %s has a %s of shape %s, %s on %s",
-             (const char*)shape_text(parameter), dtype_name(parameter.dtype),
-             (const char*)device_text(parameter.device), what, (const char*)shape_text(other), dtype_name(other.dtype),
-             (const char*)device_text(other.device));
-}
-
-int sgd_step(int32_t count, Tensor* const* parameters, Tensor* const* gradients, Tensor* const* velocities,
-             const uint8_t* first, double lr, double momentum, double dampening, double weight_decay, int32_t nesterov,
-             int32_t maximize) {
-    using SGDKernel = void (*)(Tensor&, const Tensor&, Tensor*, bool, const SGDOptions&);
-    static const SGDKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sgd);
-    return attempt([&] {
-        for (int k = 0; k < count; k++) {
-            check_step(*parameters[k], *gradients[k], "gradient");
-            check_writable(*parameters[k], "sgd");
-            if (velocities[k]) check_step(*parameters[k], *velocities[k], "velocity");
-            if (velocities[k]) check_writable(*velocities[k], "sgd");
-        }
-        SGDOptions options = {lr, momentum, dampening, weight_decay, nesterov, maximize};
-        for (int k = 0; k < count; k++) {
-            Tensor& parameter = *parameters[k];
-            if (parameter.size)
-                kernels[kind_of(parameter.device)](parameter, *gradients[k], velocities[k], first[k], options);
-            mark_written(parameter);
-            if (velocities[k]) mark_written(*velocities[k]);
-        }
-    });
-}

@@ -14,7 +14,7 @@
 inline namespace NORCH_ISA {
 
 enum {
-    MAX_OPERANDS = 4,
+    MAX_OPERANDS = 5,
     PIECE = 16384,       // elements of a row that a thread takes at once
     SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
     TILE_BYTES = 16384,  // of each operand
@@ -221,5 +221,32 @@ void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void
     if (plain && (last == 0 || layout.shape[last] >= SHORT_ROW)) return walk_rows(walk);
     walk_tiles(walk);
 }
+
+// ---- Operands of a loop -----------------------------------------------------------------------------------------
+
+// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
+template <class T>
+struct SideBySide {
+    const T* data;
+    T operator[](int64_t i) const { return data[i]; }
+};
+template <>
+struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
+    const bool* data;
+    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
+};
+template <class T>
+struct Repeated {
+    T value;
+    T operator[](int64_t) const { return value; }
+};
+
+template <class T, class F>
+void with_operand(const Run& run, int k, F f) {
+    const T* data = reinterpret_cast<const T*>(run.data[k]);
+    if (run.repeats[k]) return f(Repeated<T>{*data});
+    f(SideBySide<T>{data});
+}
+
 
 }  // namespace NORCH_ISA

@@ -164,6 +164,19 @@ void fail(ErrorKind kind, const char* format, ...) {
     throw error;
 }
 
+void fail_with(const Fault& fault, int64_t value) {
+    const long long found = value, size = fault.size;
+    switch (fault.kind) {
+        case Fault::INDEX:
+            fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (%s)", found, fault.axis, size,
+                 fault.operation);
+        case Fault::TARGET:
+            fail(INDEX_ERROR, "%s: target %lld is out of range, expected 0 to %lld or ignore_index %lld",
+                 fault.operation, found, size - 1, (long long)fault.ignored);
+        default: fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", fault.operation);
+    }
+}
+
 Text shape_text(const int64_t* shape, int ndim) {
     Text text;
     int used = snprintf(text.chars, sizeof text.chars, "[");

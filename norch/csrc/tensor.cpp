@@ -213,17 +213,18 @@ void mark_written(Tensor& tensor) {
     tensor.storage->written_at = ++write_clock;
 }
 
-int32_t owns_memory(Tensor* tensor) {
-    return tensor->storage->references == 1 && tensor->size * item_size(tensor->dtype) == tensor->storage->nbytes &&
-           is_contiguous(*tensor);
-}
-
 int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - tensor->storage->guests > 1; }
 
 int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
     const Tensor &x = *tensor1, &y = *tensor2;
     return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device &&
            !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
+}
+
+int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor) {
+    if (!same_kind(gradient, tensor)) return -1;
+    return gradient->storage->references == 1 && is_contiguous(*gradient) &&
+           gradient->size * item_size(gradient->dtype) == gradient->storage->nbytes;
 }
 
 int64_t written_at(Tensor* tensor) { return tensor->storage->written_at; }

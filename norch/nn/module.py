@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from norch.autograd import no_grad
 from norch.tensor import Tensor
 from norch.types import check_dtype, float32, float64
 from norch.utils.utils import clear_gradient
 
+from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
 
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+class _MadeByInit:
+    """An attribute that Module.__init__ makes: found on the class, it says that this has not run."""
+
+    def __get__(self, module, owner):
+        raise AttributeError(
+            f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
+        )
 
 
 class Module:
@@ -23,19 +33,31 @@ class Module:
     that reading `self.weight` in `forward` costs no more than any other attribute.
     """
 
-    training: bool
+    # (a __getattr__ that says the same would slow down every attribute of every module)
+    _parameters: Any = _MadeByInit()
+    _modules: Any = _parameters
+    _buffers: Any = _parameters
+    _transient_buffers: Any = _parameters
+    training: Any = _parameters
+    _hooks: Any = None  # a ModuleHooks where there are hooks
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self):
-        self._parameters: dict[str, Any] = OrderedDict()
-        self._modules: dict[str, Any] = OrderedDict()
-        self._buffers: dict[str, Any] = OrderedDict()
-        self._transient_buffers: set[str] = set()  # buffers that state_dict leaves out
+        self._parameters = OrderedDict()
+        self._modules = OrderedDict()
+        self._buffers = OrderedDict()
+        self._transient_buffers = set()  # buffers that state_dict leaves out
         self.training = True
 
     def forward(self, *inputs, **kwargs):
         raise NotImplementedError(f"{self.get_name()} does not define forward()")
 
     def __call__(self, *inputs, **kwargs):
+        if self._hooks is not None:
+            return self._hooks.call(self, inputs, kwargs)
         return self.forward(*inputs, **kwargs)
 
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
@@ -48,14 +70,6 @@ class Module:
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str):
-        # Python comes here only for what is missing; without Module.__init__ the registries are.
-        if name in ("_parameters", "_modules", "_buffers", "_transient_buffers", "training"):
-            raise AttributeError(
-                f"{self.get_name()}: Module.__init__() has not run; call super().__init__() first in its __init__"
-            )
-        raise AttributeError(f"{self.get_name()!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
@@ -202,6 +216,34 @@ class Module:
             module.apply(function)
         function(self)
         return self
+
+    # ---- Hooks: each returns a handle, whose remove() takes the hook away ---------------------------------------
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+        """Call `hook(module, args)` before every forward; what it returns replaces the arguments.
+
+        With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
+        """
+        return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+        """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
+
+        With `with_kwargs` it is hook(module, args, kwargs, output).
+        """
+        return self._add_hook("after", post_hook(hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False):
+        """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
+
+        Both are tuples, grad_input of the positional inputs, with None for what is no tensor or has no gradient. What
+        the hook returns replaces grad_input.
+        """
+        return self._add_hook("backward", hook, prepend)
+
+    def _add_hook(self, kind: str, hook: Callable, prepend: bool):
+        self._hooks = self._hooks or ModuleHooks()
+        return self._hooks.add(kind, hook, prepend)
 
     # ---- Modes, devices, dtypes ---------------------------------------------------------------------------------
 

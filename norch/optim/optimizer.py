@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-import ctypes
+import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from norch import _C
+from norch._C import addresses
 from norch.autograd import enable_grad
 from norch.tensor import Tensor
 from norch.utils.utils import clear_gradient
@@ -61,8 +62,12 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
-        for parameter in self.parameters:
-            clear_gradient(parameter, set_to_none)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if set_to_none:
+                    parameter.grad = None
+                else:
+                    clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> dict:
         """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
@@ -78,11 +83,11 @@ class Optimizer:
         if given != expected:
             raise ValueError(f"load_state_dict: groups of {given} parameters were given, expected {expected}")
         groups = [
-            {**copy.deepcopy(theirs), "params": ours["params"]}
+            {**self.defaults, **copy.deepcopy(theirs), "params": ours["params"]}
             for theirs, ours in zip(state_dict["param_groups"], self.param_groups)
         ]
         for group in groups:
-            self.check_settings({**self.defaults, **group})
+            self.check_settings(group)
         numbers = [number for group in state_dict["param_groups"] for number in group["params"]]
         by_number = dict(zip(numbers, self.parameters))
         state: dict[Tensor, dict] = defaultdict(dict)
@@ -90,7 +95,7 @@ class Optimizer:
             if number not in by_number:
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
             parameter = by_number[number]
-            state[parameter] = {key: _like_parameter(value, parameter) for key, value in values.items()}
+            state[parameter] = {key: _restored(key, value, parameter) for key, value in values.items()}
         self.param_groups, self.state = groups, state
 
     def __repr__(self) -> str:
@@ -134,10 +139,7 @@ class SGD(Optimizer):
 
     def check_settings(self, settings: dict) -> None:
         """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
-        labels = {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value"}
-        for name, label in labels.items():
-            if not settings[name] >= 0:  # so that NaN is refused too
-                raise ValueError(f"Invalid {label}: {settings[name]}, expected at least 0")
+        check_not_negative(settings, "lr", "momentum", "weight_decay")
         if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
             raise ValueError(
                 "Nesterov momentum requires a momentum and zero dampening, "
@@ -156,30 +158,34 @@ class SGD(Optimizer):
 
     def _step_group(self, group: dict) -> None:
         parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-        count = len(parameters)
-        addresses = ctypes.c_void_p * count
-        velocities, first = [], []
-        if group["momentum"]:
-            held = [self.state[parameter].get("momentum_buffer") for parameter in parameters]
-            first = [velocity is None for velocity in held]
-            velocities = [p.detach().zeros_like() if v is None else v for p, v in zip(parameters, held)]
-        status = _C.lib.sgd_step(
-            count,
-            addresses(*[parameter._ptr for parameter in parameters]),
-            addresses(*[parameter.grad._ptr for parameter in parameters]),
-            addresses(*[velocity._ptr for velocity in velocities]),
-            (ctypes.c_uint8 * count)(*first),
-            group["lr"],
-            group["momentum"],
-            group["dampening"],
-            group["weight_decay"],
-            group["nesterov"],
-            group["maximize"],
+        momentum, fresh = group["momentum"], {}
+        entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
+        for parameter in parameters:
+            velocity = None
+            if momentum:
+                velocity = self.state[parameter].get("momentum_buffer")
+                if velocity is None:
+                    velocity = fresh[parameter] = parameter.detach().zeros_like()
+            first = parameter in fresh
+            entries += parameter._ptr, parameter.grad._ptr, velocity._ptr if velocity is not None else 0, first
+        options = _OPTIONS.pack(
+            group["lr"], momentum, group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"]
         )
-        if status:
+        if _C.lib.sgd_step(len(parameters), addresses(entries), options):
             _C.raise_error()
-        for parameter, velocity in zip(parameters, velocities):
+        for parameter, velocity in fresh.items():
             self.state[parameter]["momentum_buffer"] = velocity
+
+
+_OPTIONS = struct.Struct("4d2i")  # SGDOptions of csrc/kernels.h
+
+
+def check_not_negative(settings: dict, *names: str) -> None:
+    """Raise ValueError where one of the settings of these names is below 0, or NaN."""
+    labels = {"lr": "learning rate", "eps": "epsilon value"}
+    for name in names:
+        if not settings[name] >= 0:
+            raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
 def _unique_parameters(entries) -> list[Tensor]:
@@ -199,8 +205,13 @@ def _unique_parameters(entries) -> list[Tensor]:
     return list(unique.values())
 
 
-def _like_parameter(value, parameter: Tensor):
-    """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
+def _restored(key: str, value, parameter: Tensor):
+    """A copy of a saved value; a floating tensor takes the parameter's dtype and device.
+
+    The number of steps is a float32 on the CPU, whatever the parameter is.
+    """
+    if key == "step":
+        return Tensor([float(value.item() if isinstance(value, Tensor) else value)])
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach().clone().to(parameter.device)
