@@ -16,10 +16,7 @@
 inline namespace NORCH_ISA {
 namespace {
 
-enum {
-    SHORT = 128,    // a shorter row has TAIL partial results
-    BUFFER = 4096,  // longest row whose exponentials wait in the cache to be scaled
-};
+enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
 
 // The largest (smallest) element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
 template <bool LARGEST, int LANES, class T>
@@ -63,10 +60,9 @@ double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
     };
     // While the processor computes, memory brings the next row.
     auto ahead = [=](int64_t i) {
-        for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
+        for (int line = 0; n >= SHORT && line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
     };
-    if (n < SHORT) return row_sum<T, TAIL>(n, term, last, [](int64_t) {});
-    return row_sum<T, LANES>(n, term, last, ahead);
+    return row_sum<T>(n, term, last, ahead);
 }
 
 // shift is the row's maximum, so that no exponential overflows. Where none is tiny either, they are ordinary (formulas.h).
