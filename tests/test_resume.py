@@ -59,6 +59,24 @@ OPTIMIZERS = {
 }
 
 
+class Halving:
+    """A scheduler by hand: the rate halves every second epoch."""
+
+    def __init__(self, optimizer):
+        self.optimizer, self.epoch = optimizer, 0
+
+    def step(self):
+        self.epoch += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] *= 0.5 if self.epoch % 2 == 0 else 1.0
+
+    def state_dict(self):
+        return {"epoch": self.epoch}
+
+    def load_state_dict(self, state):
+        self.epoch = state["epoch"]
+
+
 def check_goes_on(path, make):
     norch.manual_seed(1)
     whole = make()
@@ -79,6 +97,10 @@ def check_goes_on(path, make):
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training_goes_on_as_if_never_stopped(tmp_path, name):
     check_goes_on(tmp_path / "run.norch", lambda: Run(OPTIMIZERS[name]))
+
+
+def test_a_scheduler_goes_on_too(tmp_path):
+    check_goes_on(tmp_path / "run.norch", lambda: Run(OPTIMIZERS["Adam"], Halving))
 
 
 def test_plain_save_and_load_do_too(tmp_path):
