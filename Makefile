@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test bench check lint isas oracle sanitized races emulated clean help FORCE
+.PHONY: all example test bench check lint isas oracle sanitized races emulated compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -196,6 +196,7 @@ check:
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
 	@$(MAKE) races
+	@$(MAKE) emulated
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
@@ -230,16 +231,23 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
-# The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
+# The CUDA kernels without a GPU: as they are, in other thread orders, under each sanitizer, and past nvcc where there is
+# one. That the emulator finds bugs is tested on planted ones.
 emulated: .venv-check/ready
-	@$(MAKE) CUDA=emu all
+	.venv-check/bin/python -m pytest -q tests/cuda_emulator
+	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
 	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
 	@$(MAKE) CUDA=emu SANITIZE=address all
 	.venv-check/bin/python tests/check/emulated.py address build/cuda-emu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
 	@$(MAKE) CUDA=emu SANITIZE=thread all
 	.venv-check/bin/python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so --compiler "$(CXX)" $(ARGS)
-	.venv-check/bin/python -m pytest tests/cuda_emulator
-	$(if $(NVCC),@$(MAKE) CUDA=1 build/cuda/cuda.o,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+	$(if $(NVCC),@$(MAKE) compiled,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+
+# A library with CUDA must load, and say what is missing, where there is no driver. With one, the suite is for the GPU:
+# `make test CUDA=1`.
+compiled: .venv-check/ready
+	@$(MAKE) CUDA=1 build/cuda/libnorch.so
+	NORCH_LIBRARY=$(abspath build/cuda/libnorch.so) PYTHONPATH=. .venv-check/bin/python -m pytest -q tests/test_cuda.py $(ARGS)
 
 # Two environments, because the suite must pass where torch and NumPy are not installed.
 .venv/ready: tests/requirements.txt
@@ -259,7 +267,7 @@ help:
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
+	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, CUDA emulated"
 	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"
