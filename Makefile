@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test bench check lint isas oracle sanitized races emulated compiled clean help FORCE
+.PHONY: emulated emulated-orders emulated-address emulated-thread emulated-bugs compiled all example test bench check lint isas oracle sanitized races clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -88,12 +88,13 @@ OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-o
 
 CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
 EMULATOR   := tests/cuda_emulator
-ifeq ($(CUDA),1)
-OBJECTS += $(BUILD)/cuda.o
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
-LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+CUDART         := $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+ifeq ($(CUDA),1)
+OBJECTS += $(BUILD)/cuda.o
+LDLIBS  += $(CUDART)
 else ifeq ($(CUDA),emu)
 OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
@@ -231,23 +232,33 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
-# The CUDA kernels without a GPU: as they are, in other thread orders, under each sanitizer, and past nvcc where there is
-# one. That the emulator finds bugs is tested on planted ones.
-emulated: .venv-check/ready
-	.venv-check/bin/python -m pytest -q tests/cuda_emulator
+# The CUDA kernels without a GPU, in ways that run beside each other: as they are and in other thread orders, under each
+# sanitizer, and past nvcc where there is one. That the emulator finds bugs is tested on planted ones.
+EMULATED := emulated-orders emulated-address emulated-thread emulated-bugs compiled
+emulated: $(EMULATED)
+$(EMULATED): all .venv/ready .venv-check/ready
+emulated-orders:
 	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
 	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=address all
-	.venv-check/bin/python tests/check/emulated.py address build/cuda-emu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=thread all
-	.venv-check/bin/python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so --compiler "$(CXX)" $(ARGS)
-	$(if $(NVCC),@$(MAKE) compiled,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+emulated-address emulated-thread: emulated-%:
+	@$(MAKE) CUDA=emu SANITIZE=$* all
+	.venv-check/bin/python tests/check/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
+emulated-bugs:
+	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/cuda_emulator $(ARGS)
 
-# A library with CUDA must load, and say what is missing, where there is no driver. With one, the suite is for the GPU:
-# `make test CUDA=1`.
-compiled: .venv-check/ready
-	@$(MAKE) CUDA=1 build/cuda/libnorch.so
-	NORCH_LIBRARY=$(abspath build/cuda/libnorch.so) PYTHONPATH=. .venv-check/bin/python -m pytest -q tests/test_cuda.py $(ARGS)
+# A library with CUDA must load where there is no driver, and say so. (Where there is a GPU, `make test` runs all on it.)
+WITH_CUDA := build/cuda/libnorch.so
+compiled:
+ifeq ($(NVCC),)
+	@echo "no nvcc: cuda.cu was not compiled for a GPU"
+else
+ifneq ($(CUDA),1)
+	@$(MAKE) CUDA=1 build/cuda/cuda.o
+	$(eval WITH_CUDA := build/cuda/linked.so)
+	$(CXX) -o $(WITH_CUDA) build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+endif
+	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider tests/test_cuda.py $(ARGS)
+endif
 
 # Two environments, because the suite must pass where torch and NumPy are not installed.
 .venv/ready: tests/requirements.txt
