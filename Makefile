@@ -82,7 +82,8 @@ ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(C
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matmul.cpp)
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_conv.cpp cpu_pool.cpp cpu_norm.cpp \
+                  cpu_optim.cpp matmul.cpp)
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
@@ -213,7 +214,8 @@ isas: all .venv-check/ready
 	for isa in $(ISAS); do \
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
 	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
-	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py $(ARGS) || exit 1; done
+	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
+	    tests/test_layouts.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)

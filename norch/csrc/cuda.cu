@@ -3,7 +3,8 @@
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
 // parts are cuda_device.cuh (memory and copies), cuda_block.cuh, cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh,
-// cuda_nn.cuh (layers and losses), cuda_reduce.cuh, cuda_sort.cuh, cuda_scan.cuh (running totals) and cuda_index.cuh.
+// cuda_nn.cuh (layers and losses), cuda_norm.cuh, cuda_windows.cuh (convolution and pooling), cuda_optim.cuh,
+// cuda_reduce.cuh, cuda_sort.cuh, cuda_scan.cuh (running totals) and cuda_index.cuh.
 
 #include <math.h>
 
@@ -336,48 +337,6 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
     check_launch("assign");
 }
 
-// ---- Stochastic gradient descent --------------------------------------------------------------------------------
-
-namespace {
-
-template <class T>
-__global__ void sgd_kernel(const T* gradient, T* velocity, T* parameter, bool first, SGDOptions options,
-                           Strides<3> strides) {
-    const T lr = T(options.lr), decay = T(options.weight_decay);
-    const T momentum = T(options.momentum), fresh = T(1 - options.dampening);
-    for (int64_t i = first_of_thread(); i < strides.size; i += all_threads()) {
-        const Offsets<3> at = strides.locate(i);
-        T& weight = parameter[at.of[2]];
-        T g = options.maximize ? -gradient[at.of[0]] : gradient[at.of[0]];
-        if (decay != T(0)) g += decay * weight;
-        if (velocity) {
-            T& v = velocity[at.of[1]];
-            v = first ? g : momentum * v + fresh * g;
-            g = options.nesterov ? g + momentum * v : v;
-        }
-        weight -= lr * g;
-    }
-}
-
-}  // namespace
-
-// One step as torch.optim.SGD takes it, for each element:
-//     g = gradient (negated to maximize) + weight_decay * parameter
-//     v = g at first, then momentum * v + (1 - dampening) * g
-//     parameter -= lr * (nesterov: g + momentum * v, else v, or g without momentum)
-void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first,
-                     const SGDOptions& options) {
-    cudaStream_t stream = use(parameter.device);
-    const Strides<3> strides = elementwise_strides<3>({&gradient, velocity ? velocity : &parameter, &parameter});
-    for_real(parameter.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        sgd_kernel<T><<<blocks_for(parameter.size), threads_for(parameter.size), 0, stream>>>(
-            static_cast<const T*>(gradient.data), velocity ? static_cast<T*>(velocity->data) : nullptr,
-            static_cast<T*>(parameter.data), first, options, strides);
-    });
-    check_launch("sgd");
-}
-
 // ---- The other kernels ------------------------------------------------------------------------------------------
 
 #include "cuda_fill.cuh"
@@ -385,3 +344,6 @@ void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity
 #include "cuda_reduce.cuh"
 #include "cuda_matmul.cuh"
 #include "cuda_nn.cuh"
+#include "cuda_norm.cuh"
+#include "cuda_windows.cuh"
+#include "cuda_optim.cuh"

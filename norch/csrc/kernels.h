@@ -9,6 +9,8 @@
 //                contiguous
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
 //                the tensor's storage: element p is data[p . strides + offsets[p]]
+//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the window
+//                (window.h), and not empty
 //   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
 
 #pragma once
@@ -16,6 +18,7 @@
 #include "ramp.h"
 #include "random.h"
 #include "tensor.h"
+#include "window.h"
 
 // What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
 // the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
@@ -30,9 +33,27 @@ struct Fault {
 };
 [[noreturn]] void fail_with(const Fault& fault, int64_t value);
 
+// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
+};
+struct AdamOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t amsgrad, decoupled, maximize;
+};
+struct RMSpropOptions {
+    double lr, alpha, eps, weight_decay, momentum;
+    int32_t centered, maximize;
+};
+
+// What normalization sees in a tensor: [outer, groups, inner], each group with a mean and a variance of its own. Weight and
+// bias have an element for each group, or else for each place of the inner axis (then outer is 1, and a bias comes with a
+// weight).
+struct Normalizing {
+    int64_t outer, groups, inner;
+    double eps;
+    int32_t by_group;
 };
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
@@ -77,8 +98,31 @@ struct SGDOptions {
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
-    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
+    KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
+    KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \
+    /* weight is [outputs, channels of a group, y.kernel, x.kernel], bias [outputs] or null; then the gradients of x and of \
+       the weight */                                                                                \
+    KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
+    KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
+    KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
+    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of x, \
+       weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
+    KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
+                       Tensor& variance, const Normalizing& sizes))                                 \
+    KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
+                                const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
+                                const Normalizing& sizes))                                          \
+    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
+    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
+    KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
+    KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
+    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
+    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
+       options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
+    KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
+    KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
     /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \

@@ -91,7 +91,7 @@ enum Rule {
 // The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward. They are called
 // by the Backward classes only; what they compute in tensor operations stands there too, for second derivatives.
 #define DERIVATIVE_OPS(OP)                                \
-    OP(relu_backward, REAL, y > T(0) ? x : T(0))          \
+    OP(relu_backward, REAL, y <= T(0) ? T(0) : x)         \
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
     OP(tanh_backward, REAL, x * (T(1) - y * y))
 
