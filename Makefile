@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: emulated emulated-orders emulated-address emulated-thread emulated-bugs compiled all example test bench check lint isas oracle sanitized races clean help FORCE
+.PHONY: all example test bench check lint isas oracle sanitized races emulated compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -237,6 +237,7 @@ races:
 # The CUDA kernels without a GPU, in ways that run beside each other: as they are and in other thread orders, under each
 # sanitizer, and past nvcc where there is one. That the emulator finds bugs is tested on planted ones.
 EMULATED := emulated-orders emulated-address emulated-thread emulated-bugs compiled
+.PHONY: $(EMULATED)
 emulated: $(EMULATED)
 $(EMULATED): all .venv/ready .venv-check/ready
 emulated-orders:
@@ -248,18 +249,19 @@ emulated-address emulated-thread: emulated-%:
 emulated-bugs:
 	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/cuda_emulator $(ARGS)
 
-# A library with CUDA must load where there is no driver, and say so. (Where there is a GPU, `make test` runs all on it.)
-WITH_CUDA := build/cuda/libnorch.so
-compiled:
+# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
+# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
+WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
 ifeq ($(NVCC),)
+compiled:
 	@echo "no nvcc: cuda.cu was not compiled for a GPU"
 else
-ifneq ($(CUDA),1)
+compiled: $(WITH_CUDA)
+	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider \
+	    tests/test_cuda.py $(ARGS)
+build/cuda/linked.so: all
 	@$(MAKE) CUDA=1 build/cuda/cuda.o
-	$(eval WITH_CUDA := build/cuda/linked.so)
-	$(CXX) -o $(WITH_CUDA) build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
-endif
-	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider tests/test_cuda.py $(ARGS)
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
 endif
 
 # Two environments, because the suite must pass where torch and NumPy are not installed.

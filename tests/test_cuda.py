@@ -6,6 +6,8 @@ there is one, and in shapes that need several blocks by test_cuda_kernels.py.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import subprocess
 import sys
@@ -257,17 +259,40 @@ def test_no_reduction_waits(row):
     assert WAITS.isdisjoint(calls_of(lambda: row.of(x, (1,), False)))
 
 
-@needs_emulator
-@by_name([row for row in CASES if not any(word in row.name for word in SHAPED_BY_VALUES)])
-def test_no_other_operation_waits(row, rng):
+def operands_of(row, rng):
     draws = row.draws or (any_numbers,) * len(row.shapes)
     dtype = "float32" if "float32" in row.accepted else row.accepted[-1]
     kinds = ["bool" if draw.__name__ == "truths" else dtype for draw in draws]
-    operands = [
+    return [
         operand(drawn(rng, draw, kind), shape, kind, "contiguous", "cuda")[0]
         for draw, kind, shape in zip(draws, kinds, row.shapes)
     ]
+
+
+@needs_emulator
+@by_name([row for row in CASES if not any(word in row.name for word in SHAPED_BY_VALUES)])
+def test_no_other_operation_waits(row, rng):
+    operands = operands_of(row, rng)
     assert WAITS.isdisjoint(calls_of(lambda: row.call(norch, *operands)))
+
+
+@needs_emulator
+@by_name(CASES)
+def test_every_launch_is_checked(row, rng):
+    operands = operands_of(row, rng)
+    expected = row.call(norch, *operands).tolist()
+    launches = calls_of(lambda: row.call(norch, *operands)).get("launch", 0)
+    before = (norch.cuda.memory_allocated(), _C.live_tensors())
+    for nth in range(1, launches + 1):
+        _C._library.emulator_fail_launch(ctypes.c_int64(nth))
+        try:
+            with pytest.raises(RuntimeError, match="cudaErrorLaunchOutOfResources"):
+                row.call(norch, *operands)
+        finally:
+            _C._library.emulator_fail_launch(ctypes.c_int64(0))
+    gc.collect()  # the tracebacks of the exceptions
+    assert (norch.cuda.memory_allocated(), _C.live_tensors()) == before
+    assert row.call(norch, *operands).tolist() == expected
 
 
 # ---- What a kernel finds wrong is raised where the host waits next ---------------------------------------------------

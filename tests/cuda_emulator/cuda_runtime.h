@@ -38,7 +38,8 @@ enum cudaError_t {  // numbered as in CUDA
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
-    cudaErrorInvalidResourceHandle = 400
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorLaunchOutOfResources = 701
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaHostAllocPortable = 1 };

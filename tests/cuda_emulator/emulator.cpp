@@ -272,12 +272,18 @@ static void note_kernel(const char* name) {
     }
 }
 
+static int64_t launches_until_failure;
+
 void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
          const std::function<void()>& thread) {
     const uint64_t threads = uint64_t(block.x) * block.y * block.z, blocks = uint64_t(grid.x) * grid.y * grid.z;
     if (threads == 0 || blocks == 0 || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
         grid.z > 65535 || shared_bytes > 48 << 10) {
         remember(cudaErrorInvalidConfiguration);
+        return;
+    }
+    if (launches_until_failure > 0 && --launches_until_failure == 0) {
+        remember(cudaErrorLaunchOutOfResources);
         return;
     }
     if (in_kernel) stop("a kernel was launched by a kernel");
@@ -317,3 +323,8 @@ void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStr
 }
 
 }  // namespace emulator
+
+// For tests: the countdown-th launch from now fails; 0 disarms.
+extern "C" __attribute__((visibility("default"))) void emulator_fail_launch(int64_t countdown) {
+    emulator::launches_until_failure = countdown;
+}

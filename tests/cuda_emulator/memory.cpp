@@ -270,6 +270,7 @@ const char* cudaGetErrorName(cudaError_t error) {
         case cudaErrorNoDevice: return "cudaErrorNoDevice";
         case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+        case cudaErrorLaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
     }
     return "cudaErrorUnknown";
 }
