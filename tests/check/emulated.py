@@ -61,8 +61,8 @@ def run(way: str, library: Path, compiler: str, order: str, options: list) -> in
     found: list = []
     with tempfile.TemporaryDirectory() as folder:
         environment["NORCH_EMULATOR_KERNELS"] = f"{folder}/kernels"
-        share = f" and ({SHARE[way]})" if way in SHARE else ""
-        call = command(KERNELS + TABLES, ["-k", f"cuda{share}", *options])
+        chosen = f"cuda and not benchmark and ({SHARE[way]})" if way in SHARE else "cuda"
+        call = command(KERNELS + TABLES, ["-k", chosen, *options])
         if way == "address":
             status, found = run_watched(call, {**environment_for(library, compiler), **environment})
         else:
