@@ -30,11 +30,15 @@ TABLES = [
     "tests/test_indexing.py",
     "tests/test_random.py",
     "tests/test_optim.py",
+    "tests/test_gradients.py",
 ]
+# Gradients are made of other operations, but for those that have kernels of their own.
+CHOSEN = "cuda and (not test_gradients or pool or norm)"
 # The sanitizers are slow, and the tables are many tests of few kernels.
 SHARE = {
-    "address": "test_cuda or test_indexing or test_random or test_optim or stepped or float32",
-    "thread": "test_cuda_kernels or test_faults or test_no_ or test_indexing or test_random or test_optim",
+    "address": "test_cuda or test_indexing or test_random or test_optim or stepped or float32 or test_gradients",
+    "thread": "test_cuda_kernels or test_faults or test_no_ or test_indexing or test_random or test_optim"
+    " or test_gradients and contiguous",
 }
 
 
@@ -61,7 +65,7 @@ def run(way: str, library: Path, compiler: str, order: str, options: list) -> in
     found: list = []
     with tempfile.TemporaryDirectory() as folder:
         environment["NORCH_EMULATOR_KERNELS"] = f"{folder}/kernels"
-        chosen = f"cuda and not benchmark and ({SHARE[way]})" if way in SHARE else "cuda"
+        chosen = f"{CHOSEN} and not benchmark and ({SHARE[way]})" if way in SHARE else CHOSEN
         call = command(KERNELS + TABLES, ["-k", chosen, *options])
         if way == "address":
             status, found = run_watched(call, {**environment_for(library, compiler), **environment})
