@@ -82,20 +82,20 @@ def _numbers_text(tensor: Tensor, indent: int) -> str:
     if 0 in tensor.shape:
         return "[]"
     summarize = math.prod(tensor.shape) > options.threshold
-    shown = _edges(tensor) if summarize else tensor.tolist()
-    return _block(shown, tensor.ndim, indent, NumberFormat(_scalars(shown), tensor.dtype.is_floating_point))
+    shown = edges(tensor) if summarize else tensor.tolist()
+    return _block(shown, tensor.ndim, indent, NumberFormat(scalars(shown), tensor.dtype.is_floating_point))
 
 
-def _edges(tensor: Tensor, dim: int = 0) -> Any:
+def edges(tensor: Tensor, dim: int = 0) -> Any:
     """The nested list of the elements at the edges of each dimension from `dim` on, `...` where others are left out."""
     if dim == tensor.ndim:
         return tensor.tolist()
     size, edge = tensor.shape[dim], options.edgeitems
     if size <= 2 * edge:
-        return _edges(tensor, dim + 1)
+        return edges(tensor, dim + 1)
     before = (slice(None),) * dim
-    head = _edges(tensor[before + (slice(0, edge),)], dim + 1)
-    tail = _edges(tensor[before + (slice(size - edge, size),)], dim + 1)
+    head = edges(tensor[before + (slice(0, edge),)], dim + 1)
+    tail = edges(tensor[before + (slice(size - edge, size),)], dim + 1)
     return _join(head, tail, dim)
 
 
@@ -105,10 +105,10 @@ def _join(head: list[Any], tail: list[Any], dim: int) -> list[Any]:
     return [_join(first, last, dim - 1) for first, last in zip(head, tail)]
 
 
-def _scalars(shown: Any) -> list[Any]:
+def scalars(shown: Any) -> list[Any]:
     """The numbers of a nested list, in order."""
     if isinstance(shown, list):
-        return [number for row in shown for number in _scalars(row)]
+        return [number for row in shown for number in scalars(row)]
     return [] if shown is ... else [shown]
 
 

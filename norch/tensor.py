@@ -470,6 +470,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def __repr__(self) -> str:
         return formatting.tensor_repr(self)
 
+    def _repr_html_(self) -> str:
+        from .notebook import tensor_html
+
+        return tensor_html(self)
+
     def __getitem__(self, index: Any) -> Any:
         return indexing.get(self, index)
 
