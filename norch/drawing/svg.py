@@ -146,6 +146,12 @@ class Sheet:
         self.line([*points[:-1], end], color, stroke, **how)
         self.head(x1, y1, x1 - x0, y1 - y0, color)
 
+    def __repr__(self) -> str:
+        return f"Sheet({number(self.width)}, {number(self.height)}, {self.title!r})"
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         width, height = number(self.width), number(self.height)
         frame = (
