@@ -60,6 +60,9 @@ MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(MODE_$(SANITIZE))
 FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
+ifeq ($(CUDA),emu)
+FLAGS += -DNORCH_BASELINE_ONLY
+endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
 ifeq ($(shell uname -s),Linux)
 LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
@@ -74,11 +77,13 @@ endif
 
 # The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
 # The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
-ISAS := baseline$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512)
+# The emulator's variants are about other kernels and do with the baseline.
+ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp matmul.cpp)
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_conv.cpp cpu_pool.cpp cpu_norm.cpp \
+                  cpu_optim.cpp matmul.cpp)
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
@@ -91,7 +96,7 @@ OBJECTS += $(BUILD)/cuda.o
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
 LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
 else ifeq ($(CUDA),emu)
-OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o
+OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
 
 # Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
@@ -126,8 +131,9 @@ $(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
 GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
              -gencode arch=compute_90,code=[sm_90,compute_90]
+HOST_COMPILER := $(firstword $(filter-out ccache %/ccache distcc,$(CXX)))
 # 186: "comparison of unsigned integer with zero", in formulas that serve every dtype.
-NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(firstword $(CXX)) -diag-suppress 186 \
+NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
              -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
 
 ifeq ($(CUDA),1)
@@ -144,7 +150,7 @@ $(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
-$(BUILD)/emulator.o: $(EMULATOR)/emulator.cpp $(BUILD)/flags
+$(BUILD)/emulator.o $(BUILD)/memory.o: $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
 	@echo "compile $<"
 	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
 	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
@@ -177,8 +183,7 @@ notebook: all
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
 ifeq ($(CUDA),emu)
-test: export NORCH_LIBRARY := $(LIBRARY)
-example: export NORCH_LIBRARY := $(LIBRARY)
+test example: export NORCH_LIBRARY := $(abspath $(LIBRARY))
 test: all .venv/ready
 	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/test_packaging.py $(ARGS)
 	.venv/bin/python -m pytest tests/test_cuda.py $(ARGS)
@@ -216,7 +221,8 @@ isas: all .venv-check/ready
 	for isa in $(ISAS); do \
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
 	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
-	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py $(ARGS) || exit 1; done
+	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
+	    tests/test_layouts.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)

@@ -51,35 +51,39 @@ def step_of(norch: Any) -> Callable[[Callable[[str], None]], None]:
 
 
 def timed(rounds: int) -> dict[str, float]:
-    """Microseconds of each phase and of the step as a whole, the medians over the rounds."""
+    """Microseconds of each phase, and of the "step" without a look at the clock: medians over the rounds."""
     import norch
 
-    step = step_of(norch)
+    step, clock = step_of(norch), time.perf_counter_ns
     stamps: list[int] = []
-    clock = time.perf_counter_ns
-    begin = lambda phase: stamps.append(clock())  # noqa: E731
-    quiet = lambda phase: None  # noqa: E731
     spans, wholes = [], []
+
+    def begin(phase: str) -> None:
+        stamps.append(clock())
+
+    def go_on(phase: str) -> None:
+        pass
+
     for _ in range(rounds):
         stamps.clear()
         step(begin)
         spans.append([b - a for a, b in zip(stamps, stamps[1:])])
         start = clock()
-        step(quiet)
+        step(go_on)
         wholes.append(clock() - start)
-    found = {name: statistics.median(column) / 1e3 for name, column in zip(PHASES, zip(*spans))}
-    return {**found, "step": statistics.median(wholes) / 1e3}
+    phases = {name: statistics.median(column) / 1e3 for name, column in zip(PHASES, zip(*spans))}
+    return {**phases, "step": statistics.median(wholes) / 1e3}
 
 
 def watched(rounds: int) -> dict[str, Any]:
-    """For each phase and function: how often one step calls it, and the microseconds of one call."""
+    """The "calls" of a step, [phase, function, how often, microseconds of one], and those of an "empty" call."""
     from ccalls import cost_of_clock, import_watched
 
-    calls: list[tuple[str, str, int]] = []
     phase = ""
+    calls: list[tuple[str, str, int]] = []
 
-    def report(name: str, nanoseconds: int) -> None:
-        calls.append((phase, name, nanoseconds))
+    def report(function: str, nanoseconds: int) -> None:
+        calls.append((phase, function, nanoseconds))
 
     def begin(name: str) -> None:
         nonlocal phase
@@ -88,25 +92,25 @@ def watched(rounds: int) -> dict[str, Any]:
     norch = import_watched(report)
     step = step_of(norch)
     for _ in range(20):
-        step(begin)
-    calls.clear()
-    step(begin)
-    counts = Counter((phase, name) for phase, name, _ in calls)
-    for _ in range(rounds):
-        step(begin)
-    times: dict[tuple[str, str], list[int]] = {}
-    for phase_name, name, nanoseconds in calls:
-        times.setdefault((phase_name, name), []).append(nanoseconds)
+        step(begin)  # the first steps fill caches
     calls.clear()
     for _ in range(rounds):
-        norch.get_num_threads()  # returns a number that is there
-    empty = statistics.median(nanoseconds for _, _, nanoseconds in calls)
+        step(begin)
+    if not calls:
+        raise RuntimeError("no call into C was seen: norch finds its functions where ccalls.py does not look")
+    phase = "empty"
+    for _ in range(rounds):
+        norch.get_num_threads()  # reads a number
+
+    spent: dict[tuple[str, str], list[int]] = {}
+    for where, function, nanoseconds in calls:
+        spent.setdefault((where, function), []).append(nanoseconds)
     clock = cost_of_clock()
-    rows = [
-        [phase, name, counts[phase, name], max(0, statistics.median(times[phase, name]) - clock) / 1e3]
-        for phase, name in counts
+    found = [
+        [where, function, len(times) // rounds, max(0, statistics.median(times) - clock) / 1e3]
+        for (where, function), times in spent.items()
     ]
-    return {"calls": rows, "empty": max(0, empty - clock) / 1e3}
+    return {"calls": [row for row in found if row[0] != "empty"], "empty": found[-1][3]}
 
 
 def watched_apart(rounds: int) -> dict[str, Any]:
@@ -115,39 +119,33 @@ def watched_apart(rounds: int) -> dict[str, Any]:
     return json.loads(run.stdout)
 
 
-def show(phases: dict[str, float], seen: dict[str, Any]) -> None:
-    total = Counter()
+# ---- The tables ------------------------------------------------------------------------------------------------------
+
+
+def show_phases(phases: dict[str, float], calls: list, empty: float) -> None:
     print(f"{'phase':16} {'us':>7} {'share':>6} {'calls':>6} {'frees':>6} {'in C':>7} {'Python':>7}")
-    whole = sum(phases[name] for name in PHASES)
-    for name in [*PHASES, "sum"]:
-        if name != "sum":
-            mine = [(function, count, each) for phase, function, count, each in seen["calls"] if phase == name]
-            row = Counter(
-                us=phases[name],
-                calls=sum(count for function, count, _ in mine if function not in FREES),
-                frees=sum(count for function, count, _ in mine if function in FREES),
-                c=sum(count * each for _, count, each in mine),
-            )
-            total.update(row)
-        else:
-            row = total
+    rows = {name: Counter(us=phases[name], calls=0, frees=0, c=0.0) for name in PHASES}
+    for phase, function, count, each in calls:
+        rows[phase].update({"frees" if function in FREES else "calls": count, "c": count * each})
+    rows["sum"] = total = sum(rows.values(), Counter())
+    for name, row in rows.items():
         print(
-            f"{name:16} {row['us']:7.1f} {row['us'] / whole:6.0%} {row['calls']:6} {row['frees']:6} {row['c']:7.1f} "
-            f"{row['us'] - row['c']:7.1f}"
+            f"{name:16} {row['us']:7.1f} {row['us'] / total['us']:6.0%} {row['calls']:6} {row['frees']:6} "
+            f"{row['c']:7.1f} {row['us'] - row['c']:7.1f}"
         )
     crossings = total["calls"] + total["frees"]
-    print(f"the step without looking at the clock: {phases['step']:.1f} us")
-    print(f"crossing: {crossings} calls of {seen['empty'] * 1e3:.0f} ns each, if they did nothing: ", end="")
-    print(f"{crossings * seen['empty']:.1f} us\n")
+    print(f"the step without a look at the clock: {phases['step']:.1f} us")
+    print(f"{crossings} calls that do nothing, {empty * 1e3:.0f} ns each: {crossings * empty:.1f} us")
 
-    functions: dict[str, list[float]] = {}
-    for _, function, count, each in seen["calls"]:
-        entry = functions.setdefault(function, [0, 0.0])
-        entry[0] += count
-        entry[1] += count * each
-    print(f"{'function of C':28} {'calls':>5} {'us':>6}")
-    for function, (count, spent) in sorted(functions.items(), key=lambda item: -item[1][1]):
-        print(f"{function:28} {count:5} {spent:6.2f}")
+
+def show_functions(calls: list) -> None:
+    counts, spent = Counter(), Counter()
+    for _, function, count, each in calls:
+        counts[function] += count
+        spent[function] += count * each
+    print(f"\n{'function of C':28} {'calls':>5} {'us':>6}")
+    for function, us in spent.most_common():
+        print(f"{function:28} {counts[function]:5} {us:6.2f}")
 
 
 def main() -> None:
@@ -158,7 +156,9 @@ def main() -> None:
     if arguments.watched:
         print(json.dumps(watched(arguments.rounds)))
     else:
-        show(timed(arguments.rounds), watched_apart(arguments.rounds))
+        phases, seen = timed(arguments.rounds), watched_apart(arguments.rounds)
+        show_phases(phases, seen["calls"], seen["empty"])
+        show_functions(seen["calls"])
 
 
 if __name__ == "__main__":

@@ -29,12 +29,13 @@ def import_watched(report: Report) -> Any:
 
 
 def watched_library(original: Any, report: Report) -> Any:
-    """A class of libraries like `original`, whose functions report; but those of the interpreter itself."""
+    """A class of libraries like `original`, whose functions report; but not those of the interpreter itself."""
+    interpreter = ctypes.pythonapi._handle
 
     class Library(original):
         def __getitem__(self, name: str) -> Any:
             function = super().__getitem__(name)
-            return function if self._name is None else Watched(function, name, report)
+            return function if self._handle == interpreter else Watched(function, name, report)
 
     return Library
 

@@ -35,6 +35,10 @@ class Norch:
         copy.requires_grad = True
         return copy
 
+    def copy(self, x: Any) -> Any:
+        """A copy of this framework's tensor, without its graph."""
+        return x.detach().clone()
+
     def classes(self, target: Any, count: int) -> Any:
         """Class numbers as the framework's cross-entropy wants them."""
         return self.take(target)
@@ -79,6 +83,9 @@ class NumPy(Norch):
 
     def seen(self, result: Any) -> Any:
         return result
+
+    def copy(self, x: Any) -> Any:
+        return x.copy()
 
 
 class Magnetron(Norch):

@@ -1,4 +1,4 @@
-"""How long `import norch` takes, beside NumPy and torch: the time inside a fresh interpreter, the median of several.
+"""How long `import norch` takes, beside NumPy and torch: the processor's time in fresh interpreters, a median.
 
     PYTHONPATH=. python benchmarks/imports.py
 
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 LIBRARIES = ("norch", "numpy", "torch", "magnetron")
-CODE = "import time; start = time.perf_counter(); import {}; print(time.perf_counter() - start)"
+CODE = "import time; start = time.process_time(); import {}; print(time.process_time() - start)"
 
 
 def seconds(library: str, bytecode: str) -> float | None:

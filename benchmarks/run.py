@@ -4,16 +4,19 @@
     python benchmarks/run.py --threads 1 --only "exp|matmul" --quick
 
 Each cell is a peer's time, its ratio to norch's (above 1: norch is faster) and the spread of that ratio, within which
-the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, norch, ...),
-in many short rounds; times are medians, a ratio is one of medians. Results are compared before they are timed.
+the middle half of the rounds lie. Everything runs in turn in one process (norch, torch, NumPy, magnetron, torch, ...),
+in many short rounds; times are medians, a ratio is one of medians. With one thread a time is the processor's, which
+other work on the machine disturbs little; with more it is the clock's. Results are compared before they are timed.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
+import random
 import re
 import statistics
 import subprocess
@@ -25,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 WIDTH, PEER_WIDTH = 36, 21
-TOLERANCE = 5e-5  # of the largest element
+TOLERANCE = 1e-5  # of the largest element
+NOISE = 0.3  # a spread from which on a ratio says nothing
 LIMITS = "OMP_NUM_THREADS OPENBLAS_NUM_THREADS MKL_NUM_THREADS MAG_CPU_THREADS NORCH_NUM_THREADS".split()
 
 # ---- Measuring -------------------------------------------------------------------------------------------------------
@@ -36,6 +40,7 @@ class Budget:
 
     def __init__(self, quick: bool, threads: int) -> None:
         self.total, self.round, self.fewest, self.most = (0.15, 0.002, 3, 9) if quick else (4.0, 0.01, 5, 61)
+        self.clock = time.perf_counter if threads > 1 else time.process_time  # which stands still while others work
         self.rest = 0.03 if threads > 1 else 0.0  # a peer's threads spin for a while when their work is done
 
 
@@ -49,28 +54,34 @@ def calls_of_a_round(code: timeit.Timer, seconds: float) -> tuple[int, float]:
 
 
 def measure(codes: dict[str, timeit.Timer], budget: Budget) -> dict[str, list[float]]:
-    """Seconds a call of each code, a list over the rounds; the codes take turns in each round."""
+    """Seconds a call of each code, a list over the rounds; in each round all take their turn."""
     plans = {name: calls_of_a_round(code, budget.round) for name, code in codes.items()}
     expected = sum(count * seconds + budget.rest for count, seconds in plans.values())
     times: dict[str, list[float]] = {name: [] for name in codes}
+    shuffler = random.Random(1)
     for _ in range(min(budget.most, max(budget.fewest, int(budget.total / expected)))):
-        for name, code in codes.items():
+        for name in shuffler.sample(list(codes), len(codes)):  # nobody always inherits the same caches
             count, _ = plans[name]
             time.sleep(budget.rest)
             if count > 1:
-                code.timeit(1)  # fetches what the others pushed out of the caches
-            times[name].append(code.timeit(count) / count)
+                codes[name].timeit(1)  # fetches what the others pushed out
+            times[name].append(codes[name].timeit(count) / count)
     return times
 
 
 def difference(ours: Any, theirs: Any) -> float:
-    """The largest difference between two results, relative to the largest element."""
-    return float(abs(ours.reshape(-1) - theirs.reshape(-1)).max()) / float(abs(theirs).max())
+    """The largest difference between two results of one size, relative to the largest element."""
+    ours, theirs = ours.reshape(-1), theirs.reshape(-1)  # a scalar has shape [1] here and () there
+    if tuple(ours.shape) != tuple(theirs.shape):
+        return math.inf
+    return float(abs(ours - theirs).max()) / float(abs(theirs).max())
 
 
 def disagreement(ours: Any, theirs: Any, peer: Any) -> float:
     """The difference between what norch and a peer computed: tensors or lists of them."""
     ours, theirs = [value if isinstance(value, list) else [value] for value in (ours, theirs)]
+    if len(ours) != len(theirs):
+        return math.inf
     return max(difference(peer.seen(peer.take(a.detach())), peer.seen(b)) for a, b in zip(ours, theirs))
 
 
@@ -92,7 +103,7 @@ def measure_row(row: Any, frameworks: dict[str, Any], budget: Budget) -> dict[st
         elif not (error := disagreement(ours, result, framework)) <= TOLERANCE:  # so that NaN is refused too
             wrong[name] = error
             continue
-        codes[name] = timeit.Timer(code, "import gc; gc.enable()", globals=names)
+        codes[name] = timeit.Timer(code, "import gc; gc.enable()", timer=budget.clock, globals=names)
     times = measure(codes, budget)
     norch.empty_cache()
     return {"row": row.name, "wrong": wrong, **summary(times, row)}
@@ -106,19 +117,24 @@ def summary(times: dict[str, list[float]], row: Any) -> dict[str, Any]:
         low, middle, high = statistics.quantiles([b / a for a, b in zip(ours, times[name])], n=4)
         spread = (high - low) / 2 / middle
         ratios[name] = (statistics.median(times[name]) / statistics.median(ours), spread)
-    worst = min((ratios[name][0] for name in row.against if name in ratios), default=None)
     return {
         "seconds": {name: statistics.median(rounds) for name, rounds in times.items()},
         "ratios": ratios,
         "rounds": len(ours),
         "floor": row.floor,
         "aim": row.aim,
-        "met": None if worst is None or row.aim is None else met(worst, row.floor, row.aim),
+        "met": met([ratios[name] for name in row.against if name in ratios], row.floor, row.aim),
     }
 
 
-def met(ratio: float, floor: float, aim: float) -> str:
-    return "aim" if ratio >= aim else "floor" if ratio >= floor else "below"
+def met(ratios: list[tuple[float, float]], floor: float | None, aim: float | None) -> str:
+    """What the smallest of some (ratio, spread) reaches: "aim", "floor", "below"; "noise" where they vary too much."""
+    if not ratios or floor is None or aim is None:
+        return ""
+    if any(spread > NOISE for _, spread in ratios):
+        return "noise"
+    smallest, _ = min(ratios)
+    return "aim" if smallest >= aim else "floor" if smallest >= floor else "below"
 
 
 # ---- The table -------------------------------------------------------------------------------------------------------
@@ -129,6 +145,10 @@ def duration(seconds: float) -> str:
     unit, scale = ("ns", 1e9) if seconds < 1e-6 else ("us", 1e6) if seconds < 1e-3 else ("ms", 1e3)
     value = seconds * scale
     return f"{value:.{0 if value >= 99.95 else 1 if value >= 9.995 else 2}f} {unit}"
+
+
+def compared(ratio: float, spread: float) -> str:
+    return f"{ratio:5.{2 if ratio < 99 else 0}f} {f'±{spread:.0%}' if spread < 1 else '>99%':<5}"
 
 
 def header(peers: list[str]) -> str:
@@ -142,13 +162,12 @@ def line(result: dict[str, Any], peers: list[str]) -> str:
         if name in result["wrong"]:
             cells += f"differs by {result['wrong'][name]:.0e}".rjust(PEER_WIDTH)
         elif name in result["ratios"]:
-            ratio, spread = result["ratios"][name]
-            cells += f"{duration(result['seconds'][name]):>9} {ratio:5.2f} {f'±{spread:.0%}':<5}"
+            cells += f"{duration(result['seconds'][name]):>9} {compared(*result['ratios'][name])}"
         else:
             cells += " " * PEER_WIDTH
     asked = [f"{value:g}" if value is not None else "" for value in (result["floor"], result["aim"])]
     ours = duration(result["seconds"]["norch"])
-    return f"{result['row']:{WIDTH}} {ours:>8} {cells} {asked[0]:>5} {asked[1]:>5} {result['met'] or ''}".rstrip()
+    return f"{result['row']:{WIDTH}} {ours:>8} {cells} {asked[0]:>5} {asked[1]:>5} {result['met']}".rstrip()
 
 
 def processor() -> str:

@@ -10,17 +10,16 @@ import ctypes
 import os
 import struct
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
 
 def _load() -> ctypes.CDLL:
-    path = Path(os.environ.get("NORCH_LIBRARY") or Path(__file__).with_name("libnorch.so"))
-    if not path.exists():
+    path = os.environ.get("NORCH_LIBRARY") or os.path.join(os.path.dirname(__file__), "libnorch.so")
+    if not os.path.exists(path):
         raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")
-    return ctypes.CDLL(str(path.resolve()))
+    return ctypes.CDLL(os.path.realpath(path))
 
 
 _library = _load()
@@ -126,7 +125,24 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
     "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
+    "unfold_tensor": (TENSOR, [TENSOR, ARRAY]),
+    "fold_tensor": (TENSOR, [TENSOR, ARRAY, c_int64, c_int64]),
+    "conv_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
+    "conv_backward": (STATUS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32, ARRAY]),
+    "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY, ARRAY]),
+    "max_pool_backward": (TENSOR, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
+    "avg_pool_tensor": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
+    "avg_pool_backward": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
+    "adaptive_avg_pool_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "adaptive_avg_pool_backward": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "normalize_tensor": (STATUS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, ARRAY]),
+    "normalize_backward": (
+        STATUS,
+        [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32, ARRAY],
+    ),
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "adam_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "rmsprop_step": (STATUS, [c_int32, ARRAY, ARRAY]),
     "use_python": (None, [ARRAY]),
     "hold_storage": (STORAGE, [TENSOR]),
     "free_storage": (None, [STORAGE]),
@@ -166,8 +182,8 @@ for _arity, _names in zip((1, 2, 3, 2), operations().values()):
 QUICK = {f"{name}_tensor" for names in operations().values() for name in names} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor sgd_step unit_gradient same_kind",
-    "fits_as_gradient shares_memory written_at mark_as_written version_of",
+    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor unit_gradient same_kind",
+    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 

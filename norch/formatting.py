@@ -7,7 +7,6 @@ more than `threshold` elements shows the first and last `edgeitems` of each dime
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
 UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # a reader can tell these from the numbers
 
 
-@dataclass
 class PrintOptions:
     """What `set_printoptions` changes."""
 
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self) -> None:
+        self.precision = 4
+        self.threshold: float = 1000
+        self.edgeitems = 3
+        self.linewidth = 80
+        self.sci_mode: bool | None = None
 
 
 options = PrintOptions()

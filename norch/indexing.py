@@ -43,8 +43,8 @@ def set(x: Any, index: Any, value: Any) -> None:
 
 
 def _element(x: Any, indices: Any) -> Any:
-    if not x.dtype.is_floating_point:
-        return _view(x, list(indices)).item()  # a double does not hold every int64
+    if not x.dtype.is_floating_point or x._struct.device:
+        return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
     try:
         value = lib.get_item(x._ptr, int64_array(indices))
     except OverflowError:

@@ -89,12 +89,13 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             b = other
         else:
             b = operand(other)
-            other = b if isinstance(b, Tensor) else other  # an array
-        if b is NotImplemented:
-            return NotImplemented
+            if b is NotImplemented:
+                return NotImplemented
+            other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
         result = wrap(function(self._ptr, b._ptr) or raise_error())
-        if (self._edge is not None or b._edge is not None) and backward is not None and mode.enabled:
-            record(result, node(backward, (self, other)), (self._edge, b._edge))  # other: a number stays a number
+        x, y = self._edge, b._edge
+        if (x or y) and backward is not None and mode.enabled:
+            record(result, node(backward, (self, other)), (x, y))
         return result
 
     def reflected(self: Any, other: Any) -> Any:

@@ -15,12 +15,10 @@ import io
 import json
 import math
 import os
-import secrets
 import shutil
 import struct
 from collections import Counter, OrderedDict
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import Any, Iterator
 
 from . import _C
@@ -168,27 +166,29 @@ def _written(f: Any) -> Iterator[Any]:
     if hasattr(f, "write"):
         yield f
         return
-    path = Path(os.path.realpath(_path(f, "save")))  # through links: what they point to is replaced
-    if path.exists() and not path.is_file():  # a pipe or a device cannot be replaced
+    path = os.path.realpath(os.fsdecode(_path(f, "save")))  # through links: what they point to is replaced
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
         with open(path, "wb") as file:
             yield file
         return
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if path.exists():
+        if os.path.exists(path):
             shutil.copymode(path, temporary)
         os.replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
-    _sync_folder(path.parent)
+    _sync_folder(folder)
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: str) -> None:
     """Make the new name last as the content does, where the system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

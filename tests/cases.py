@@ -19,6 +19,7 @@ from helpers import (
     truths,
 )
 from indexing_cases import indexing
+from window_cases import window_cases
 
 
 @dataclass(frozen=True)
@@ -526,4 +527,5 @@ def compositions() -> list:
 
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
 CASES += indexing(case, along, taken, written)
+CASES += window_cases(case)
 TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers

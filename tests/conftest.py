@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import random
 from collections.abc import Iterator
 
@@ -21,6 +22,34 @@ def device(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+# Files whose tests say nothing of devices: all they make is made on each device in turn.
+ON_EACH_DEVICE = ["test_autograd", "test_fused", "test_init", "test_layers", "test_loss", "test_nn", "test_optim"]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs the tests of those files once more where there is a second device."""
+    if metafunc.module.__name__ in ON_EACH_DEVICE and "device" not in metafunc.fixturenames and len(DEVICES) > 1:
+        metafunc.parametrize("default_device", DEVICES, indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def default_device(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The device that functions of norch take where the call names none."""
+    chosen = getattr(request, "param", "cpu")
+    if chosen == "cpu":
+        yield
+        return
+    makers = [value for module in (norch, norch.random) for value in vars(module).values()]
+    with pytest.MonkeyPatch.context() as patch:
+        for maker in {*filter(inspect.isfunction, makers), norch.Tensor.__init__}:
+            if "cpu" in (maker.__defaults__ or ()):
+                defaults = tuple(chosen if value == "cpu" else value for value in maker.__defaults__)
+                patch.setattr(maker, "__defaults__", defaults)
+            if (maker.__kwdefaults__ or {}).get("device") == "cpu":
+                patch.setattr(maker, "__kwdefaults__", {**maker.__kwdefaults__, "device": chosen})
+        yield
+
+
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> random.Random:
     """A source of random numbers of the test's own: the same in every run, whichever tests run beside it."""
@@ -31,10 +60,13 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 def no_leak() -> Iterator[None]:
     """Fails the test if it leaves bytes or tensors alive."""
 
-    def grown() -> list[int]:
-        return [now - then for now, then in zip((norch.memory_allocated(), _C.live_tensors()), before) if now > then]
+    def alive() -> list[int]:
+        return [_C.live_tensors(), *map(_C.lib.memory_allocated, range(1 + _C.lib.device_count()))]
 
-    before = (norch.memory_allocated(), _C.live_tensors())
+    def grown() -> list[int]:
+        return [now - then for now, then in zip(alive(), before) if now > then]
+
+    before = alive()
     yield
     if grown():
         gc.collect()  # the traceback of an exception that the test expected may be a cycle

@@ -1,15 +1,21 @@
-"""norch.cuda, tensors on devices and between them, and the device's memory. The operations themselves are tested by the
-tables of the other files, whose `device` fixture includes "cuda" where there is one."""
+"""norch.cuda, tensors on devices and between them, the device's memory, and when the host waits for it.
+
+The operations themselves are tested by the tables of the other files, whose `device` fixture includes "cuda" where
+there is one, and in shapes that need several blocks by test_cuda_kernels.py.
+"""
 
 from __future__ import annotations
 
 import os
 
 import pytest
-from helpers import DTYPES, assert_close, dtype_named
+from cases import CASES
+from helpers import DTYPES, any_numbers, assert_close, by_name, drawn, dtype_named, operand
+from operations import ELEMENTWISE, REDUCTIONS, UNARY
 
 import norch
-from norch import _C
+from norch import _C, nn, optim
+from norch.nn import functional as F
 
 needs_cuda = pytest.mark.skipif(not norch.cuda.is_available(), reason="no CUDA device, and no emulator in this build")
 needs_two = pytest.mark.skipif(norch.cuda.device_count() < 2, reason="fewer than two CUDA devices")
@@ -49,6 +55,28 @@ def test_device_names_and_numbers():
             call(beyond)
     with pytest.raises(ValueError, match="cpu"):
         norch.cuda.synchronize("cpu")
+
+
+CALLS = [
+    "cudaMalloc",
+    "cudaFree",
+    "cudaStreamSynchronize",
+    "cudaMemcpyDeviceToHost",
+    "cudaMemcpyHostToDevice",
+    "launch",
+]
+WAITS = {"cudaStreamSynchronize", "cudaMemcpyDeviceToHost"}
+
+
+def calls_of(work):
+    """How often a piece of work called each function of CUDA's runtime, as the emulator counted; none is left out."""
+
+    def counted():
+        return {name: _C.lib.emulator_calls(name.encode()) for name in CALLS}
+
+    before = counted()
+    work()
+    return {name: count - before[name] for name, count in counted().items() if count > before[name]}
 
 
 # ---- Copies ----------------------------------------------------------------------------------------------------------
@@ -103,65 +131,6 @@ def test_two_devices():
     before = norch.cuda.memory_allocated(1)
     del x
     assert norch.cuda.memory_allocated(1) == before - 8
-
-
-# ---- Layouts that the tables are too small for -----------------------------------------------------------------------
-
-
-@needs_cuda
-@pytest.mark.parametrize("shape", [(130, 70, 65), (64, 64, 17), (1, 200, 65), (200, 1, 90)])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
-def test_matmul_beyond_one_tile(shape, dtype):
-    m, n, k = shape
-    kind = dtype_named(dtype)
-    a = (norch.arange(m * k) % 7 - 3).to(kind).reshape(m, k)
-    b = (norch.arange(k * n) % 5 - 2).to(kind).reshape(k, n)
-    expected = (a @ b).tolist()
-    assert_close(a.cuda() @ b.cuda(), expected, dtype)
-    assert_close(a.T.contiguous().cuda().T @ b.T.contiguous().cuda().T, expected, dtype)
-
-
-@needs_cuda
-def test_large_tiles_and_batches():
-    a = (norch.arange(2 * 1030 * 20) % 11 - 5).float().reshape(2, 1030, 20)
-    b = (norch.arange(20 * 1030) % 3 - 1).float().reshape(20, 1030)
-    difference = (a.cuda() @ b.cuda()).cpu() - a @ b  # 8 x 8 x 2 whole tiles of 128
-    assert difference.abs().max()[0] == 0
-
-
-@needs_cuda
-@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2)])
-@pytest.mark.parametrize("permuted", [(0, 1, 2), (2, 0, 1)])
-def test_reductions_in_two_stages(axis, permuted):
-    x = ((norch.arange(40 * 33 * 41) * 7919) % 1009 - 500).float().reshape(40, 33, 41).permute(*permuted)
-    there = x.cuda()
-    strided = norch.zeros(40, 33, 82, device="cuda")[:, :, ::2].permute(*permuted)
-    strided.copy_(there)
-    for name in ("sum", "amax", "amin"):
-        expected = getattr(x, name)(axis) if axis is not None else getattr(x, name)()
-        for y in (there, strided):
-            result = getattr(y, name)(axis) if axis is not None else getattr(y, name)()
-            assert (result.cpu() - expected).abs().max()[0] == 0
-    if not isinstance(axis, tuple):
-        assert (strided.argmax(axis).cpu() == x.argmax(axis)).all()[0]
-
-
-@needs_cuda
-def test_a_sum_is_the_same_in_every_run_and_precise():
-    x = norch.full([1 << 17], 0.1, device="cuda")
-    first = x.sum()[0]
-    assert first == x.sum()[0]
-    assert abs(first - (1 << 17) * 0.10000000149011612) < 1e-3
-
-
-@needs_cuda
-def test_nan_wins_from_any_block():
-    x = norch.zeros(1 << 16)
-    x[12345] = float("nan")
-    x[54321] = float("nan")
-    there = x.cuda()
-    assert there.max()[0] != there.max()[0] and there.min()[0] != there.min()[0]
-    assert there.argmax()[0] == there.argmin()[0] == 12345
 
 
 # ---- Memory ----------------------------------------------------------------------------------------------------------
@@ -227,3 +196,130 @@ def test_repeated_work_allocates_nothing_new():
     assert _C.lib.emulator_allocations() <= before + 3
     norch.cuda.empty_cache()
     assert _C.lib.emulator_allocations() < before + 3
+
+
+# ---- Waiting ---------------------------------------------------------------------------------------------------------
+
+
+@needs_emulator
+@pytest.mark.skipif(not CACHED, reason="every tensor has memory of its own")
+def test_x_plus_1_costs_one_launch():
+    x = norch.ones(300, device="cuda")
+    x + 1
+    assert calls_of(lambda: x + 1) == {"launch": 1}
+    assert calls_of(lambda: (x + 1)[0]) == {"launch": 1, "cudaMemcpyDeviceToHost": 1, "cudaStreamSynchronize": 1}
+
+
+@needs_emulator
+@pytest.mark.skipif(not CACHED, reason="every tensor has memory of its own")
+def test_a_training_step_neither_waits_nor_allocates():
+    model = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 4)).to("cuda")
+    optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    x, labels = norch.rand(5, 3, device="cuda"), norch.tensor([0, 1, 2, 3, 0], device="cuda")
+
+    def step():
+        loss = F.cross_entropy(model(x)[norch.argmax(x, 1)], labels) + F.mse_loss(model(x), model(x) * 2)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    for _ in range(3):
+        step()
+    assert set(calls_of(step)) == {"launch"}
+
+
+# Operations whose result has a shape that depends on values, so that the host must know them.
+SHAPED_BY_VALUES = ["nonzero", "masked_select", "mask]"]
+
+
+@needs_emulator
+@by_name(ELEMENTWISE)
+def test_no_elementwise_operation_waits(row, rng):
+    dtype = "int32" if row.rule == "whole" else "float32"
+    x, _ = operand(drawn(rng, row.draws[0], dtype), (3, 4), dtype, "stepped", "cuda")
+    y, _ = operand(drawn(rng, row.draws[1], dtype), (4,), dtype, "contiguous", "cuda")
+    operands = (x,) if row in UNARY else (x, y)
+    assert WAITS.isdisjoint(calls_of(lambda: getattr(norch, row.name)(*operands)))
+    if row in UNARY or row.rule == "real":
+        return
+    integers = [t.abs().int() + 1 for t in operands]  # whose division by zero is found on the device
+    assert WAITS.isdisjoint(calls_of(lambda: getattr(norch, row.name)(*integers)))
+
+
+@needs_emulator
+@by_name(REDUCTIONS)
+def test_no_reduction_waits(row):
+    x = norch.rand(3, 4, device="cuda")
+    assert WAITS.isdisjoint(calls_of(lambda: row.of(x, (1,), False)))
+
+
+@needs_emulator
+@by_name([row for row in CASES if not any(word in row.name for word in SHAPED_BY_VALUES)])
+def test_no_other_operation_waits(row, rng):
+    draws = row.draws or (any_numbers,) * len(row.shapes)
+    dtype = "float32" if "float32" in row.accepted else row.accepted[-1]
+    kinds = ["bool" if draw.__name__ == "truths" else dtype for draw in draws]
+    operands = [
+        operand(drawn(rng, draw, kind), shape, kind, "contiguous", "cuda")[0]
+        for draw, kind, shape in zip(draws, kinds, row.shapes)
+    ]
+    assert WAITS.isdisjoint(calls_of(lambda: row.call(norch, *operands)))
+
+
+# ---- What a kernel finds wrong is raised where the host waits next ---------------------------------------------------
+
+
+def index(*values):
+    return norch.tensor(values, device="cuda")
+
+
+FAULTS = {
+    "x[[0, 5]]": (IndexError, r"index 5 is out of range for axis 0 of size 2 \(index\)"),
+    "x[0, [-4]]": (IndexError, "index -4 .* axis 1 of size 3"),
+    "x[[0, 1], [7, 1]]": (IndexError, "index 7 .* axis 1 of size 3"),
+    "x.gather(1, index([-1]))": (IndexError, r"index -1 .* axis 1 of size 3 \(gather\)"),
+    "x.take(index(6))": (IndexError, "index 6 .* size 6"),
+    "x.__setitem__([1, 2], 9)": (IndexError, r"index 2 .* axis 0 of size 2 \(index_put_\)"),
+    "x.index_add_(0, index(2), norch.ones(1, 3, device='cuda'))": (IndexError, "index 2"),
+    "x.scatter_(1, index([3]), norch.ones(1, 1, device='cuda'))": (IndexError, "index 3"),
+    "x[:0][[0]]": (IndexError, "index 0 .* axis 0 of size 0"),
+    "x.int() // index(1, 0, 1)": (ZeroDivisionError, "floor_divide: .*zero"),
+    "F.cross_entropy(x, index(0, 3))": (IndexError, "cross_entropy: target 3 is out of range, expected 0 to 2 or"),
+    "F.cross_entropy(x[:, :0], index(0, 0))": (IndexError, "target 0"),
+    "F.nll_loss(x, index(-1, 0))": (IndexError, "index -1"),
+}
+
+
+@needs_cuda
+@pytest.mark.parametrize("line", FAULTS)
+@pytest.mark.parametrize("wait", [lambda x: x.tolist(), lambda x: norch.cuda.synchronize()])
+def test_faults(line, wait):
+    kind, message = FAULTS[line]
+    x = norch.zeros(2, 3, device="cuda")
+    result = eval(line)
+    with pytest.raises(kind, match=message):
+        wait(x if result is None else result)
+    norch.cuda.synchronize()  # it is told once
+    changed = [[9.0] * 3 if line.startswith("x.__setitem__") and row == 1 else [0.0] * 3 for row in range(2)]
+    assert_close(x, changed)  # nothing was written out of range
+
+
+@needs_cuda
+def test_of_several_faults_one_is_told_and_the_next_is_found_again():
+    x = norch.zeros(3, device="cuda")
+    x[[5, 6, 7]], x[index(8)]
+    with pytest.raises(IndexError, match="index [5-8] "):
+        x.tolist()
+    x[[9]]
+    with pytest.raises(IndexError, match="index 9 "):
+        x[0]
+    assert_close(x, [0.0, 0.0, 0.0])
+
+
+@needs_two
+def test_a_fault_belongs_to_its_device():
+    x = norch.zeros(3, device="cuda:1")
+    x[[4]]
+    norch.cuda.synchronize(0)
+    with pytest.raises(IndexError, match="index 4"):
+        norch.cuda.synchronize(1)

@@ -24,7 +24,9 @@ def pick(x, target):
     return -norch.where(chosen, log_softmax(x, 1), 0.0).sum(1)
 
 
-LABELS = norch.tensor([2, 0, 1, 1])
+def labels():
+    return norch.tensor([2, 0, 1, 1])
+
 
 FUSED = {
     "linear": (F.linear, lambda x, w, b: x @ w.T + b, lambda: (ramp(4, 3), ramp(2, 3, shift=0.2), ramp(2))),
@@ -42,18 +44,18 @@ FUSED = {
         lambda: (ramp(4), ramp(4, shift=1.0)),
     ),
     "cross_entropy": (
-        lambda x: F.cross_entropy(x, LABELS),
-        lambda x: pick(x, LABELS).mean(),
+        lambda x: F.cross_entropy(x, labels()),
+        lambda x: pick(x, labels()).mean(),
         lambda: (ramp(4, 3, scale=3.0),),
     ),
     "cross_entropy none": (
-        lambda x: F.cross_entropy(x, LABELS, reduction="none"),
-        lambda x: pick(x, LABELS),
+        lambda x: F.cross_entropy(x, labels(), reduction="none"),
+        lambda x: pick(x, labels()),
         lambda: (ramp(4, 3),),
     ),
     "cross_entropy sum, one ignored": (
-        lambda x: F.cross_entropy(x, LABELS, ignore_index=0, reduction="sum"),
-        lambda x: norch.where(LABELS != 0, pick(x, LABELS), 0.0).sum(),
+        lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="sum"),
+        lambda x: norch.where(labels() != 0, pick(x, labels()), 0.0).sum(),
         lambda: (ramp(4, 3),),
     ),
 }

@@ -83,7 +83,8 @@ def test_results_of_parameters_are_plain_tensors():
 
 
 def test_a_parameter_prints_as_pytorch_s():
-    assert repr(nn.Parameter([1.0, 2.0])) == "Parameter containing:\ntensor([1., 2.], requires_grad=True)"
+    expected = "Parameter containing:\ntensor([1., 2.], requires_grad=True)"
+    assert repr(nn.Parameter(norch.tensor([1.0, 2.0], device="cpu"))) == expected
 
 
 @pytest.mark.parametrize(
@@ -335,7 +336,7 @@ def test_to_changes_the_same_parameters():
     ],
 )
 def test_the_forms_of_to(arguments, keywords, dtype):
-    model = nn.Linear(1, 1)
+    model = nn.Linear(1, 1, device="cpu")
     assert model.to(*arguments, **keywords) is model
     assert model.weight.dtype is getattr(norch, dtype) and model.weight.device == "cpu"
 

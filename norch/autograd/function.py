@@ -193,7 +193,7 @@ class Hooks(dict):
 
 
 class HookHandle:
-    """What `register_hook` returns: `remove()` takes the hook away again."""
+    """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again."""
 
     _next = 0
 
@@ -209,6 +209,12 @@ class HookHandle:
         hooks = self._hooks()
         if hooks is not None:
             hooks.pop(self._key, None)
+
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.remove()
 
 
 # ---- Recording --------------------------------------------------------------------------------------------------

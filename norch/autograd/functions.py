@@ -250,14 +250,14 @@ class SigmoidBackward(Function):
 
 
 class ReluBackward(Function):
-    """d relu(x)/dx = 1 where x > 0, else 0"""
+    """d relu(x)/dx = 0 where x <= 0, else 1: a NaN lets its gradient through, as in PyTorch"""
 
     keeps_input, saves_output = False, True
 
     def backward(self, gradient: Any) -> list[Any]:
         y = self.output
         if mode.enabled:
-            return [(y.detach() > 0)._choose(gradient, 0.0)]
+            return [(y.detach() <= 0)._choose(0.0, gradient)]
         return [wrap(lib.relu_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
 
 

@@ -2,8 +2,10 @@
 //
 // A fresh block of many pages costs a page fault for each of them when it is first written, which takes longer than adding
 // two tensors. So freed blocks wait in lists by size class, eight classes an octave, for the next tensor of about that
-// size. The cache is bounded, and given back to the system before an allocation fails.
+// size. The cache is bounded, and given back to the system before an allocation fails. What small tensors are made of waits
+// in a list of the thread that freed it.
 
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -48,11 +50,6 @@ static int64_t block_bytes(int index) {
 
 // ---- The cache --------------------------------------------------------------------------------------------------
 
-// A freed block holds the address of the next one.
-struct FreeBlock {
-    FreeBlock* next;
-};
-
 static FreeBlock* free_blocks[CLASS_COUNT];
 static int64_t cached_bytes, cache_limit = -1;  // under the lock, like the lists; -1: not asked yet
 static std::atomic<int64_t> reserved_bytes;     // taken from the system and not given back
@@ -70,9 +67,6 @@ struct Locked {
     Locked() { lock(); }
     ~Locked() { unlock(); }
 };
-
-// A child must not inherit the lock from a thread that it does not have.
-__attribute__((constructor)) static void start() { pthread_atfork(lock, unlock, unlock); }
 
 // The memory that this process could ever have: the machine's, or less in a container.
 static int64_t memory_limit() {
@@ -163,4 +157,85 @@ void cpu_release(void* data, int64_t nbytes) noexcept {
     reserved_bytes -= CACHED ? size.bytes : nbytes;
 }
 
-int64_t cpu_memory_reserved() { return reserved_bytes; }
+int64_t cpu_memory_reserved() { return reserved_bytes + counted(SMALL_BYTES); }
+
+// ---- What a thread has for itself -------------------------------------------------------------------------------
+
+// On the heap, in a list of all, because a child after fork loses the stacks of its parent's other threads, but not what
+// they have counted.
+static ThreadMemory* threads;                          // under the lock
+static std::atomic<int64_t> past_counts[COUNT_KINDS];  // of threads that have ended
+static thread_local ThreadMemory* own_memory;
+static pthread_key_t thread_end;
+
+// For a thread that there is no memory for: it counts, but keeps no blocks.
+enum { MOST_BLOCKS = 256 };
+static ThreadMemory spare = {nullptr, MOST_BLOCKS, {}, nullptr, nullptr};
+
+static void end_thread(void* pointer) {
+    ThreadMemory* memory = static_cast<ThreadMemory*>(pointer);
+    own_memory = nullptr;
+    {
+        Locked locked;
+        for (int kind = 0; kind < COUNT_KINDS; kind++) past_counts[kind] += memory->counts[kind];
+        (memory->previous ? memory->previous->next : threads) = memory->next;
+        if (memory->next) memory->next->previous = memory->previous;
+    }
+    while (FreeBlock* block = memory->blocks) {
+        memory->blocks = block->next;
+        free(block);
+    }
+    delete memory;
+}
+
+// A child must not inherit the lock from a thread that it does not have.
+__attribute__((constructor)) static void start() {
+    pthread_atfork(lock, unlock, unlock);
+    pthread_key_create(&thread_end, end_thread);
+}
+
+__attribute__((noinline)) static ThreadMemory& begin_thread() {
+    ThreadMemory* memory = new (std::nothrow) ThreadMemory();
+    if (!memory) return spare;
+    Locked locked;
+    memory->next = threads;
+    if (threads) threads->previous = memory;
+    threads = own_memory = memory;
+    pthread_setspecific(thread_end, memory);
+    return *memory;
+}
+
+ThreadMemory& thread_memory() noexcept { return own_memory ? *own_memory : begin_thread(); }
+
+void* ThreadMemory::take(size_t nbytes) noexcept {
+    if (blocks) {
+        FreeBlock* block = blocks;
+        blocks = block->next;
+        block_count--;
+        return block;
+    }
+    void* block = nullptr;
+    return posix_memalign(&block, ALIGNMENT, CACHED ? size_t(SMALL_BLOCK) : nbytes) ? nullptr : block;
+}
+
+void ThreadMemory::put(void* data) noexcept {
+    if (!CACHED || block_count == MOST_BLOCKS) return free(data);
+    FreeBlock* block = static_cast<FreeBlock*>(data);
+    block->next = blocks;
+    blocks = block;
+    block_count++;
+}
+
+void ThreadMemory::count(Count kind, int64_t change) noexcept {
+    if (this == &spare)
+        counts[kind] += change;
+    else  // no other thread writes it
+        counts[kind].store(counts[kind].load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+}
+
+int64_t counted(Count kind) {
+    Locked locked;
+    int64_t sum = past_counts[kind] + spare.counts[kind];
+    for (ThreadMemory* memory = threads; memory; memory = memory->next) sum += memory->counts[kind];
+    return sum;
+}

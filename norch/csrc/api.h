@@ -136,11 +136,20 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
+
+// ---- Optimizers: one step of all parameters that have a gradient, in place (optim.cpp)
 struct SGDEntry {
     Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
     int64_t first;                            // whether this is the velocity's first step
 };
+struct StepEntry {
+    Tensor *parameter, *gradient;
+    Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
+    Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
+};
 API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
+API int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options);
+API int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options);
 
 // ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
@@ -169,6 +178,36 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
                                    int32_t reduction);
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
+
+// ---- Windows over images [N, C, y, x] (windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
+//      dilation, padding before, padding after.
+API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
+API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
+API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
+                        int64_t groups);  // bias may be null
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
+                      int32_t needed, Tensor** results);
+// Pools; with `ceil` a last window may begin inside the image and end outside.
+API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** values, Tensor** indices);
+API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
+                              int64_t width);
+// Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output
+// of y times x.
+API Tensor* avg_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t counts_padding, double divisor);
+API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t ceil, int32_t counts_padding,
+                              double divisor, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
+API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
+
+// ---- Normalization (normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
+//      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
+//      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
+API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                         double eps, Tensor** results);
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                           int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
 
 // ---- Threads
 API int32_t get_num_threads();

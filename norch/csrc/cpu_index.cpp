@@ -29,8 +29,14 @@ void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, F f) {
 
 }  // namespace
 
-// offsets = stride * index, or += where it is not the first; an index below 0 counts from size.
-void locate_tensor_cpu(const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets) {
+void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
+    if (!*static_cast<const bool*>(truth.data)) fail_with(fault, 0);
+}
+
+// offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
+void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,
+                       Tensor& offsets) {
+    const int64_t size = bounds.size, least = wraps ? -size : 0;
     const int64_t* from = static_cast<const int64_t*>(index.data);
     int64_t* to = static_cast<int64_t*>(offsets.data);
     const Layout<2> layout = collapse<2>({&index, &offsets});
@@ -41,10 +47,23 @@ void locate_tensor_cpu(const Tensor& index, int64_t size, int64_t stride, bool f
         const int64_t* i = from + at.offset[0];
         int64_t* out = to + at.offset[1];
         for (int64_t j = 0; j < n; j++) {
-            const int64_t place = i[j * step] < 0 ? i[j * step] + size : i[j * step];
+            const int64_t given = i[j * step], place = given < 0 ? given + size : given;
+            if (given < least || given >= size) fail_with(bounds, given);
             out[j * out_step] = (first ? 0 : out[j * out_step]) + place * stride;
         }
     } while (at.next());
+}
+
+// scale = 1 / the number of labels that are not ignored, or 1 unless mean
+void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale) {
+    const int64_t* label = static_cast<const int64_t*>(labels.data);
+    int64_t counted = 0;
+    for (int64_t i = 0; i < labels.size; i++) {
+        if (label[i] == bounds.ignored) continue;
+        if (label[i] < 0 || label[i] >= bounds.size) fail_with(bounds, label[i]);
+        counted++;
+    }
+    *static_cast<double*>(scale.data) = mean ? 1 / double(counted) : 1;
 }
 
 // ---- index and index_put ----------------------------------------------------------------------------------------

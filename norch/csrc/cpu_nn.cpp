@@ -8,17 +8,13 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "row_sum.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
-enum {
-    LANES = 64,     // partial results
-    TAIL = 16,      // elements at the end of a row are taken by so many
-    CHUNK = 4096,   // elements that are summed in T before they go into a double
-    BUFFER = 4096,  // longest row whose exponentials wait in the cache to be scaled
-};
+enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
 
 // The largest element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
 template <class T>
@@ -32,25 +28,6 @@ T row_max(const T* x, int64_t n) {
     for (int half = LANES / 2; half > 0; half /= 2)
         for (int j = 0; j < half; j++) lanes[j] = lanes[j] > lanes[j + half] ? lanes[j] : lanes[j + half];
     return lanes[0];
-}
-
-// The sum of term(i) over a row; term may also store what it computes. Where fewer than TAIL elements are left,
-// last(i, count) sums them.
-template <class T, class F, class G>
-double row_sum(int64_t n, F term, G last) {
-    double total = 0;
-    for (int64_t start = 0; start < n; start += CHUNK) {
-        const int64_t end = start + CHUNK < n ? start + CHUNK : n;
-        T lanes[LANES] = {};
-        int64_t i = start;
-        for (; i + LANES <= end; i += LANES) INDEPENDENT for (int j = 0; j < LANES; j++) lanes[j] += term(i + j);
-        for (; i + TAIL <= end; i += TAIL) INDEPENDENT for (int j = 0; j < TAIL; j++) lanes[j] += term(i + j);
-        for (int half = LANES / 2; half > 0; half /= 2)
-            for (int j = 0; j < half; j++) lanes[j] += lanes[j + half];
-        total += lanes[0];
-        if (i < end) total += last(i, end - i);
-    }
-    return total;
 }
 
 // The sum of exp(x - shift). With STORE the exponentials go into out.
@@ -72,16 +49,6 @@ double row_exp(const T* x, int64_t n, T shift, T* out) {
         return sum;
     };
     return row_sum<T>(n, term, last);
-}
-
-// The same for terms without a function that is worth vectors.
-template <class T, class F>
-double row_sum(int64_t n, F term) {
-    return row_sum<T>(n, term, [=](int64_t i, int64_t count) {
-        T sum = 0;
-        for (int64_t j = i; j < i + count; j++) sum += term(j);
-        return sum;
-    });
 }
 
 // Calls f(row) for each row of n elements, on several threads where there is enough work.
@@ -173,16 +140,18 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 
 // ---- Cross-entropy ----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored
-void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored,
-                              double scale) {
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored, or NaN where all are:
+// the mean of nothing
+void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
+                              int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {
             const T* x = values<T>(logits) + row * n;
             const int64_t label = values<int64_t>(labels)[row];
-            T loss = 0;
+            T loss = T(0 * scale);
             if (label != ignored) {
                 const T max = row_max(x, n);
                 loss = T(scale * (::log(row_exp<false, T>(x, n, max, nullptr)) - (double(x[label]) - double(max))));
@@ -194,9 +163,10 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, Tensor
 
 // out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 where the label is to be ignored. The gradient has
 // one element for each row, or one for all.
-void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out,
-                                       int64_t ignored, double scale) {
+void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
+                                       const Tensor& scales, Tensor& out, int64_t ignored) {
     const int64_t n = row_length(logits);
+    const double scale = *values<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {

@@ -2,60 +2,88 @@
 //
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
-// parts are cuda_device.cuh (memory and copies), cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh, cuda_nn.cuh (layers and
-// losses), cuda_reduce.cuh and cuda_index.cuh.
+// parts are cuda_device.cuh (memory and copies), cuda_block.cuh, cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh,
+// cuda_nn.cuh (layers and losses), cuda_norm.cuh, cuda_windows.cuh (convolution and pooling), cuda_optim.cuh,
+// cuda_reduce.cuh, cuda_sort.cuh, cuda_scan.cuh (running totals) and cuda_index.cuh.
 
 #include <math.h>
 
 #include <utility>
 
+#include "cuda_block.cuh"
 #include "cuda_device.cuh"
 #include "cuda_layout.cuh"
 #include "rules.h"
 
 namespace {
 
-enum {
-    WARP = 32,            // threads that a GPU runs in step
-    THREADS = 256,        // of a block, at most
-    IN_FLIGHT = 4,        // elements that a thread has under way at once, to keep the memory busy
-    MAX_BLOCKS = 1 << 20  // a larger tensor goes round in a loop
-};
-
-int blocks_for(int64_t size) {
-    const int64_t blocks = (size + THREADS * IN_FLIGHT - 1) / (THREADS * IN_FLIGHT);
-    return int(blocks < MAX_BLOCKS ? blocks : int64_t(MAX_BLOCKS));
-}
-
-// A small tensor does not need a whole block.
-int threads_for(int64_t size) { return size < THREADS ? int(size + WARP - 1) / WARP * WARP : int(THREADS); }
-
 // ---- Elementwise kernels ----------------------------------------------------------------------------------------
 
-// An operand's element, or the Python number that came by value with the launch.
-template <class T>
-__device__ T element(const T* data, T number, int64_t offset) {
-    return data ? data[offset] : number;
+enum {
+    PACKS = 2,  // that a thread has under way at once, to keep the memory busy
+    SHARE = PACKS * PACK
+};
+
+// The K-th operand of a kernel: elements in memory, or a Python number that came by value with the launch.
+template <class T, int K>
+struct Operand {
+    const T* data;
+    T number;
+
+    template <int N>
+    __device__ T at(const Offsets<N>& offsets) const {
+        return data ? data[offsets.of[K]] : number;
+    }
+    // PACK elements of the last dimension: neighbours, or one that repeats.
+    template <int N>
+    __device__ Pack<T> pack_at(const Offsets<N>& offsets, const Strides<N>& strides) const {
+        if (data && strides.strides[K][strides.ndim - 1])
+            return *reinterpret_cast<const Pack<T>*>(data + offsets.of[K]);
+        const T same = data ? data[offsets.of[K]] : number;
+        return {{same, same, same, same}};
+    }
+};
+
+template <class R, class F, class... T>
+__device__ Pack<R> combine_packs(F formula, const Pack<T>&... packs) {
+    Pack<R> result;
+#pragma unroll
+    for (int k = 0; k < PACK; k++) result.of[k] = formula(packs.of[k]...);
+    return result;
 }
 
-// out[i] = value_at(i) for all elements that fall to this thread. Along the fast path IN_FLIGHT of them are read before
-// the first is written.
-template <class R, int N, class F>
-__device__ void write_elements(R* out, const Strides<N>& strides, F value_at) {
-    for (int64_t block = blockIdx.x; block * (THREADS * IN_FLIGHT) < strides.size; block += gridDim.x) {
-        const int64_t first = block * (THREADS * IN_FLIGHT) + threadIdx.x, rest = strides.size - first;
-        if (strides.simple() && rest > (IN_FLIGHT - 1) * THREADS) {
-            R values[IN_FLIGHT];
+// out[i] = formula(operands[i]...) for all elements that fall to this thread: packs of neighbours where the layout is made
+// of them, else one by one. Either way several are read before the first is written.
+template <class R, int N, class F, class... Operands>
+__device__ void write_elements(R* out, const Strides<N>& strides, F formula, Operands... operands) {
+    for (int64_t block = blockIdx.x; block * (THREADS * SHARE) < strides.size; block += gridDim.x) {
+        const int64_t start = block * (THREADS * SHARE);
+        if (strides.packed && start + THREADS * SHARE <= strides.size) {
+            Pack<R> results[PACKS];
+            int64_t places[PACKS];
 #pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++) values[k] = value_at(strides.step_to(first + k * THREADS));
+            for (int p = 0; p < PACKS; p++) {
+                const Offsets<N> at = strides.locate(start + (p * THREADS + threadIdx.x) * PACK);
+                places[p] = at.of[N - 1];
+                results[p] = combine_packs<R>(formula, operands.pack_at(at, strides)...);
+            }
 #pragma unroll
-            for (int k = 0; k < IN_FLIGHT; k++) out[strides.step_to(first + k * THREADS).of[N - 1]] = values[k];
+            for (int p = 0; p < PACKS; p++) *reinterpret_cast<Pack<R>*>(out + places[p]) = results[p];
             continue;
         }
 #pragma unroll 1
-        for (int k = 0; k < IN_FLIGHT && k * THREADS < rest; k++) {
-            const Offsets<N> offsets = strides.locate(first + k * THREADS);
-            out[offsets.of[N - 1]] = value_at(offsets);
+        for (int64_t first = start + threadIdx.x; first < start + THREADS * SHARE && first < strides.size;
+             first += PACK * THREADS) {
+            Offsets<N> at[PACK];
+            R results[PACK];
+#pragma unroll
+            for (int k = 0; k < PACK; k++) at[k] = strides.locate(first + k * THREADS);
+#pragma unroll
+            for (int k = 0; k < PACK; k++)
+                if (first + k * THREADS < strides.size) results[k] = formula(operands.at(at[k])...);
+#pragma unroll
+            for (int k = 0; k < PACK; k++)
+                if (first + k * THREADS < strides.size) out[at[k].of[N - 1]] = results[k];
         }
     }
 }
@@ -63,35 +91,33 @@ __device__ void write_elements(R* out, const Strides<N>& strides, F value_at) {
 // out[i] = formula(x[i])
 template <class Row, class T, class R>
 __global__ void unary_kernel(const T* x, R* out, Strides<2> strides) {
-    write_elements(out, strides, [=](const Offsets<2>& i) { return Row::formula_of(x[i.of[0]]); });
+    write_elements(out, strides, [](T a) { return Row::formula_of(a); }, Operand<T, 0>{x, T()});
 }
 
 // out[i] = formula(x[i], y[i])
 template <class Row, class T, class R>
 __global__ void binary_kernel(const T* x, T x_number, const T* y, T y_number, R* out, Strides<3> strides) {
-    write_elements(out, strides, [=](const Offsets<3>& i) {
-        return Row::formula_of(element(x, x_number, i.of[0]), element(y, y_number, i.of[1]));
-    });
+    write_elements(out, strides, [](T a, T b) { return Row::formula_of(a, b); }, Operand<T, 0>{x, x_number},
+                   Operand<T, 1>{y, y_number});
 }
 
 // out[i] = formula(c[i], x[i], y[i])
 template <class Row, class First, class T>
 __global__ void ternary_kernel(const First* c, First c_number, const T* x, T x_number, const T* y, T y_number, T* out,
                                Strides<4> strides) {
-    write_elements(out, strides, [=](const Offsets<4>& i) {
-        return Row::formula_of(element(c, c_number, i.of[0]), element(x, x_number, i.of[1]),
-                               element(y, y_number, i.of[2]));
-    });
+    write_elements(out, strides, [](First d, T a, T b) { return Row::formula_of(d, a, b); },
+                   Operand<First, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
 }
 
 // out[i] = x[i], converted
 template <class From, class To>
 __global__ void assign_kernel(const From* x, From x_number, To* out, Strides<2> strides) {
-    write_elements(out, strides,
-                   [=](const Offsets<2>& i) { return convert<To>(element(x, x_number, i.of[0])); });
+    write_elements(out, strides, [](From a) { return convert<To>(a); }, Operand<From, 0>{x, x_number});
 }
 
 // ---- Their launchers --------------------------------------------------------------------------------------------
+
+int elementwise_blocks(int64_t size) { return at_most(divided_up(size, THREADS * SHARE), MAX_BLOCKS); }
 
 // A number has no storage: its value lies on the host and travels with the launch.
 template <class T>
@@ -103,14 +129,37 @@ T number_of(const Tensor& x) {
     return x.storage ? T() : *static_cast<const T*>(x.data);
 }
 
+// Whether PACK neighbours in row order are neighbours in memory wherever they begin, or one element that repeats.
+template <int N>
+bool is_packed(const Strides<N>& strides, const Tensor* const (&operands)[N]) {
+    const int last = strides.ndim - 1;
+    if (last > 0 && strides.shape[last] % PACK != 0) return false;
+    for (int k = 0; k < N; k++) {
+        if (strides.strides[k][last] == 0 && k < N - 1) continue;
+        const int64_t width = PACK * item_size(operands[k]->dtype);
+        if (strides.strides[k][last] != 1 || intptr_t(operands[k]->data) % (width < 16 ? width : 16) != 0) return false;
+        for (int d = 0; d < last; d++)
+            if (strides.strides[k][d] % PACK != 0) return false;
+    }
+    return true;
+}
+
+// The layout of an elementwise kernel, whose last operand is the one it writes.
+template <int N>
+Strides<N> packed_strides(const Tensor* const (&operands)[N]) {
+    Strides<N> strides = elementwise_strides<N>(operands);
+    strides.packed = is_packed(strides, operands);
+    return strides;
+}
+
 template <class Row, Rule RULE>
 void unary(const char* name, const Tensor& x, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    const Strides<2> strides = elementwise_strides<2>({&x, &out});
+    const Strides<2> strides = packed_strides<2>({&x, &out});
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
-        unary_kernel<Row, T, R><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+        unary_kernel<Row, T, R><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
             static_cast<const T*>(x.data), static_cast<R*>(out.data), strides);
     });
     check_launch(name);
@@ -119,11 +168,11 @@ void unary(const char* name, const Tensor& x, Tensor& out) {
 template <class Row, Rule RULE>
 void binary(const char* name, const Tensor& x, const Tensor& y, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    const Strides<3> strides = elementwise_strides<3>({&x, &y, &out});
+    const Strides<3> strides = packed_strides<3>({&x, &y, &out});
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
-        binary_kernel<Row, T, R><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+        binary_kernel<Row, T, R><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
             data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y), static_cast<R*>(out.data), strides);
     });
     check_launch(name);
@@ -132,8 +181,8 @@ void binary(const char* name, const Tensor& x, const Tensor& y, Tensor& out) {
 template <class Row, class First, class T>
 void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    const Strides<4> strides = elementwise_strides<4>({&c, &x, &y, &out});
-    ternary_kernel<Row, First, T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+    const Strides<4> strides = packed_strides<4>({&c, &x, &y, &out});
+    ternary_kernel<Row, First, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
         data_of<First>(c), number_of<First>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
         static_cast<T*>(out.data), strides);
     check_launch(name);
@@ -208,68 +257,93 @@ TERNARY_OPS(TERNARY_CUDA)
 
 // ---- Copies -----------------------------------------------------------------------------------------------------
 
+namespace {
+
+enum { TILE_EDGE = 32, TILE_ROWS = 8 };
+
+// A matrix, or a stack of them: element (b, i, j) of x is read where columns lie side by side, that of out written where
+// rows do.
+struct Transposed {
+    int64_t stack, rows, columns, x_stack, x_column, out_stack, out_row;
+};
+
+// out[b, i, j] = x[b, i, j] by way of a tile in shared memory, so that neighbouring threads both read and write neighbours.
+// One element more in each of its rows brings those of a column into different banks.
+template <class T>
+__global__ void transposed_kernel(const T* __restrict__ x, T* __restrict__ out, Transposed shape) {
+    __shared__ T tile[TILE_EDGE][TILE_EDGE + 1];
+    const int64_t across = (shape.columns + TILE_EDGE - 1) / TILE_EDGE;
+    const int64_t top = blockIdx.x / across * TILE_EDGE, left = blockIdx.x % across * TILE_EDGE;
+    for (int64_t b = blockIdx.y; b < shape.stack; b += gridDim.y) {
+        for (int k = threadIdx.y; k < TILE_EDGE; k += TILE_ROWS) {
+            const int64_t i = top + threadIdx.x, j = left + k;
+            if (i < shape.rows && j < shape.columns) tile[k][threadIdx.x] = x[b * shape.x_stack + i + j * shape.x_column];
+        }
+        __syncthreads();
+        for (int k = threadIdx.y; k < TILE_EDGE; k += TILE_ROWS) {
+            const int64_t i = top + k, j = left + threadIdx.x;
+            if (i < shape.rows && j < shape.columns)
+                out[b * shape.out_stack + i * shape.out_row + j] = tile[threadIdx.x][k];
+        }
+        __syncthreads();  // before the next of the stack
+    }
+}
+
+// Whether a copy transposes: out steps by 1 along its last dimension and x along another, and both are long.
+bool is_transposed(const Tensor& x, const Tensor& out, Transposed& shape) {
+    if (!x.storage || x.dtype != out.dtype) return false;
+    Layout<2> layout = collapse<2>({&x, &out});
+    const int last = layout.ndim - 1;
+    if (last < 1 || last > 2 || layout.strides[1][last] != 1 || layout.strides[0][last] == 0) return false;
+    const int row = layout.strides[0][last - 1] == 1 ? last - 1 : 0;
+    if (layout.strides[0][row] != 1 || layout.shape[row] < TILE_EDGE / 2 || layout.shape[last] < TILE_EDGE / 2)
+        return false;
+    const int stack = last == 2 ? 1 - row : -1;  // the third dimension, if there is one
+    shape = {stack < 0 ? 1 : layout.shape[stack], layout.shape[row], layout.shape[last],
+             stack < 0 ? 0 : layout.strides[0][stack], layout.strides[0][last],
+             stack < 0 ? 0 : layout.strides[1][stack], layout.strides[1][row]};
+    return divided_up(shape.rows, TILE_EDGE) * divided_up(shape.columns, TILE_EDGE) <= INT32_MAX;
+}
+
+template <class T>
+void launch_transposed(const Tensor& x, Tensor& out, const Transposed& shape, cudaStream_t stream) {
+    const int64_t tiles = divided_up(shape.rows, TILE_EDGE) * divided_up(shape.columns, TILE_EDGE);
+    transposed_kernel<T><<<dim3(unsigned(tiles), at_most(shape.stack, MAX_GRID_Y)), dim3(TILE_EDGE, TILE_ROWS), 0, stream>>>(
+        static_cast<const T*>(x.data), static_cast<T*>(out.data), shape);
+    check_launch("assign");
+}
+
+}  // namespace
+
 // out[i] = x[i], converted where the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cuda(const Tensor& x, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    const Strides<2> strides = elementwise_strides<2>({&x, &out});
+    Transposed shape;
+    if (is_transposed(x, out, shape)) {  // bits are bits: a kernel for each width
+        const int64_t width = item_size(x.dtype);
+        return width == 8   ? launch_transposed<uint64_t>(x, out, shape, stream)
+               : width == 4 ? launch_transposed<uint32_t>(x, out, shape, stream)
+                            : launch_transposed<uint8_t>(x, out, shape, stream);
+    }
+    const Strides<2> strides = packed_strides<2>({&x, &out});
     for_any(x.dtype, [&](auto from) {
         for_any(out.dtype, [&](auto to) {
             using From = typename decltype(from)::type;
             using To = typename decltype(to)::type;
-            assign_kernel<From, To><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+            assign_kernel<From, To><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
                 data_of<From>(x), number_of<From>(x), static_cast<To*>(out.data), strides);
         });
     });
     check_launch("assign");
 }
 
-// ---- Stochastic gradient descent --------------------------------------------------------------------------------
-
-namespace {
-
-template <class T>
-__global__ void sgd_kernel(const T* gradient, T* velocity, T* parameter, bool first, SGDOptions options,
-                           Strides<3> strides) {
-    const T lr = T(options.lr), decay = T(options.weight_decay);
-    const T momentum = T(options.momentum), fresh = T(1 - options.dampening);
-#pragma unroll 1
-    for (int64_t i = blockIdx.x * int64_t(THREADS) + threadIdx.x; i < strides.size; i += gridDim.x * int64_t(THREADS)) {
-        const Offsets<3> at = strides.locate(i);
-        T& weight = parameter[at.of[2]];
-        T g = options.maximize ? -gradient[at.of[0]] : gradient[at.of[0]];
-        if (decay != T(0)) g += decay * weight;
-        if (velocity) {
-            T& v = velocity[at.of[1]];
-            v = first ? g : momentum * v + fresh * g;
-            g = options.nesterov ? g + momentum * v : v;
-        }
-        weight -= lr * g;
-    }
-}
-
-}  // namespace
-
-// One step as torch.optim.SGD takes it, for each element:
-//     g = gradient (negated to maximize) + weight_decay * parameter
-//     v = g at first, then momentum * v + (1 - dampening) * g
-//     parameter -= lr * (nesterov: g + momentum * v, else v, or g without momentum)
-void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first,
-                     const SGDOptions& options) {
-    cudaStream_t stream = use(parameter.device);
-    const Strides<3> strides = elementwise_strides<3>({&gradient, velocity ? velocity : &parameter, &parameter});
-    for_real(parameter.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        sgd_kernel<T><<<blocks_for(parameter.size), threads_for(parameter.size), 0, stream>>>(
-            static_cast<const T*>(gradient.data), velocity ? static_cast<T*>(velocity->data) : nullptr,
-            static_cast<T*>(parameter.data), first, options, strides);
-    });
-    check_launch("sgd");
-}
-
 // ---- The other kernels ------------------------------------------------------------------------------------------
 
 #include "cuda_fill.cuh"
+#include "cuda_index.cuh"
+#include "cuda_reduce.cuh"
 #include "cuda_matmul.cuh"
 #include "cuda_nn.cuh"
-#include "cuda_reduce.cuh"
-#include "cuda_index.cuh"
+#include "cuda_norm.cuh"
+#include "cuda_windows.cuh"
+#include "cuda_optim.cuh"

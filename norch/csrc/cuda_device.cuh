@@ -2,6 +2,7 @@
 //
 // Each device has one stream. Work is queued on it and memory is reused in its order, so the host waits only where a
 // value is read (cuda_to_cpu), and a block that is released while a kernel still uses it may be handed out at once.
+// What a kernel finds wrong, such as an index out of range, is raised where the host waits next.
 
 #pragma once
 #include <cuda_runtime.h>
@@ -61,6 +62,7 @@ const Installed& installed() {
 struct Device {
     std::mutex mutex;
     cudaStream_t stream = nullptr;
+    Fault* fault = nullptr;  // what the first kernel found wrong, in memory of the host that the device sees
     std::map<int64_t, std::vector<void*>> idle;
 };
 
@@ -75,8 +77,39 @@ cudaStream_t use(int32_t number) {
     check(cudaSetDevice(number - 1), "cudaSetDevice");
     Device& device = device_at(number);
     std::lock_guard<std::mutex> lock(device.mutex);
-    if (!device.stream) check(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (device.stream) return device.stream;
+    if (!device.fault) {
+        void* memory;
+        check(cudaHostAlloc(&memory, sizeof(Fault), cudaHostAllocMapped), "cudaHostAlloc");
+        device.fault = new (memory) Fault();
+    }
+    check(cudaStreamCreateWithFlags(&device.stream, cudaStreamNonBlocking), "cudaStreamCreate");
     return device.stream;
+}
+
+// ---- Faults that kernels find -----------------------------------------------------------------------------------
+
+// For a kernel that may call report(); the device is in use.
+Fault* fault_of(int32_t number) { return device_at(number).fault; }
+
+// Notes a fault for the host; of several, one.
+__device__ void report(Fault* place, const Fault& fault, int64_t value) {
+    if (atomicCAS(&place->kind, int32_t(Fault::NONE), fault.kind) != Fault::NONE) return;
+    place->axis = fault.axis;
+    place->operation = fault.operation;
+    place->size = fault.size;
+    place->ignored = fault.ignored;
+    place->value = value;
+}
+
+// Waits for all work queued on a device, and fails with what a kernel found wrong.
+void wait_for(int32_t number, const char* operation) {
+    check(cudaStreamSynchronize(use(number)), operation);
+    volatile int32_t& kind = device_at(number).fault->kind;
+    if (kind == Fault::NONE) return;
+    const Fault found = *device_at(number).fault;
+    kind = Fault::NONE;
+    fail_with(found, found.value);
 }
 
 // ---- Memory -----------------------------------------------------------------------------------------------------
@@ -152,7 +185,7 @@ void cuda_device_name(int32_t number, char* name, int64_t capacity) {
     snprintf(name, size_t(capacity), "%s", properties.name);
 }
 
-void cuda_synchronize(int32_t number) { check(cudaStreamSynchronize(use(number)), "synchronize"); }
+void cuda_synchronize(int32_t number) { wait_for(number, "synchronize"); }
 
 void cuda_empty_cache() {
     for (int32_t number = 1; number <= cuda_device_count(); number++) {
@@ -205,7 +238,7 @@ void cpu_to_cuda(const Tensor& source, Tensor& target) {
 void cuda_to_cpu(const Tensor& source, Tensor& target) {
     cudaStream_t stream = use(source.device);
     check(cudaMemcpyAsync(target.data, source.data, bytes_of(source), cudaMemcpyDeviceToHost, stream), "cuda_to_cpu");
-    check(cudaStreamSynchronize(stream), "cuda_to_cpu");
+    wait_for(source.device, "cuda_to_cpu");
 }
 
 // The copy waits until the source is computed; the source's stream waits for the copy, as its memory may be reused.

@@ -3,23 +3,21 @@
 // The formulas are those of ramp.h and random.h, so that a seed gives the CPU's numbers.
 
 #pragma once
-#include "cuda_device.cuh"
+#include "cuda_block.cuh"
 
 namespace {
 
 // out[i] = start + i * step
 template <class T>
 __global__ void ramp_kernel(T* out, int64_t size, Ramp ramp) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t i = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; i < size; i += step)
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
         out[i] = ramp_element<T>(ramp, i, size);
 }
 
 // Each thread draws the PER_BLOCK elements that come from one block of random bits.
 template <class T, class Draw>
 __global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t b = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; b * Draw::PER_BLOCK < size; b += step) {
+    for (int64_t b = first_of_thread(); b * Draw::PER_BLOCK < size; b += all_threads()) {
         T values[Draw::PER_BLOCK];
         draw.elements(philox(stream, uint64_t(b)), values);
         for (int k = 0; k < Draw::PER_BLOCK; k++)
@@ -29,8 +27,9 @@ __global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
 
 template <class T, class Draw>
 void launch_random(const char* name, Tensor& out, Stream stream, const Draw& draw) {
+    const int64_t draws = divided_up(out.size, Draw::PER_BLOCK);
     random_kernel<T, Draw>
-        <<<blocks_for(out.size), threads_for(out.size), 0, use(out.device)>>>(static_cast<T*>(out.data), out.size, stream, draw);
+        <<<blocks_for(draws), threads_for(draws), 0, use(out.device)>>>(values<T>(out), out.size, stream, draw);
     check_launch(name);
 }
 
@@ -40,7 +39,7 @@ void ramp_tensor_cuda(Tensor& out, const Ramp& ramp) {
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cudaStream_t stream = use(out.device);
-        ramp_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(static_cast<T*>(out.data), out.size, ramp);
+        ramp_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(values<T>(out), out.size, ramp);
     });
     check_launch("ramp");
 }

@@ -20,6 +20,14 @@ struct Divider {
     __device__ uint32_t divide(uint32_t n) const { return (__umulhi(n, factor) + n) >> shift; }
 };
 
+enum { PACK = 4 };  // elements that one instruction reads or writes
+
+// Elements side by side, with the largest alignment that hardware reads at once, 16 bytes.
+template <class T, int N = PACK>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Pack {
+    T of[N];
+};
+
 // The offsets of one element in each of N operands.
 template <int N>
 struct Offsets {
@@ -30,7 +38,8 @@ template <int N>
 struct Strides {
     int64_t size;                  // number of elements
     int32_t ndim;                  // at least 1
-    int32_t narrow;                // 32 bits can count the elements
+    int16_t narrow;                // 32 bits can count the elements
+    int16_t packed = false;        // elementwise kernels may take neighbours together (packed_strides)
     int64_t shape[MAX_DIMS];
     int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 where it is repeated
     Divider dividers[MAX_DIMS];
@@ -43,8 +52,8 @@ struct Strides {
         }
     }
 
-    // Whether one step along a single dimension leads from each element to the next: the fast path of every kernel.
-    // Contiguous operands of any shape have been collapsed to that.
+    // Whether one step along a single dimension leads from each element to the next. Contiguous operands of any shape
+    // have been collapsed to that.
     __device__ bool simple() const { return ndim == 1; }
     __device__ Offsets<N> step_to(int64_t i) const {
         Offsets<N> offsets;

@@ -6,7 +6,7 @@
 // and are combined by a second launch. Every order is fixed by the shapes alone: a sum is the same in every run.
 
 #pragma once
-#include "cuda_device.cuh"
+#include "cuda_block.cuh"
 #include "cuda_layout.cuh"
 #include "reduce_ops.h"
 #include "split.h"
@@ -17,7 +17,6 @@ enum {
     REDUCE_THREADS = 256,
     PARTIAL = 8,             // elements combined in the type of partial results
     COLUMNS = 32,            // results of a block where x is contiguous across the reduced dimensions
-    ENOUGH_BLOCKS = 1024,    // to fill a GPU
     ELEMENTS_PER_THREAD = 32 // before the elements of a result are dealt out to several blocks
 };
 

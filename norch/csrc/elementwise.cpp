@@ -45,19 +45,21 @@ static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
 
 // ---- Operands ---------------------------------------------------------------------------------------------------
 
-// One operand as a kernel takes it: in the computing dtype, expanded to the result's shape.
+// One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most are that already.
 struct Operand {
+    const Tensor* tensor;  // the operand itself, what it was converted to, or the view
     Tensor view;
     Owned converted;
 
-    Operand(const Tensor& tensor, int32_t dtype, const int64_t* shape, int ndim, const char* name) {
-        const Tensor* source = &tensor;
-        if (!tensor.is_number && tensor.dtype != dtype) {
-            converted = cast(tensor, dtype);
-            source = converted.tensor;
+    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name) : tensor(&given) {
+        if (!given.is_number && given.dtype != dtype) {
+            converted = cast(given, dtype);
+            tensor = converted.tensor;
         }
-        view = expanded(*source, shape, ndim, name);
-        if (tensor.is_number) place_number(tensor, dtype, name);
+        if (!given.is_number && given.ndim == ndim && !memcmp(given.shape, shape, sizeof(int64_t) * ndim)) return;
+        view = expanded(*tensor, shape, ndim, name);
+        tensor = &view;
+        if (given.is_number) place_number(given, dtype, name);
     }
     Operand(const Operand&) = delete;
 
@@ -144,9 +146,10 @@ static bool overlap(const Storage& x, const Storage& y) {
 
 // An operand that overlaps out in another layout would be overwritten while it is read: take a copy of it.
 static void separate(Operand& operand, const Tensor& out) {
-    if (operand.view.is_number || !overlap(*operand.view.storage, *out.storage) || same_view(operand.view, out)) return;
-    operand.converted = cast(operand.view, operand.view.dtype);
-    operand.view = *operand.converted;
+    const Tensor& view = *operand.tensor;
+    if (view.is_number || !overlap(*view.storage, *out.storage) || same_view(view, out)) return;
+    operand.converted = cast(view, view.dtype);
+    operand.tensor = operand.converted.tensor;
 }
 
 // Runs kernel(out) in a tensor of dtype, which is out itself where that is its dtype.
@@ -178,7 +181,7 @@ static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, c
     int32_t dtype = computing_dtype(x.dtype, rule, name);
     Operand operand(x, dtype, x.shape, x.ndim, name);
     auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(x.device)](operand.view, result);
+        if (result.size) kernels[kind_of(x.device)](*operand.tensor, result);
     };
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
     if (out) {
@@ -193,19 +196,21 @@ static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, c
     return result;
 }
 
-// Integers have no infinity: dividing by zero must be refused before a kernel traps.
+// Integers have no infinity: dividing by zero is refused.
 static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     static const UnaryKernel all_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(all);
-    bool nonzero = divisor.dtype == BOOL ? divisor.value.truth : divisor.value.integer != 0;
-    if (!divisor.is_number) {
-        if (divisor.size == 0) return;
-        const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-        Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
-        all_kernels[kind_of(divisor.device)](divisor, *verdict);
-        if (verdict->device != CPU) verdict = on_device(*verdict, CPU);
-        nonzero = *static_cast<bool*>(verdict->data);
+    using ExpectKernel = void (*)(const Tensor&, const Fault&);
+    static const ExpectKernel expect_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(expect);
+    const Fault fault = {Fault::DIVISION, 0, name, 0, 0, 0};
+    if (divisor.is_number) {
+        if (divisor.dtype == BOOL ? !divisor.value.truth : divisor.value.integer == 0) fail_with(fault, 0);
+        return;
     }
-    if (!nonzero) fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", name);
+    if (divisor.size == 0) return;
+    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
+    all_kernels[kind_of(divisor.device)](divisor, *verdict);
+    expect_kernels[kind_of(divisor.device)](*verdict, fault);
 }
 
 static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
@@ -222,7 +227,7 @@ static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule,
         kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;
     if (divides && dtype < FLOAT32) refuse_zero_divisor(y, name);
     auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(device)](a.view, b.view, result);
+        if (result.size) kernels[kind_of(device)](*a.tensor, *b.tensor, result);
     };
     if (out) {
         check_devices(*out, first_tensor(x, y), name);
@@ -251,7 +256,7 @@ static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool con
     Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
     auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(device)](first.view, a.view, b.view, result);
+        if (result.size) kernels[kind_of(device)](*first.tensor, *a.tensor, *b.tensor, result);
     };
     if (out) {
         check_devices(*out, first_tensor(c, x, y), name);
@@ -342,7 +347,7 @@ int assign_tensor(Tensor* target, Tensor* source) {
         // a number has no storage to convert: take it in the target's dtype
         Operand value(*source, source->is_number ? target->dtype : source->dtype, target->shape, target->ndim, "copy_");
         separate(value, *target);
-        assign(value.view, *target);
+        assign(*value.tensor, *target);
         mark_written(*target);
     });
 }

@@ -18,10 +18,7 @@ namespace {
 
 // ---- From integers to offsets -----------------------------------------------------------------------------------
 
-using ReduceKernel = void (*)(const Tensor&, Tensor&);
-using LocateKernel = void (*)(const Tensor&, int64_t, int64_t, bool, Tensor&);
-const ReduceKernel min_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(min);
-const ReduceKernel max_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(max);
+using LocateKernel = void (*)(const Tensor&, const Fault&, bool, int64_t, bool, Tensor&);
 const LocateKernel locate_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(locate);
 
 // What is selected from a tensor: both views have the selection's shape.
@@ -31,31 +28,17 @@ struct Selection {
     Owned offsets;    // whose memory places views
 };
 
-int64_t extreme(const ReduceKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& index) {
-    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-    Owned result = new_tensor(ones, index.ndim, INT64, index.device);
-    kernels[kind_of(index.device)](index, *result);
-    if (result->device != CPU) result = on_device(*result, CPU);
-    return *static_cast<int64_t*>(result->data);
-}
-
-// Every kernel trusts the integers that it is given: they are checked here. `wraps`: negative ones count from the end.
-void check_bounds(const Tensor& index, int64_t size, int64_t axis, bool wraps, const char* name) {
-    if (index.size == 0) return;
-    const int64_t least = extreme(min_kernels, index), most = extreme(max_kernels, index);
-    if (least >= (wraps ? -size : 0) && most < size) return;
-    fail(INDEX_ERROR, "index %lld is out of range for axis %lld of size %lld (%s)",
-         (long long)(most < size ? least : most), (long long)axis, (long long)size, name);
-}
-
 void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
     check_devices(tensor, index, name);
     if (index.dtype != INT64)
         fail(INDEX_ERROR, "%s: expected an index of int64, got %s", name, dtype_name(index.dtype));
 }
 
-void locate(const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets) {
-    if (offsets.size) locate_kernels[kind_of(offsets.device)](index, size, stride, first, offsets);
+// Adds what index selects along an axis of x to offsets, or sets them to it. `wraps`: negative ones count from the end.
+void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wraps, bool first, Tensor& offsets,
+            const char* name) {
+    const Fault bounds = {Fault::INDEX, int32_t(axis), name, x.shape[d], 0, 0};
+    if (offsets.size) locate_kernels[kind_of(offsets.device)](index, bounds, wraps, x.strides[d], first, offsets);
 }
 
 // tensor[indices]: indices[d] selects along axis d, null takes all of it. The index tensors broadcast together; their
@@ -69,7 +52,6 @@ Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t*
     for (int d = 0; d < count; d++) {
         if (!indices[d]) continue;
         check_index(tensor, *indices[d], name);
-        check_bounds(*indices[d], tensor.shape[d], axes[d], wraps, name);
         try {
             broadcast(common, *indices[d], name);
         } catch (Error& error) {
@@ -86,7 +68,7 @@ Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t*
     for (int d = first; d <= last; d++) {
         if (!indices[d]) continue;
         const Tensor index = expanded(*indices[d], common.sizes, common.ndim, name);
-        locate(index, tensor.shape[d], tensor.strides[d], unset, *result.offsets);
+        locate(index, tensor, d, axes[d], wraps, unset, *result.offsets, name);
         unset = false;
     }
 
@@ -135,9 +117,8 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
              "%s: index of shape %s must have the dimensions of the tensor of shape %s and be no larger, but along "
              "axis %d",
              name, SHAPE(index), SHAPE(tensor), at);
-    check_bounds(along, x.shape[at], at, wraps, name);
     Selection result = {x, {}, new_tensor(along.shape, along.ndim, INT64, x.device)};
-    locate(along, x.shape[at], x.strides[at], true, *result.offsets);
+    locate(along, x, at, at, wraps, true, *result.offsets, name);
     result.places = *result.offsets;
     result.elements.strides[at] = 0;
     result.elements.ndim = along.ndim;
@@ -217,13 +198,18 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
 
 Tensor* nonzero_tensor(Tensor* tensor) {
     return build([&] {
-        static const ReduceKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
-        static const ReduceKernel nonzero_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(nonzero);
+        using Kernel = void (*)(const Tensor&, Tensor&);
+        static const Kernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
+        static const Kernel nonzero_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(nonzero);
         int64_t shape[2] = {0, tensor->ndim};
         if (tensor->size) {
             Owned truth;
             if (tensor->dtype != BOOL) truth = cast(*tensor, BOOL);
-            shape[0] = extreme(sum_kernels, truth.tensor ? *truth : *tensor);
+            const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+            Owned count = new_tensor(ones, tensor->ndim, INT64, tensor->device);
+            sum_kernels[kind_of(tensor->device)](truth.tensor ? *truth : *tensor, *count);
+            if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
+            shape[0] = *static_cast<int64_t*>(count->data);
         }
         Owned result = new_tensor(shape, 2, INT64, tensor->device);
         if (result->size) nonzero_kernels[kind_of(tensor->device)](*tensor, *result);

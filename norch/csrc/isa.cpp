@@ -22,7 +22,7 @@ static const char* const names[] = {
 
 // Asks for exactly what the Makefile's ISA_FLAGS turn on.
 static bool is_supported(int isa) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
     __builtin_cpu_init();
     const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (isa == avx2_isa) return has_avx2;
@@ -76,7 +76,7 @@ INSTRUCTION_SETS(DECLARE)
 #undef DECLARE
 #undef KERNEL
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
 #define COPIES(name) {baseline::name##_tensor_cpu, avx2::name##_tensor_cpu, avx512::name##_tensor_cpu}
 #else
 #define COPIES(name) {baseline::name##_tensor_cpu}

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
 #define INSTRUCTION_SETS(ISA) ISA(baseline) ISA(avx2) ISA(avx512)
 #else
 #define INSTRUCTION_SETS(ISA) ISA(baseline)

@@ -9,6 +9,8 @@
 //                contiguous
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
 //                the tensor's storage: element p is data[p . strides + offsets[p]]
+//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the window
+//                (window.h), and not empty
 //   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
 
 #pragma once
@@ -16,10 +18,42 @@
 #include "ramp.h"
 #include "random.h"
 #include "tensor.h"
+#include "window.h"
 
+// What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
+// the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
+struct Fault {
+    enum : int32_t { NONE, INDEX, TARGET, DIVISION };
+    int32_t kind;
+    int32_t axis;           // INDEX: which one
+    const char* operation;  // for the message
+    int64_t size;           // INDEX: of the axis; TARGET: the number of classes
+    int64_t ignored;        // TARGET: the class that counts for nothing
+    int64_t value;          // what was found
+};
+[[noreturn]] void fail_with(const Fault& fault, int64_t value);
+
+// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
+};
+struct AdamOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t amsgrad, decoupled, maximize;
+};
+struct RMSpropOptions {
+    double lr, alpha, eps, weight_decay, momentum;
+    int32_t centered, maximize;
+};
+
+// What normalization sees in a tensor: [outer, groups, inner], each group with a mean and a variance of its own. Weight and
+// bias have an element for each group, or else for each place of the inner axis (then outer is 1, and a bias comes with a
+// weight).
+struct Normalizing {
+    int64_t outer, groups, inner;
+    double eps;
+    int32_t by_group;
 };
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
@@ -56,15 +90,39 @@ struct SGDOptions {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
-    /* labels are int64, one for each row of logits, checked to be in range or the ignored one */   \
-    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, Tensor& losses, int64_t ignored, double scale)) \
-    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels, Tensor& out, \
-                                    int64_t ignored, double scale))                                 \
+    /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
+    KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
+                           int64_t ignored))                                                        \
+    KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \
+                                    const Tensor& scale, Tensor& out, int64_t ignored))             \
     /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
     KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
     KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
-    /* one step of SGD in place; velocity is null without momentum; first: it is not filled yet */  \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
+    KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
+    KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \
+    /* weight is [outputs, channels of a group, y.kernel, x.kernel], bias [outputs] or null; then the gradients of x and of \
+       the weight */                                                                                \
+    KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
+    KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
+    KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
+    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of x, \
+       weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
+    KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
+                       Tensor& variance, const Normalizing& sizes))                                 \
+    KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
+                                const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
+                                const Normalizing& sizes))                                          \
+    /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
+    KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
+    KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
+    KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
+    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
+    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
+       options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
+    KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
+    KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
     /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
@@ -72,8 +130,13 @@ struct SGDOptions {
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
-    /* offsets = index * stride, or += unless first; an index below 0 counts from size. All int64, of one shape */ \
-    KERNEL(locate, (const Tensor& index, int64_t size, int64_t stride, bool first, Tensor& offsets)) \
+    /* fails where truth, a single bool, is false */                                                \
+    KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
+    /* offsets = index * stride, or += unless first; fails where an index is not in 0 ... bounds.size - 1 and neither,   \
+       where it wraps, counts from the end. All int64, of one shape */                              \
+    KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first, Tensor& offsets)) \
+    /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails where one is no class */ \
+    KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
     /* the elements of out at offsets = x, or += x (bool: |= x), where places may repeat; x has out's shape and dtype */ \
     KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \

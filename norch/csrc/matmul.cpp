@@ -9,22 +9,14 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "product.h"
+#include "simd.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
 const int64_t SMALL_PART = 300000;  // multiplications that are not worth a second thread
-
-// A matrix of a batch: element (i, j) is data[i * row + j * column].
-template <class T>
-struct Matrix {
-    T* data;
-    int64_t row, column;
-    T& operator()(int64_t i, int64_t j) const { return data[i * row + j * column]; }
-    Matrix from(int64_t i, int64_t j) const { return {&(*this)(i, j), row, column}; }
-    Matrix transposed() const { return {data, column, row}; }
-};
 
 // Calls product(a, b, out, m, n, k) for each matrix product of a batch.
 template <class T, class F>
@@ -37,6 +29,13 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
     const int row = out.ndim - 2, column = out.ndim - 1;
     int64_t m = out.shape[row];
     const int64_t n = out.shape[column], k = a.shape[column];
+    auto product_at = [&](int64_t a_offset, int64_t b_offset, int64_t out_offset) {
+        const T *left = static_cast<const T*>(a.data) + a_offset, *right = static_cast<const T*>(b.data) + b_offset;
+        product(Matrix<const T>{left, a.strides[row], a.strides[column]},
+                Matrix<const T>{right, b.strides[row], b.strides[column]},
+                Matrix<T>{static_cast<T*>(out.data) + out_offset, n, 1}, m, n, k);
+    };
+    if (row == 0) return product_at(0, 0, 0);
     Tensor batch[3] = {a, b, out};
     for (Tensor& tensor : batch) {
         tensor.ndim -= 2;
@@ -54,13 +53,7 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
     parallel_for(products, 1 + SMALL_PART / (m * n * k), [&](int64_t begin, int64_t end) {
         Odometer<3> at(layout, layout.ndim);
         at.seek(begin);
-        for (int64_t i = begin; i < end; i++, at.next()) {
-            const T *left = static_cast<const T*>(a.data) + at.offset[0],
-                    *right = static_cast<const T*>(b.data) + at.offset[1];
-            product(Matrix<const T>{left, a.strides[row], a.strides[column]},
-                    Matrix<const T>{right, b.strides[row], b.strides[column]},
-                    Matrix<T>{static_cast<T*>(out.data) + at.offset[2], n, 1}, m, n, k);
-        }
+        for (int64_t i = begin; i < end; i++, at.next()) product_at(at.offset[0], at.offset[1], at.offset[2]);
     });
 }
 
@@ -86,19 +79,13 @@ namespace {
 // ---- The register tile ------------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_ROWS = 12, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, TILE_ROWS = 6, TILE_VECTORS = 2 };
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
 #elif defined(__aarch64__)
-enum { VECTOR_BYTES = 16, TILE_ROWS = 8, TILE_VECTORS = 3 };
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
 #else
-enum { VECTOR_BYTES = 16, TILE_ROWS = 4, TILE_VECTORS = 2 };
-#endif
-
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
 #endif
 
 template <class T>
@@ -295,10 +282,12 @@ void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
     }
 }
 
-// out += a @ b
+}  // namespace
+
 template <class T>
 void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-    if (n == 1 && (a.row == 1 || a.column == 1)) return vector_product(a, b.data, b.row, out.data, m, k);
+    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1))
+        return vector_product(a, b.data, b.row, out.data, m, k);
     if (m == 1 && (b.row == 1 || b.column == 1))
         return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
     if (m * n * k > SMALL_PRODUCT) return large_product(a, b, out, m, n, k);
@@ -314,6 +303,11 @@ void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m,
         });
     }
 }
+
+template void add_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t);
+template void add_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t);
+
+namespace {
 
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {

@@ -123,12 +123,12 @@ static Tensor transposed(const Tensor& matrix) {
     return view;
 }
 
-// [..., n] as [rows, n]: a view where strides allow.
-static Owned as_matrix(const Tensor& x) {
-    const int64_t n = x.shape[x.ndim - 1];
-    if (x.ndim == 2) return view_of(x, x.shape, x.strides, 2, x.offset);
-    const int64_t shape[] = {n ? x.size / n : 0, n};
-    return reshaped(x, shape, 2);
+// [..., n] as [rows, n]: x itself, or else a view where strides allow, which the caller keeps.
+static const Tensor& as_matrix(const Tensor& x, Owned& kept) {
+    if (x.ndim == 2) return x;
+    const int64_t n = x.shape[x.ndim - 1], shape[] = {n ? x.size / n : 0, n};
+    kept = reshaped(x, shape, 2);
+    return *kept;
 }
 
 static void check_linear(const Tensor& x, const Tensor& weight) {
@@ -162,13 +162,8 @@ Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
         flat.ndim = 2;
         flat.shape[0] = out->size / outputs, flat.strides[0] = outputs;
         flat.shape[1] = outputs, flat.strides[1] = 1;
-        if (x->ndim == 2) {
-            kernels[kind_of(x->device)](*x, *weight, bias, flat);
-            return out;
-        }
-        const int64_t rows_shape[] = {flat.shape[0], weight->shape[1]};
-        Owned rows = reshaped(*x, rows_shape, 2);
-        kernels[kind_of(x->device)](*rows, *weight, bias, flat);
+        Owned kept;
+        kernels[kind_of(x->device)](as_matrix(*x, kept), *weight, bias, flat);
         return out;
     });
 }
@@ -194,20 +189,18 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
             fail(SHAPE_ERROR,
                  "linear_backward: gradient has shape %s, which is not that of a result for input %s and weight %s",
                  (const char*)shape_text(*gradient), (const char*)shape_text(*x), (const char*)shape_text(*weight));
-        Owned rows = as_matrix(*gradient), for_input, for_weight, for_bias;
+        Owned kept, kept_input, for_input, for_weight, for_bias;
+        const Tensor& rows = as_matrix(*gradient, kept);
         if (needed & INPUT) {
-            for_input = product(*rows, *weight);
+            for_input = product(rows, *weight);
             if (x->ndim != 2) for_input = reshaped(*for_input, x->shape, x->ndim);
         }
-        if (needed & WEIGHT) {
-            Owned inputs = as_matrix(*x);
-            for_weight = product(transposed(*rows), *inputs);
-        }
+        if (needed & WEIGHT) for_weight = product(transposed(rows), as_matrix(*x, kept_input));
         if (needed & BIAS) {
             static const RowKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
             const int64_t shape[] = {1, outputs};
             for_bias = new_tensor(shape, 2, gradient->dtype, gradient->device);
-            if (outputs) sum_kernels[kind_of(gradient->device)](*rows, *for_bias);
+            if (outputs) sum_kernels[kind_of(gradient->device)](rows, *for_bias);
             for_bias->ndim = 1;
             for_bias->shape[0] = outputs, for_bias->strides[0] = 1;
         }
@@ -221,12 +214,10 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
 
 enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM };
 
-// What both directions need: rows of logits, the label of each, and how the losses are scaled.
+// What both directions need: rows of logits, the label of each, and how the losses are scaled, a float64.
 struct Classification {
     int axis;  // of the classes: 1 in [N, C, ...], 0 in [C]
-    Owned logits, labels;
-    int64_t counted = 0;  // labels that are not ignored
-    double scale = 1;
+    Owned logits, labels, scale;
 
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
@@ -239,8 +230,12 @@ struct Classification {
         check_target_shape(x, targets);
         logits = as_rows(x, axis);
         labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
-        check_labels(x.shape[axis], ignored);
-        if (reduction == MEAN) scale = 1 / double(counted);
+        using Kernel = void (*)(const Tensor&, const Fault&, bool, Tensor&);
+        static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(label_scale);
+        const int64_t one = 1;
+        scale = new_tensor(&one, 1, FLOAT64, x.device);
+        const Fault bounds = {Fault::TARGET, 0, "cross_entropy", x.shape[axis], ignored, 0};
+        if (labels->size) kernels[kind_of(x.device)](*labels, bounds, reduction == MEAN, *scale);
     }
 
     void check_target_shape(const Tensor& x, const Tensor& targets) const {
@@ -253,37 +248,24 @@ struct Classification {
                  (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1),
                  (const char*)shape_text(x));
     }
-
-    void check_labels(int64_t classes, int64_t ignored) {
-        Owned copy;
-        if (labels->device != CPU) copy = on_device(*labels, CPU);
-        const int64_t* label = static_cast<const int64_t*>((copy.tensor ? *copy : *labels).data);
-        for (int64_t i = 0; i < labels->size; i++) {
-            if (label[i] == ignored) continue;
-            if (label[i] < 0 || label[i] >= classes)
-                fail(INDEX_ERROR, "cross_entropy: target %lld is out of range, expected 0 to %lld or ignore_index %lld",
-                     (long long)label[i], (long long)classes - 1, (long long)ignored);
-            counted++;
-        }
-    }
 };
 
 Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, Tensor&, int64_t, double);
+    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy);
     static const RowKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
-            kernels[kind_of(logits->device)](*task.logits, *task.labels, *losses, ignore_index, task.scale);
+            kernels[kind_of(logits->device)](*task.logits, *task.labels, *task.scale, *losses, ignore_index);
         if (reduction == NO_REDUCTION) return losses;
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
         sum_kernels[kind_of(logits->device)](*losses, *total);
         total->ndim = 1;
         total->shape[0] = total->strides[0] = 1;
-        if (reduction == SUM || task.counted > 0) return total;
+        if (reduction == SUM || losses->size) return total;
         Tensor zero = {};  // the mean of nothing is 0 / 0
         zero.is_number = 1;
         zero.dtype = FLOAT64;
@@ -297,7 +279,7 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
 
 Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
                                int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t, double);
+    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy_backward);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
@@ -308,12 +290,19 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         Owned factors = contiguous(*gradient);
         Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
         if (out->size)
-            kernels[kind_of(logits->device)](*factors, *task.logits, *task.labels, *out, ignore_index, task.scale);
+            kernels[kind_of(logits->device)](*factors, *task.logits, *task.labels, *task.scale, *out, ignore_index);
         return from_rows(std::move(out), *logits, task.axis);
     });
 }
 
 // ---- Mean squared error -----------------------------------------------------------------------------------------
+
+// x itself where it is contiguous, else a copy, which the caller keeps.
+static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
+    if (is_contiguous(x)) return x;
+    kept = cast(x, x.dtype);
+    return *kept;
+}
 
 static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, const char* name) {
     check_real(x, name);
@@ -329,10 +318,11 @@ Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction) {
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(mse);
     return build([&] {
         const double scale = mse_scale(*predictions, *labels, reduction, "mse");
-        Owned x = contiguous(*predictions), y = contiguous(*labels);
+        Owned kept_x, kept_y;
+        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
         const int64_t one = 1;
-        Owned out = new_tensor(&one, 1, x->dtype, x->device);
-        kernels[kind_of(x->device)](*x, *y, *out, scale);
+        Owned out = new_tensor(&one, 1, x.dtype, x.device);
+        kernels[kind_of(x.device)](x, y, *out, scale);
         return out;
     });
 }
@@ -345,9 +335,10 @@ Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int3
         check_pair(*gradient, *predictions, "mse_backward");
         if (gradient->size != 1)
             fail(SHAPE_ERROR, "mse_backward: gradient has shape %s, expected [1]", (const char*)shape_text(*gradient));
-        Owned x = contiguous(*predictions), y = contiguous(*labels);
-        Owned out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
-        if (out->size) kernels[kind_of(x->device)](*gradient, *x, *y, *out, scale);
+        Owned kept_x, kept_y;
+        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
+        Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+        if (out->size) kernels[kind_of(x.device)](*gradient, x, y, *out, scale);
         return out;
     });
 }

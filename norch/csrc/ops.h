@@ -91,7 +91,7 @@ enum Rule {
 // The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward. They are called
 // by the Backward classes only; what they compute in tensor operations stands there too, for second derivatives.
 #define DERIVATIVE_OPS(OP)                                \
-    OP(relu_backward, REAL, y > T(0) ? x : T(0))          \
+    OP(relu_backward, REAL, y <= T(0) ? T(0) : x)         \
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
     OP(tanh_backward, REAL, x * (T(1) - y * y))
 
@@ -173,14 +173,16 @@ template <class T> HOST_DEVICE T pow(T x, T y) {
     return result;
 }
 
-// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign.
+// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign. What traps
+// has a value here: the smallest integer by -1, and zero, which is refused, on a GPU after the fact.
+template <class T> HOST_DEVICE bool traps(T y) { return (y == T(0)) | ((T(-1) < T(0)) & (y == T(-1))); }
 template <class T> HOST_DEVICE T remainder(T x, T y) {
-    if ((T(-1) < T(0)) & (y == T(-1))) return T(0);  // the smallest integer divided by -1 traps
+    if (traps(y)) return T(0);
     T r = T(x % y);
     return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? T(r + y) : r;
 }
 template <class T> HOST_DEVICE T floor_divide(T x, T y) {
-    if ((T(-1) < T(0)) & (y == T(-1))) return T(T(0) - x);
+    if (traps(y)) return T(T(0) - x);
     T q = T(x / y);
     return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
 }
@@ -208,7 +210,7 @@ HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x
 HOST_DEVICE float fmod(float x, float y) { return ::fmodf(x, y); }
 HOST_DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
 template <class T> HOST_DEVICE T fmod(T x, T y) {
-    if ((T(-1) < T(0)) & (y == T(-1))) return T(0);  // the smallest integer divided by -1 traps
+    if (traps(y)) return T(0);
     return T(x % y);
 }
 

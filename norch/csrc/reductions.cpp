@@ -224,37 +224,3 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
         return result;
     });
 }
-
-// ---- Optimizers -------------------------------------------------------------------------------------------------
-
-static void check_step(const Tensor& parameter, const Tensor& other, const char* what) {
-    bool same_shape =
-        parameter.ndim == other.ndim && !memcmp(parameter.shape, other.shape, sizeof(int64_t) * parameter.ndim);
-    if (!same_shape || parameter.dtype != other.dtype || parameter.device != other.device)
-        fail(RUNTIME_ERROR, "sgd: a parameter of shape %s, %s on %s has a %s of shape %s, %s on %s",
-             (const char*)shape_text(parameter), dtype_name(parameter.dtype),
-             (const char*)device_text(parameter.device), what, (const char*)shape_text(other), dtype_name(other.dtype),
-             (const char*)device_text(other.device));
-}
-
-int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
-    using SGDKernel = void (*)(Tensor&, const Tensor&, Tensor*, bool, const SGDOptions&);
-    static const SGDKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sgd);
-    return attempt([&] {
-        for (int k = 0; k < count; k++) {
-            const SGDEntry& entry = entries[k];
-            check_step(*entry.parameter, *entry.gradient, "gradient");
-            check_writable(*entry.parameter, "sgd");
-            if (entry.velocity) check_step(*entry.parameter, *entry.velocity, "velocity");
-            if (entry.velocity) check_writable(*entry.velocity, "sgd");
-        }
-        for (int k = 0; k < count; k++) {
-            const SGDEntry& entry = entries[k];
-            Tensor& parameter = *entry.parameter;
-            if (parameter.size)
-                kernels[kind_of(parameter.device)](parameter, *entry.gradient, entry.velocity, entry.first, *options);
-            mark_written(parameter);
-            if (entry.velocity) mark_written(*entry.velocity);
-        }
-    });
-}

@@ -7,7 +7,6 @@ formats.py writes; svg.py is the sheet that it draws on. None of them reads a va
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ class Drawing:
         ending = os.path.splitext(path)[1].lower()
         if ending not in _ENDINGS:
             raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
-        Path(path).write_text(getattr(self, _ENDINGS[ending]) + "\n", encoding="utf-8")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(getattr(self, _ENDINGS[ending]) + "\n")
 
     def __str__(self) -> str:
         return getattr(self, self.format)

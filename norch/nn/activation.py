@@ -34,6 +34,96 @@ class ReLU(Module):
         return "inplace=True" if self.inplace else ""
 
 
+class LeakyReLU(Module):
+    """x where x > 0, negative_slope * x elsewhere."""
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
+
+    def forward(self, x):
+        return F.leaky_relu(x, self.negative_slope, self.inplace)
+
+    def inner_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}" + _in_place(self)
+
+
+class ELU(Module):
+    """x where x > 0, alpha * (e^x - 1) elsewhere."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self.alpha, self.inplace = alpha, inplace
+
+    def forward(self, x):
+        return F.elu(x, self.alpha, self.inplace)
+
+    def inner_repr(self) -> str:
+        return f"alpha={self.alpha}" + _in_place(self)
+
+
+class GELU(Module):
+    """x * P(Z <= x) for a normal Z; approximate="tanh" takes the usual approximation of P."""
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, x):
+        return F.gelu(x, self.approximate)
+
+    def inner_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(Module):
+    """x * sigmoid(x) of each element."""
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, x):
+        return F.silu(x, self.inplace)
+
+    def inner_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+
+class Softplus(Module):
+    """log(1 + e^(beta x)) / beta of each element, x itself where beta * x > threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, x):
+        return F.softplus(x, self.beta, self.threshold)
+
+    def inner_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class Hardtanh(Module):
+    """Each element moved into [min_val, max_val]."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+        super().__init__()
+        if min_val > max_val:
+            raise ValueError(f"Hardtanh: min_val is {min_val}, max_val is {max_val}, expected min_val <= max_val")
+        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+
+    def forward(self, x):
+        return F.hardtanh(x, self.min_val, self.max_val, self.inplace)
+
+    def inner_repr(self) -> str:
+        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self)
+
+
+def _in_place(module) -> str:
+    return ", inplace=True" if module.inplace else ""
+
+
 class Softmax(Module):
     """e^x / sum(e^x) along `dim`: positive, and of sum 1."""
 

@@ -10,6 +10,21 @@ from norch._C import ShapeError
 from norch.autograd import fused
 from norch.tensor import Tensor
 
+from ._activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
+from ._attention import scaled_dot_product_attention  # noqa: F401
+from ._convolution import conv1d, conv2d, fold, unfold  # noqa: F401  (this module has every function)
+from ._dropout import dropout, dropout1d, dropout2d  # noqa: F401
+from ._embedding import embedding  # noqa: F401
+from ._normalization import batch_norm, group_norm, layer_norm  # noqa: F401
+from ._pooling import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    max_pool1d,
+    max_pool2d,
+)
+
 REDUCTIONS = ("none", "mean", "sum")
 
 
@@ -249,7 +264,7 @@ def _class_index(name: str, target, scores, ignore_index: int) -> tuple[Tensor, 
 
 
 def _check_range(name: str, target, classes: int, ignore_index: int) -> None:
-    if not target.numel:
+    if not target.numel or target.device != "cpu":  # a GPU finds it itself, in gather, and nobody waits for that
         return
     low, high = target.min().item(), target.max().item()
     if low < 0 or high >= classes:

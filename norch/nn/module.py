@@ -11,6 +11,7 @@ from norch.tensor import Tensor
 from norch.types import check_dtype, float32, float64
 from norch.utils.utils import clear_gradient
 
+from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
 
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
@@ -38,6 +39,7 @@ class Module:
     _buffers: Any = _parameters
     _transient_buffers: Any = _parameters
     training: Any = _parameters
+    _hooks: Any = None  # a ModuleHooks where there are hooks
 
     if TYPE_CHECKING:
 
@@ -54,6 +56,8 @@ class Module:
         raise NotImplementedError(f"{self.get_name()} does not define forward()")
 
     def __call__(self, *inputs, **kwargs):
+        if self._hooks is not None:
+            return self._hooks.call(self, inputs, kwargs)
         return self.forward(*inputs, **kwargs)
 
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
@@ -212,6 +216,34 @@ class Module:
             module.apply(function)
         function(self)
         return self
+
+    # ---- Hooks: each returns a handle, whose remove() takes the hook away ---------------------------------------
+
+    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+        """Call `hook(module, args)` before every forward; what it returns replaces the arguments.
+
+        With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
+        """
+        return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+        """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
+
+        With `with_kwargs` it is hook(module, args, kwargs, output).
+        """
+        return self._add_hook("after", post_hook(hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Callable, prepend: bool = False):
+        """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
+
+        Both are tuples, grad_input of the positional inputs, with None for what is no tensor or has no gradient. What
+        the hook returns replaces grad_input.
+        """
+        return self._add_hook("backward", hook, prepend)
+
+    def _add_hook(self, kind: str, hook: Callable, prepend: bool):
+        self._hooks = self._hooks or ModuleHooks()
+        return self._hooks.add(kind, hook, prepend)
 
     # ---- Modes, devices, dtypes ---------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
-"""Optimizers: they change parameters in place by the gradients that backward left."""
+"""Optimizers: they change parameters in place by the gradients that backward left. Schedulers change their rates."""
 
+from .adam import Adam, AdamW
 from .optimizer import SGD, Optimizer
+from .rmsprop import RMSprop
 
-__all__ = ["SGD", "Optimizer"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop"]

@@ -83,11 +83,11 @@ class Optimizer:
         if given != expected:
             raise ValueError(f"load_state_dict: groups of {given} parameters were given, expected {expected}")
         groups = [
-            {**copy.deepcopy(theirs), "params": ours["params"]}
+            {**self.defaults, **copy.deepcopy(theirs), "params": ours["params"]}
             for theirs, ours in zip(state_dict["param_groups"], self.param_groups)
         ]
         for group in groups:
-            self.check_settings({**self.defaults, **group})
+            self.check_settings(group)
         numbers = [number for group in state_dict["param_groups"] for number in group["params"]]
         by_number = dict(zip(numbers, self.parameters))
         state: dict[Tensor, dict] = defaultdict(dict)
@@ -95,7 +95,7 @@ class Optimizer:
             if number not in by_number:
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
             parameter = by_number[number]
-            state[parameter] = {key: _like_parameter(value, parameter) for key, value in values.items()}
+            state[parameter] = {key: _restored(key, value, parameter) for key, value in values.items()}
         self.param_groups, self.state = groups, state
 
     def __repr__(self) -> str:
@@ -139,10 +139,7 @@ class SGD(Optimizer):
 
     def check_settings(self, settings: dict) -> None:
         """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
-        labels = {"lr": "learning rate", "momentum": "momentum value", "weight_decay": "weight_decay value"}
-        for name, label in labels.items():
-            if not settings[name] >= 0:  # so that NaN is refused too
-                raise ValueError(f"Invalid {label}: {settings[name]}, expected at least 0")
+        check_not_negative(settings, "lr", "momentum", "weight_decay")
         if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
             raise ValueError(
                 "Nesterov momentum requires a momentum and zero dampening, "
@@ -183,6 +180,14 @@ class SGD(Optimizer):
 _OPTIONS = struct.Struct("4d2i")  # SGDOptions of csrc/kernels.h
 
 
+def check_not_negative(settings: dict, *names: str) -> None:
+    """Raise ValueError where one of the settings of these names is below 0, or NaN."""
+    labels = {"lr": "learning rate", "eps": "epsilon value"}
+    for name in names:
+        if not settings[name] >= 0:
+            raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
+
+
 def _unique_parameters(entries) -> list[Tensor]:
     """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
     if isinstance(entries, Tensor):
@@ -200,8 +205,13 @@ def _unique_parameters(entries) -> list[Tensor]:
     return list(unique.values())
 
 
-def _like_parameter(value, parameter: Tensor):
-    """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
+def _restored(key: str, value, parameter: Tensor):
+    """A copy of a saved value; a floating tensor takes the parameter's dtype and device.
+
+    The number of steps is a float32 on the CPU, whatever the parameter is.
+    """
+    if key == "step":
+        return Tensor([float(value.item() if isinstance(value, Tensor) else value)])
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach().clone().to(parameter.device)

@@ -30,10 +30,13 @@ def programs(tmp_path_factory):
     building = []
     for mode, flags in MODES.items():
         define = [] if mode == "plain" else [f"-DEMULATOR_{mode.upper()}"]
-        emulator, program = folder / f"emulator-{mode}.o", folder / f"planted-{mode}"
         common = [COMPILER, "-std=c++17", "-O1", "-g", f"-I{HERE}"]
-        subprocess.run([*common, *define, "-c", HERE / "emulator.cpp", "-o", emulator], check=True)
-        building.append(subprocess.Popen([*common, *flags, folder / "planted.cpp", emulator, "-o", program]))
+        objects = [folder / f"{part}-{mode}.o" for part in ("emulator", "memory")]
+        for part in objects:
+            source = HERE / f"{part.stem.split('-')[0]}.cpp"
+            subprocess.run([*common, *define, "-c", source, "-o", part], check=True)
+        program = folder / f"planted-{mode}"
+        building.append(subprocess.Popen([*common, *flags, folder / "planted.cpp", *objects, "-o", program]))
     assert all(process.wait() == 0 for process in building)
     return {mode: folder / f"planted-{mode}" for mode in MODES}
 

@@ -112,6 +112,65 @@ class ModuleList(ModuleSequence):
         return type(self)(module for _, module in items)
 
 
+class ModuleDict(Module):
+    """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        self.update({} if modules is None else modules)
+
+    def __getitem__(self, key: str) -> Module:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, _checked(module))
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self._modules:
+            raise KeyError(key)
+        delattr(self, key)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._modules))
+
+    def __contains__(self, key) -> bool:
+        return key in self._modules
+
+    def keys(self):
+        """The names."""
+        return self._modules.keys()
+
+    def values(self):
+        """The modules."""
+        return self._modules.values()
+
+    def items(self):
+        """Pairs of a name and a module."""
+        return self._modules.items()
+
+    def pop(self, key: str) -> Module:
+        """Take the module of this name out and return it."""
+        module = self[key]
+        del self[key]
+        return module
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        for key in self:
+            del self[key]
+
+    def update(self, modules) -> None:
+        """Add modules from a dict, another ModuleDict or pairs of a name and a module, or replace them."""
+        pairs = modules.items() if hasattr(modules, "items") else modules
+        if isinstance(pairs, Module) or not isinstance(pairs, Iterable):
+            raise TypeError(f"ModuleDict was given a {type(modules).__name__}, expected a dict or pairs")
+        for key, module in list(pairs):
+            self[key] = module
+
+
 def _checked(module) -> Module:
     if not isinstance(module, Module):
         raise TypeError(f"given a {type(module).__name__}, expected a Module")

@@ -1,0 +1,78 @@
+"""Activation functions beyond sigmoid, tanh, relu and softmax. Each keeps its input's shape, dtype and device.
+
+All are made of Tensor's operations, so derivatives of any order follow. Where the branch of a `where` that is not taken
+could overflow, its input is set to 0 first: infinity times its gradient, which is 0, would be NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+import norch
+from norch.tensor import Tensor
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x where x > 0, negative_slope * x elsewhere."""
+    _check("leaky_relu", input)
+    return _finish(input, inplace, lambda x: norch.where(x > 0, x, negative_slope * x))
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015)."""
+    _check("elu", input)
+
+    def of(x):
+        positive = x > 0
+        return norch.where(positive, x, alpha * norch.where(positive, 0.0, x).expm1())
+
+    return _finish(input, inplace, of)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """x * P(Z <= x) for a normal Z (Hendrycks and Gimpel 2016).
+
+    "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
+    u = sqrt(2 / pi) * (x + 0.044715 x^3), here as sigmoid(2u), which is the same and keeps its digits for x < 0.
+    """
+    _check("gelu", input)
+    if approximate == "none":
+        return 0.5 * input * (input * -math.sqrt(0.5)).erfc()
+    if approximate == "tanh":
+        scale = 2 * math.sqrt(2 / math.pi)
+        return input * (input * (scale + 0.044715 * scale * (input * input))).sigmoid()
+    raise RuntimeError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x * sigmoid(x), also known as swish."""
+    _check("silu", input)
+    return _finish(input, inplace, lambda x: x * x.sigmoid())
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there they nearly agree."""
+    _check("softplus", input)
+    scaled = input * beta
+    straight = scaled > threshold
+    return norch.where(straight, input, norch.where(straight, 0.0, scaled).exp().log1p() / beta)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """x moved into [min_val, max_val]; the gradient is 0 from the bounds on (that of `clamp` is 1 on them)."""
+    _check("hardtanh", input)
+    if min_val > max_val:
+        raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
+    return _finish(input, inplace, lambda x: norch.where(x <= min_val, min_val, norch.where(x >= max_val, max_val, x)))
+
+
+def _finish(x: Tensor, inplace: bool, function) -> Tensor:
+    """function(x), written into x if `inplace`; its graph is then that of a copy, which nobody overwrites."""
+    return x.copy_(function(x.clone())) if inplace else function(x)
+
+
+def _check(name: str, x) -> None:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name} was given a {type(x).__name__}, expected a Tensor")
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name} was given a tensor of {x.dtype}, expected a floating dtype")

@@ -1,0 +1,109 @@
+"""Hooks of modules: functions called before and after `forward`, and when backward has passed through a module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from norch.autograd.function import HookHandle, Hooks
+from norch.autograd.joint import PassageBackward
+from norch.tensor import Tensor
+
+
+class ModuleHooks:
+    """The hooks of one module, in the order in which they are called."""
+
+    def __init__(self):
+        self.before, self.after, self.backward = Hooks(), Hooks(), Hooks()
+
+    def add(self, kind: str, hook: Callable, prepend: bool) -> HookHandle:
+        """Add a hook of a kind ("before", "after", "backward"), last or first; the handle removes it."""
+        hooks = getattr(self, kind)
+        earlier = list(hooks.items())
+        handle = HookHandle(hooks, hook)
+        if prepend:
+            for key, other in earlier:  # to the end, in their order
+                del hooks[key]
+                hooks[key] = other
+        return handle
+
+    def call(self, module: Any, inputs: tuple, kwargs: dict) -> Any:
+        """module.forward(*inputs, **kwargs) between its hooks."""
+        if not (self.before or self.after or self.backward):
+            module._hooks = None  # all were removed
+            return module.forward(*inputs, **kwargs)
+        for hook in list(self.before.values()):
+            inputs, kwargs = hook(module, inputs, kwargs)
+        passage = None
+        if self.backward:
+            passage = PassageBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
+            inputs = passage.enter(inputs)
+        result = module.forward(*inputs, **kwargs)
+        for hook in list(self.after.values()):
+            replaced = hook(module, inputs, kwargs, result)
+            result = result if replaced is None else replaced
+        return result if passage is None else _leave(passage, result)
+
+    def _through_backward(self, module: Any, grad_input: tuple, grad_output: tuple) -> tuple:
+        for hook in list(self.backward.values()):
+            replaced = hook(module, grad_input, grad_output)
+            if replaced is not None:
+                grad_input = _checked(replaced, grad_input)
+        return grad_input
+
+
+def pre_hook(hook: Callable, with_kwargs: bool) -> Callable:
+    """The hook in one form: (module, inputs, kwargs) -> (inputs, kwargs)."""
+    _check_callable(hook)
+
+    def call(module, inputs, kwargs):
+        replaced = hook(module, inputs, kwargs) if with_kwargs else hook(module, inputs)
+        if replaced is None:
+            return inputs, kwargs
+        if not with_kwargs:
+            return (replaced if isinstance(replaced, tuple) else (replaced,)), kwargs
+        if not isinstance(replaced, tuple) or len(replaced) != 2:
+            raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {replaced!r}")
+        return replaced
+
+    return call
+
+
+def post_hook(hook: Callable, with_kwargs: bool) -> Callable:
+    """The hook in one form: (module, inputs, kwargs, result) -> another result or None."""
+    _check_callable(hook)
+    return hook if with_kwargs else lambda module, inputs, _, result: hook(module, inputs, result)
+
+
+def _check_callable(hook: Any) -> None:
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+
+
+def _leave(passage: PassageBackward, result: Any) -> Any:
+    """The result, a tensor or a tuple or list of them, behind the passage."""
+    if isinstance(result, Tensor):
+        return passage.leave([result])[0]
+    if not isinstance(result, (tuple, list)):
+        raise TypeError(
+            f"a module with a full backward hook returns a tensor or a tuple of them, got {type(result).__name__}"
+        )
+    results = passage.leave(result)
+    return type(result)(*results) if hasattr(result, "_fields") else type(result)(results)
+
+
+def _checked(replaced: Any, grad_input: tuple) -> tuple:
+    """What a backward hook returned for the gradients of the inputs, of the same number, shapes and dtypes."""
+    replaced = replaced if isinstance(replaced, tuple) else (replaced,)
+    if len(replaced) != len(grad_input):
+        raise RuntimeError(
+            f"a backward hook returned {len(replaced)} gradients, expected {len(grad_input)}, one for each input"
+        )
+    for new, old in zip(replaced, grad_input):
+        if new is None or old is None:
+            continue
+        if not isinstance(new, Tensor) or new.shape != old.shape or new.dtype is not old.dtype:
+            raise RuntimeError(
+                f"a backward hook must return a gradient of shape {list(old.shape)} and {old.dtype}, got {new!r}"
+            )
+    return replaced

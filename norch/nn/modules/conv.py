@@ -1,0 +1,129 @@
+"""Convolution over sequences and images, and the columns behind it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import functional as F
+from .. import init
+from .._convolution import padding_of
+from .._windows import sizes
+from ..module import Module
+from ..parameter import Parameter
+
+
+class _Convolution(Module):
+    """What Conv1d and Conv2d share. They differ in the number of axes and in the function they call."""
+
+    axes: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | None = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        name, axes = self.get_name(), self.axes
+        for channels, what in ((in_channels, "in_channels"), (out_channels, "out_channels"), (groups, "groups")):
+            if sizes(channels, 1, f"{name}: {what}")[0] < 1:
+                raise ValueError(f"{name}: {what} is {channels}, expected at least 1")
+        if in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"{name}: {in_channels} in_channels and {out_channels} out_channels in {groups} groups: "
+                "expected both to be divisible"
+            )
+        if padding_mode != "zeros":
+            raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected 'zeros'")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size = sizes(kernel_size, axes, f"{name}: kernel_size")
+        self.stride, self.dilation = sizes(stride, axes, f"{name}: stride"), sizes(dilation, axes, f"{name}: dilation")
+        padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
+        self.padding = padding if isinstance(padding, str) else sizes(padding, axes, f"{name}: padding")
+        self.padding_mode = padding_mode
+        if min(self.kernel_size) < 1:
+            raise ValueError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
+        self.weight = Parameter(shape=[out_channels, in_channels // groups, *self.kernel_size])
+        self.register_parameter("bias", Parameter(shape=[out_channels]) if bias else None)
+        self.reset_parameters()
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias from U(-b, b) with b = 1 / sqrt(in_channels / groups * kernel elements).
+
+        That is `init.kaiming_uniform_(weight, a=sqrt(5))`: sqrt(6 / (1 + 5) / fan_in).
+        """
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_channels // self.groups * math.prod(self.kernel_size))
+            init.uniform_(self.bias, -bound, bound)
+
+    def inner_repr(self) -> str:
+        words = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
+        nothing = {"padding": (0,) * self.axes, "dilation": (1,) * self.axes, "groups": 1}
+        words += [f"{name}={getattr(self, name)!r}" for name in nothing if getattr(self, name) != nothing[name]]
+        return ", ".join(words + ([] if self.bias is not None else ["bias=False"]))
+
+
+class Conv1d(_Convolution):
+    """[N, in_channels, length] to [N, out_channels, length']; without N too. See `functional.conv1d` for the formula.
+
+    length' = (length + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
+    in_channels / groups, kernel_size] and bias [out_channels].
+    """
+
+    axes = 1
+
+    def forward(self, x):
+        return F.conv1d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Conv2d(_Convolution):
+    """[N, in_channels, height, width] to [N, out_channels, height', width']; without N too. See `functional.conv2d`.
+
+    Each size becomes (size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
+    in_channels / groups, *kernel_size] and bias [out_channels].
+    """
+
+    axes = 2
+
+    def forward(self, x):
+        return F.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Unfold(Module):
+    """[N, C, height, width] to the columns [N, C * kernel elements, L] that a window sees at its L positions."""
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
+        super().__init__()
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+    def forward(self, x):
+        return F.unfold(x, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def inner_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in ("kernel_size", "dilation", "padding", "stride"))
+
+
+class Fold(Unfold):
+    """Columns [N, C * kernel elements, L] added up to [N, C, *output_size], at the places where Unfold takes them."""
+
+    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
+        super().__init__(kernel_size, dilation, padding, stride)
+        self.output_size = output_size
+
+    def forward(self, x):
+        return F.fold(x, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def inner_repr(self) -> str:
+        return f"output_size={self.output_size}, {super().inner_repr()}"

@@ -1,0 +1,35 @@
+"""Dropout: elements, or whole channels, that are 0 by chance while training."""
+
+from __future__ import annotations
+
+from .. import functional as F
+from .._dropout import check_probability
+from ..module import Module
+
+
+class Dropout(Module):
+    """While training each element is 0 with probability `p`, or else divided by 1 - p; see `functional.dropout`."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False):
+        super().__init__()
+        self.p, self.inplace = check_probability(p), inplace
+
+    def forward(self, x):
+        return F.dropout(x, self.p, self.training, self.inplace)
+
+    def inner_repr(self) -> str:
+        return f"p={self.p}" + (", inplace=True" if self.inplace else "")
+
+
+class Dropout1d(Dropout):
+    """Dropout of whole channels of [N, C, length] or [C, length]."""
+
+    def forward(self, x):
+        return F.dropout1d(x, self.p, self.training, self.inplace)
+
+
+class Dropout2d(Dropout):
+    """Dropout of whole channels of [N, C, height, width] or [C, height, width]."""
+
+    def forward(self, x):
+        return F.dropout2d(x, self.p, self.training, self.inplace)

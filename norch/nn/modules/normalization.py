@@ -1,0 +1,153 @@
+"""Normalization: BatchNorm keeps running statistics for evaluation, LayerNorm and GroupNorm need none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import norch
+from norch._C import ShapeError
+from norch.autograd import no_grad
+
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import Parameter
+
+
+class _BatchNorm(Module):
+    """What BatchNorm1d and BatchNorm2d share; they differ in the ranks they take."""
+
+    ranks: tuple[int, ...]
+    expected: str
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | None = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        self.register_parameter("weight", Parameter(norch.ones(num_features)) if affine else None)
+        self.register_parameter("bias", Parameter(norch.zeros(num_features)) if affine else None)
+        tracked = track_running_stats
+        self.register_buffer("running_mean", norch.zeros(num_features) if tracked else None)
+        self.register_buffer("running_var", norch.ones(num_features) if tracked else None)
+        self.register_buffer("num_batches_tracked", norch.zeros((), dtype=norch.int64) if tracked else None)
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def reset_running_stats(self) -> None:
+        """Forget all batches: running mean 0, running variance 1."""
+        if self.track_running_stats:
+            with no_grad():
+                self.running_mean.zero_()
+                self.running_var.fill_(1)
+                self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Weight 1, bias 0, and no batch seen."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, x):
+        if x.ndim not in self.ranks:
+            raise ShapeError(f"{self.get_name()}: input has shape {list(x.shape)}, expected {self.expected}")
+        if x.shape[1] != self.num_features:
+            raise ShapeError(
+                f"{self.get_name()}: input has shape {list(x.shape)}, expected {self.num_features} channels"
+            )
+        momentum = 0.0
+        if self.training and self.track_running_stats:
+            with no_grad():
+                self.num_batches_tracked.add_(1)
+            # no momentum: the average over all batches
+            momentum = 1 / self.num_batches_tracked.item() if self.momentum is None else self.momentum
+        running = (self.running_mean, self.running_var)
+        if self.training and not self.track_running_stats:
+            running = (None, None)
+        training = self.training or self.running_mean is None
+        return F.batch_norm(x, *running, self.weight, self.bias, training, momentum, self.eps)
+
+    def inner_repr(self) -> str:
+        words = f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}"
+        return f"{words}, track_running_stats={self.track_running_stats}"
+
+
+class BatchNorm1d(_BatchNorm):
+    """Each feature of [N, C], or channel of [N, C, length], to mean 0 and variance 1; see `functional.batch_norm`.
+
+    Buffers: running_mean and running_var [C], num_batches_tracked. A `momentum` of None averages over all batches;
+    without `track_running_stats` the batch's own statistics serve in evaluation too.
+    """
+
+    ranks, expected = (2, 3), "[N, C] or [N, C, length]"
+
+
+class BatchNorm2d(_BatchNorm):
+    """Each channel of [N, C, height, width] to mean 0 and variance 1; options and buffers as BatchNorm1d."""
+
+    ranks, expected = (4,), "[N, C, height, width]"
+
+
+class LayerNorm(Module):
+    """The last dimensions, of sizes `normalized_shape`, to mean 0 and variance 1; see `functional.layer_norm`."""
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        shape = self.normalized_shape
+        self.register_parameter("weight", Parameter(norch.ones(shape)) if elementwise_affine else None)
+        self.register_parameter("bias", Parameter(norch.zeros(shape)) if elementwise_affine and bias else None)
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def forward(self, x):
+        return F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def inner_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class GroupNorm(Module):
+    """Each of `num_groups` parts of the channels of [N, C, ...] to mean 0, variance 1; see `functional.group_norm`."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: str | None = None,
+        dtype: Any = None,
+    ):
+        super().__init__()
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"GroupNorm: {num_channels} channels do not fall into {num_groups} groups")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        self.register_parameter("weight", Parameter(norch.ones(num_channels)) if affine else None)
+        self.register_parameter("bias", Parameter(norch.zeros(num_channels)) if affine else None)
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def forward(self, x):
+        return F.group_norm(x, self.num_groups, self.weight, self.bias, self.eps)
+
+    def inner_repr(self) -> str:
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"

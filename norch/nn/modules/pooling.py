@@ -1,0 +1,108 @@
+"""Pooling over sequences and images: the largest element, or the average, of what a window sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from ..module import Module
+
+
+class _MaxPool(Module):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ):
+        super().__init__()
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def _arguments(self) -> tuple:
+        return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
+
+    def inner_repr(self) -> str:
+        names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
+
+
+class MaxPool1d(_MaxPool):
+    """The largest element that each window sees, of [N, C, length] or [C, length]; see `functional.max_pool1d`."""
+
+    def forward(self, x):
+        return F.max_pool1d(x, *self._arguments())
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element that each window sees, of [N, C, height, width] or without N; see `functional.max_pool2d`."""
+
+    def forward(self, x):
+        return F.max_pool2d(x, *self._arguments())
+
+
+class AvgPool1d(Module):
+    """The average of what each window sees: [N, C, length] or [C, length]. See `functional.avg_pool1d`."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, x):
+        return F.avg_pool1d(x, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+    def inner_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(AvgPool1d):
+    """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ):
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.divisor_override = divisor_override
+
+    def forward(self, x):
+        settings = (self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+        return F.avg_pool2d(x, *settings, self.divisor_override)
+
+
+class AdaptiveAvgPool1d(Module):
+    """Averages of windows that share out [N, C, length] or [C, length] evenly. See `functional.adaptive_avg_pool2d`."""
+
+    def __init__(self, output_size: Any):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, x):
+        return F.adaptive_avg_pool1d(x, self.output_size)
+
+    def inner_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool2d(AdaptiveAvgPool1d):
+    """Averages of windows that share out [N, C, height, width] evenly. See `functional.adaptive_avg_pool2d`."""
+
+    def forward(self, x):
+        return F.adaptive_avg_pool2d(x, self.output_size)

@@ -1,0 +1,322 @@
+"""Recurrent layers: RNN, LSTM and GRU over whole sequences, and their cells for a single step.
+
+Sizes in comments: T steps, N sequences, I input_size, H hidden_size, L layers, D directions. A layer multiplies the
+inputs of all steps by its weight at once; what depends on the step before goes in a loop over the steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import norch
+from norch._C import ShapeError
+from norch.autograd.joint import split, unbind
+from norch.tensor import Tensor
+
+from .. import functional as F
+from .. import init
+from .._dropout import check_probability, dropout
+from ..module import Module
+from ..parameter import Parameter
+
+# ---- One step: x is the input's part of the gates, [N, gates * H]; the state before is h, or (h, c) ------------------
+
+
+def _rnn_step(activation: str):
+    def step(x: Tensor, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        total = x + F.linear(h, weight, bias)
+        return total.tanh() if activation == "tanh" else total.relu()
+
+    return step
+
+
+def _lstm_step(x: Tensor, state: tuple, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """i, f, o = sigmoid, g = tanh of their parts; c' = f c + i g, h' = o tanh(c') (Hochreiter, Schmidhuber 1997)."""
+    h, c = state
+    i, f, g, o = split(x + F.linear(h, weight, bias), [h.shape[-1]] * 4)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def _gru_step(x: Tensor, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """r, z = sigmoid, n = tanh(x_n + r h_n); h' = n + z (h - n) (Cho et al. 2014, r after the product)."""
+    size = h.shape[-1]
+    x_rz, x_n = split(x, [2 * size, size])
+    h_rz, h_n = split(F.linear(h, weight, bias), [2 * size, size])
+    r, z = split((x_rz + h_rz).sigmoid(), [size, size])
+    n = (x_n + r * h_n).tanh()
+    return n + z * (h - n)
+
+
+_STEPS = {"tanh": _rnn_step("tanh"), "relu": _rnn_step("relu"), "LSTM": _lstm_step, "GRU": _gru_step}
+_GATES = {"tanh": 1, "relu": 1, "LSTM": 4, "GRU": 3}
+
+
+def _check_size(name: str, size: Any) -> int:
+    if not isinstance(size, int) or isinstance(size, bool):
+        raise TypeError(f"{name} is {size!r}, expected an int")
+    if size <= 0:
+        raise ValueError(f"{name} is {size}, expected at least 1")
+    return size
+
+
+def _add_weights(module: Module, inputs: int, hidden: int, gates: int, bias: bool, suffix: str) -> None:
+    """weight_ih, weight_hh, bias_ih, bias_hh, drawn from `random.uniform(-1 / sqrt(H), 1 / sqrt(H))`."""
+    bound = 1 / math.sqrt(hidden)
+    shapes = {
+        "weight_ih": [gates * hidden, inputs],
+        "weight_hh": [gates * hidden, hidden],
+        "bias_ih": [gates * hidden],
+        "bias_hh": [gates * hidden],
+    }
+    for name, shape in shapes.items():
+        if bias or name.startswith("weight"):
+            weight = Parameter(norch.empty(shape))
+            init.uniform_(weight, -bound, bound)
+            module.register_parameter(name + suffix, weight)
+        else:
+            module.register_parameter(name + suffix, None)
+
+
+# ---- Over sequences --------------------------------------------------------------------------------------------------
+
+
+class RNNBase(Module):
+    """What RNN, LSTM and GRU share: parameters named as in PyTorch, layers, directions, and the shapes of sequences.
+
+    Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
+    every step, [T, N, D * H] (or as the input has it); the states h_0 and h_n, for LSTM also c_0 and c_n, are
+    [L * D, N, H] ([L * D, H] for one sequence) and start as zeros where they are not given. `dropout` acts on the
+    output of every layer but the last, in training. Raises ShapeError for other shapes.
+    """
+
+    kind = ""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        name = self.get_name()
+        self.input_size = _check_size(f"{name}: input_size", input_size)
+        self.hidden_size = _check_size(f"{name}: hidden_size", hidden_size)
+        self.num_layers = _check_size(f"{name}: num_layers", num_layers)
+        self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
+        self.dropout = check_probability(dropout)
+        for layer in range(num_layers):
+            inputs = input_size if layer == 0 else hidden_size * len(self._directions)
+            for suffix in self._directions:
+                _add_weights(self, inputs, hidden_size, _GATES[self.kind], bias, f"_l{layer}{suffix}")
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    @property
+    def _directions(self) -> tuple[str, ...]:
+        return ("", "_reverse") if self.bidirectional else ("",)
+
+    def forward(self, input: Tensor, hx: Any = None):
+        batched = self._check_input(input)
+        x = input.transpose(0, 1) if batched and self.batch_first else input
+        states = self._initial(x, hx)  # a state for each layer and direction
+        last: list[Any] = []
+        for layer in range(self.num_layers):
+            directions = []
+            for suffix in self._directions:
+                outputs, state = self._run(x, states[len(last)], f"_l{layer}{suffix}", suffix == "_reverse")
+                directions.append(outputs)
+                last.append(state)
+            x = directions[0] if len(directions) == 1 else norch.cat(directions, -1)
+            if self.dropout and self.training and layer < self.num_layers - 1:
+                x = dropout(x, self.dropout)
+        return (x.transpose(0, 1) if batched and self.batch_first else x), self._final(last)
+
+    def _run(self, x: Tensor, state: Any, suffix: str, reverse: bool) -> tuple[Tensor, Any]:
+        """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
+        w_ih, w_hh, b_ih, b_hh = (getattr(self, name + suffix) for name in _WEIGHTS)
+        if b_ih is not None and self.kind != "GRU":
+            b_ih, b_hh = b_ih + b_hh, None  # one sum for all steps; GRU multiplies its b_hh by r
+        steps = unbind(F.linear(x, w_ih, b_ih))
+        step, outputs = _STEPS[self.kind], []
+        for projected in reversed(steps) if reverse else steps:
+            state = step(projected, state, w_hh, b_hh)
+            outputs.append(state[0] if isinstance(state, tuple) else state)
+        return norch.stack(outputs[::-1] if reverse else outputs), state
+
+    # ---- Shapes
+
+    def _check_input(self, x: Any) -> bool:
+        """Whether the input is a batch of sequences."""
+        name = self.get_name()
+        if not isinstance(x, Tensor):
+            raise TypeError(f"{name} was given a {type(x).__name__}, expected a Tensor")
+        expected = f"[N, T, {self.input_size}]" if self.batch_first else f"[T, N, {self.input_size}]"
+        if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
+            raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected {expected} or [T, {self.input_size}]")
+        if x.shape[1 if x.ndim == 3 and self.batch_first else 0] == 0:
+            raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected at least one step")
+        return x.ndim == 3
+
+    def _state_shape(self, x: Tensor) -> list[int]:
+        return [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
+
+    def _checked_state(self, label: str, state: Any, x: Tensor) -> Tensor:
+        if not isinstance(state, Tensor):
+            raise TypeError(f"{self.get_name()}: {label} is a {type(state).__name__}, expected a Tensor")
+        if state.shape != self._state_shape(x):
+            raise ShapeError(
+                f"{self.get_name()}: {label} has shape {list(state.shape)}, expected {self._state_shape(x)}"
+            )
+        return state
+
+    def _zeros(self, x: Tensor) -> Tensor:
+        return norch.zeros(self._state_shape(x), dtype=x.dtype, device=x.device)
+
+    def _initial(self, x: Tensor, hx: Any) -> list[Any]:
+        return list(unbind(self._zeros(x) if hx is None else self._checked_state("h_0", hx, x)))
+
+    def _final(self, last: list[Any]) -> Any:
+        return norch.stack(last)
+
+    def inner_repr(self) -> str:
+        """The sizes, then every setting that is not the default."""
+        settings = {
+            "num_layers": (self.num_layers, 1),
+            "bias": (self.bias, True),
+            "batch_first": (self.batch_first, False),
+            "dropout": (self.dropout, 0.0),
+            "bidirectional": (self.bidirectional, False),
+        }
+        changed = [f"{name}={value}" for name, (value, default) in settings.items() if value != default]
+        return ", ".join([str(self.input_size), str(self.hidden_size), *changed])
+
+
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+class RNN(RNNBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase."""
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args, **kwargs
+    ):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"RNN: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
+        object.__setattr__(self, "kind", nonlinearity)
+        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
+
+    @property
+    def nonlinearity(self) -> str:
+        """'tanh' or 'relu'."""
+        return self.kind
+
+
+class GRU(RNNBase):
+    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase and `_gru_step`."""
+
+    kind = "GRU"
+
+
+class LSTM(RNNBase):
+    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase."""
+
+    kind = "LSTM"
+
+    def _initial(self, x, hx):
+        if hx is None:
+            zeros = self._zeros(x)
+            return list(zip(unbind(zeros), unbind(zeros)))
+        if not isinstance(hx, (tuple, list)) or len(hx) != 2:
+            raise TypeError(f"LSTM: the initial state is a {type(hx).__name__}, expected (h_0, c_0)")
+        h, c = (unbind(self._checked_state(label, state, x)) for label, state in zip(("h_0", "c_0"), hx))
+        return list(zip(h, c))
+
+    def _final(self, last):
+        return tuple(norch.stack(states) for states in zip(*last))
+
+
+# ---- Cells -----------------------------------------------------------------------------------------------------------
+
+
+class RNNCellBase(Module):
+    """One step for inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state."""
+
+    kind = ""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None):
+        super().__init__()
+        self.input_size = _check_size(f"{self.get_name()}: input_size", input_size)
+        self.hidden_size = _check_size(f"{self.get_name()}: hidden_size", hidden_size)
+        self.bias = bias
+        _add_weights(self, input_size, hidden_size, _GATES[self.kind], bias, "")
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def forward(self, input: Tensor, hx: Any = None):
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{self.get_name()} was given a {type(input).__name__}, expected a Tensor")
+        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
+            size = self.input_size
+            raise ShapeError(
+                f"{self.get_name()}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]"
+            )
+        state = self._state(input, hx)
+        return _STEPS[self.kind](F.linear(input, self.weight_ih, self.bias_ih), state, self.weight_hh, self.bias_hh)
+
+    def _state(self, x: Tensor, hx: Any) -> Any:
+        return self._checked("h", hx, x)
+
+    def _checked(self, label: str, state: Any, x: Tensor) -> Tensor:
+        expected = [*x.shape[:-1], self.hidden_size]
+        if state is None:
+            return norch.zeros(expected, dtype=x.dtype, device=x.device)
+        if not isinstance(state, Tensor):
+            raise TypeError(f"{self.get_name()}: {label} is a {type(state).__name__}, expected a Tensor")
+        if state.shape != expected:
+            raise ShapeError(f"{self.get_name()}: {label} has shape {list(state.shape)}, expected {expected}")
+        return state
+
+    def inner_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+
+
+class RNNCell(RNNCellBase):
+    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it."""
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"RNNCell: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
+        object.__setattr__(self, "kind", nonlinearity)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+
+    @property
+    def nonlinearity(self) -> str:
+        """'tanh' or 'relu'."""
+        return self.kind
+
+
+class GRUCell(RNNCellBase):
+    """A step of GRU."""
+
+    kind = "GRU"
+
+
+class LSTMCell(RNNCellBase):
+    """A step of LSTM: takes and returns (h, c)."""
+
+    kind = "LSTM"
+
+    def _state(self, x, hx):
+        if hx is None:
+            hx = (None, None)
+        if not isinstance(hx, (tuple, list)) or len(hx) != 2:
+            raise TypeError(f"LSTMCell: the state is a {type(hx).__name__}, expected (h, c)")
+        return tuple(self._checked(label, state, x) for label, state in zip("hc", hx))

@@ -1,0 +1,87 @@
+"""Adam and AdamW."""
+
+from __future__ import annotations
+
+import struct
+
+from .fused import FusedOptimizer
+from .optimizer import check_not_negative
+
+
+class Adam(FusedOptimizer):
+    """Adam (Kingma and Ba 2015): steps of about lr, by running means of the gradient g and of its square.
+
+        g = g + weight_decay * p
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g^2
+        p = p - lr * m' / (sqrt(v') + eps)      with m' = m / (1 - beta1^step) and v' = v / (1 - beta2^step)
+
+    With `amsgrad` the largest v so far takes v's place; with `maximize` g is negated first. With
+    `decoupled_weight_decay` the decay leaves g alone and makes p = p - lr * weight_decay * p at the start of the step,
+    which is AdamW. `state[p]` holds "step", "exp_avg" (m), "exp_avg_sq" (v) and "max_exp_avg_sq".
+    """
+
+    function = "adam_step"
+
+    def __init__(
+        self,
+        parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        decoupled_weight_decay: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(parameters, defaults)
+
+    def check_settings(self, settings: dict) -> None:
+        """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
+        check_not_negative(settings, "lr", "eps", "weight_decay")
+        if len(settings["betas"]) != 2:
+            raise ValueError(f"Invalid betas: {settings['betas']}, expected two")
+        for index, beta in enumerate(settings["betas"]):
+            if not 0 <= beta < 1:
+                raise ValueError(f"Invalid beta parameter at index {index}: {beta}, expected 0 to below 1")
+
+    def options(self, group: dict) -> bytes:
+        """AdamOptions of csrc/kernels.h."""
+        switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
+        return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
+
+    def remembered(self, group: dict) -> tuple[str | None, str | None, str | None]:
+        """m, v, and with amsgrad the largest v."""
+        return "exp_avg", "exp_avg_sq", "max_exp_avg_sq" if group["amsgrad"] else None
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): p shrinks by lr * weight_decay each step."""
+
+    def __init__(
+        self,
+        parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ):
+        super().__init__(
+            parameters, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True
+        )
+
+
+_OPTIONS = struct.Struct("5d3i")

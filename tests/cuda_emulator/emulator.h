@@ -1,0 +1,43 @@
+// What the halves of the emulator share: emulator.cpp runs kernels, memory.cpp keeps account of memory and of calls.
+
+#pragma once
+#include "cuda_runtime.h"
+
+#ifdef EMULATOR_THREAD
+extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
+#endif
+
+namespace emulator {
+
+extern int current_device;
+extern bool in_kernel;
+
+const char* setting(const char* name, const char* otherwise);  // of the environment
+[[noreturn]] void stop(const char* what, const char* file = nullptr, int line = 0);
+cudaError_t remember(cudaError_t error);  // for cudaGetLastError
+void count_call(const char* name);
+
+// Filled by a loop of our own: sanitizers watch memset. What is written here is no part of any race.
+inline void fill(char* data, int value, size_t bytes) {
+    const uint64_t word = 0x0101010101010101u * uint8_t(value);
+    for (; bytes >= sizeof word; bytes -= sizeof word, data += sizeof word) *reinterpret_cast<volatile uint64_t*>(data) = word;
+    for (volatile char* place = data; bytes > 0; bytes--) *place++ = char(value);
+}
+
+// What the emulator's own malloc and free do is no part of any race either.
+inline void ignore_writes(bool ignore) {
+#ifdef EMULATOR_THREAD
+    ignore ? AnnotateIgnoreWritesBegin(__FILE__, __LINE__) : AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+#else
+    (void)ignore;
+#endif
+}
+
+// While one lives, the host may touch memory of the device: a kernel runs or the driver copies.
+struct Exposed {
+    Exposed();
+    ~Exposed();
+};
+
+}  // namespace emulator

@@ -1,0 +1,171 @@
+"""scaled_dot_product_attention and MultiheadAttention: the formula in plain Python, masks, derivatives, refusals."""
+
+import math
+
+import pytest
+from nn_helpers import close
+
+import norch
+from norch import nn
+from norch.autograd import gradcheck, gradgradcheck
+from norch.nn import functional as F
+
+
+def attention_in_python(query, key, value, allowed, scale):
+    """Lists of vectors; `allowed[i][j]` says whether query i may see key j."""
+    results = []
+    for i, q in enumerate(query):
+        scores = [sum(a * b for a, b in zip(q, k)) * scale for k in key]
+        weights = [math.exp(s) if allowed[i][j] else 0.0 for j, s in enumerate(scores)]
+        total = sum(weights) or 1.0
+        results.append([sum(w * v[c] for w, v in zip(weights, value)) / total for c in range(len(value[0]))])
+    return results
+
+
+ALLOWED = {
+    "all": [[True] * 3] * 4,
+    "some": [[True, False, True], [False, True, False], [True, True, True], [False, False, True]],
+    "none for one": [[True, False, True], [False, False, False], [True, True, True], [False, True, True]],
+    "causal": [[j <= i for j in range(3)] for i in range(4)],
+}
+
+
+@pytest.mark.parametrize("scale", [None, 0.7])
+@pytest.mark.parametrize("name", ALLOWED)
+def test_attention_is_its_formula(name, scale, device):
+    allowed = ALLOWED[name]
+    query, key, value = (norch.randn(n, m, dtype=norch.float64, device=device) for n, m in ((4, 5), (3, 5), (3, 2)))
+    expected = attention_in_python(
+        query.tolist(), key.tolist(), value.tolist(), allowed, 1 / math.sqrt(5) if scale is None else scale
+    )
+    mask = norch.tensor(allowed, device=device)
+    added = norch.where(mask, norch.zeros(4, 3, device=device), -math.inf)
+    for options in [{"attn_mask": mask}, {"attn_mask": added}] + [{"is_causal": True}] * (name == "causal"):
+        close(F.scaled_dot_product_attention(query, key, value, scale=scale, **options), expected, 1e-12)
+    batch = F.scaled_dot_product_attention(query.expand(2, 3, 4, 5), key, value, mask, scale=scale)
+    assert batch.shape == [2, 3, 4, 2]
+    close(batch[1, 2], expected, 1e-12)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_gradients_of_both_orders(name):
+    inputs = [norch.randn(n, 2, dtype=norch.float64, requires_grad=True) for n in (4, 3, 3)]
+    mask = norch.tensor(ALLOWED[name])
+    assert gradcheck(lambda *x: F.scaled_dot_product_attention(*x, attn_mask=mask), inputs)
+    assert gradgradcheck(lambda *x: F.scaled_dot_product_attention(*x, attn_mask=mask), inputs)
+
+
+def test_a_learnt_mask_has_gradients():
+    mask = norch.randn(2, 3, dtype=norch.float64, requires_grad=True)
+    query, key = norch.randn(2, 4, dtype=norch.float64), norch.randn(3, 4, dtype=norch.float64)
+    assert gradcheck(lambda m: F.scaled_dot_product_attention(query, key, key, m), mask)
+
+
+def test_huge_scores_stay_finite():
+    x = norch.Tensor([[1000.0, 0.0], [0.0, 1000.0]]).requires_grad_()
+    y = F.scaled_dot_product_attention(x, x, x)
+    y.sum().backward()
+    close(y, x.tolist())
+    assert x.grad.isfinite().all()
+
+
+def test_dropout_drops_weights():
+    norch.manual_seed(0)
+    query, key = norch.zeros(1, 2), norch.zeros(1000, 2)
+    value = norch.ones(1000, 1)
+    means = [F.scaled_dot_product_attention(query, key, value, dropout_p=p).item() for p in (0.0, 0.25, 1.0)]
+    assert means[0] == pytest.approx(1.0, rel=1e-5) and means[2] == 0.0 and 0 < abs(means[1] - 1.0) < 0.1
+
+
+def test_multihead_attention_is_attention_in_subspaces():
+    """Two heads of two features with written-out projections are two attentions side by side."""
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = norch.randn(3, 5, 4)
+    output, weights = layer(x, x, x, average_attn_weights=False)
+    q, k, v = (F.linear(x, w, b) for w, b in zip(layer.in_proj_weight.chunk(3), layer.in_proj_bias.chunk(3)))
+    heads = [F.scaled_dot_product_attention(*(t[..., s : s + 2] for t in (q, k, v))) for s in (0, 2)]
+    close(output, layer.out_proj(norch.cat(heads, -1)).tolist())
+    assert weights.shape == [3, 2, 5, 5]
+    close(weights.sum(-1), [[[1.0] * 5] * 2] * 3)
+    averaged = layer(x, x, x)[1]
+    close(averaged, weights.mean(1).tolist())
+    assert layer(x, x, x, need_weights=False)[1] is None
+
+
+def test_padding_does_not_matter():
+    layer = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = norch.randn(2, 5, 4)
+    mask = norch.tensor([[False] * 3 + [True] * 2, [False] * 5])
+    output = layer(x, x, x, key_padding_mask=mask)[0]
+    close(output[0, :3], layer(x[0, :3], x[0, :3], x[0, :3])[0].tolist())
+    close(output[1], layer(x[1], x[1], x[1])[0].tolist())
+
+
+def test_a_query_that_sees_nothing_gets_the_output_s_bias():
+    layer = nn.MultiheadAttention(4, 2)
+    norch.nn.init.constant_(layer.out_proj.bias, 0.5)
+    x = norch.randn(3, 1, 4, requires_grad=True)
+    output, weights = layer(x, x, x, attn_mask=norch.tensor([[True] * 3, [False] * 3, [True] * 3]))
+    assert output[0, 0].tolist() == [0.5] * 4 and weights[0, 0].tolist() == [0.0] * 3
+    output.sum().backward()
+    assert x.grad.isfinite().all() and all(p.grad.isfinite().all() for p in layer.parameters())
+
+
+def test_dropout_is_for_training():
+    layer = nn.MultiheadAttention(4, 2, dropout=0.5)
+    x = norch.randn(6, 2, 4)
+    assert layer(x, x, x)[0].tolist() != layer(x, x, x)[0].tolist()
+    layer.eval()
+    assert layer(x, x, x)[0].tolist() == layer(x, x, x)[0].tolist()
+
+
+def test_names_and_printing():
+    names = [name for name, _ in nn.MultiheadAttention(4, 2).named_parameters()]
+    assert names == ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"]
+    layer = nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True, dtype=norch.float64)
+    assert list(layer.state_dict())[:3] == ["q_proj_weight", "k_proj_weight", "v_proj_weight"]
+    assert layer.k_proj_weight.shape == [4, 3] and layer.bias_k.dtype is norch.float64
+    assert "MultiheadAttention(\n   (parameters): embed_dim=4, num_heads=2" in str(layer)
+
+
+def test_nothing_leaks(no_leak):
+    layer = nn.MultiheadAttention(4, 2, add_bias_kv=True)
+    x = norch.randn(3, 2, 4)
+    layer(x, x, x, attn_mask=norch.ones(3, 3, dtype=norch.bool).triu(1))[0].sum().backward()
+
+
+LAYER = nn.MultiheadAttention(4, 2)
+X = norch.ones(3, 2, 4)
+
+
+@pytest.mark.parametrize(
+    "use, error, words",
+    [
+        (lambda: F.scaled_dot_product_attention(X, X, [1.0]), TypeError, "list"),
+        (lambda: F.scaled_dot_product_attention(X.long(), X, X), RuntimeError, "int64"),
+        (lambda: F.scaled_dot_product_attention(norch.ones(4), X, X), ValueError, r"query \[4\]"),
+        (
+            lambda: F.scaled_dot_product_attention(norch.ones(3, 2, 5), X, X),
+            ValueError,
+            r"\[3, 2, 5\].*\[\.\.\., L, E\]",
+        ),
+        (lambda: F.scaled_dot_product_attention(X, X, X, norch.ones(2, 2), is_causal=True), RuntimeError, "both"),
+        (lambda: F.scaled_dot_product_attention(X, X, X, norch.ones(2, 2).long()), RuntimeError, "int64.*bool"),
+        (lambda: F.scaled_dot_product_attention(X, X, X, [[True]]), TypeError, "attn_mask is a list"),
+        (lambda: F.scaled_dot_product_attention(X, X, X, dropout_p=2.0), ValueError, "2.0"),
+        (lambda: nn.MultiheadAttention(4, 3), ValueError, "4 is no multiple of num_heads 3"),
+        (lambda: nn.MultiheadAttention(0, 1), ValueError, "embed_dim is 0"),
+        (lambda: LAYER(X, X, [1.0]), TypeError, "value is a list"),
+        (lambda: LAYER(X[..., :3], X, X), ValueError, r"query has shape \[3, 2, 3\]"),
+        (lambda: LAYER(X, X[0], X[0]), ValueError, r"key has shape \[2, 4\]"),
+        (lambda: LAYER(X, X[:2], X), ValueError, r"key \[2, 2, 4\], value \[3, 2, 4\]"),
+        (lambda: LAYER(X[:, :1], X, X), ValueError, r"query \[3, 1, 4\]"),
+        (lambda: LAYER(X, X, X, is_causal=True), RuntimeError, "there is none"),
+        (lambda: LAYER(X, X, X, attn_mask=norch.ones(2, 3)), ValueError, r"\[2, 3\].*\[3, 3\] or \[4, 3, 3\]"),
+        (lambda: LAYER(X, X, X, key_padding_mask=norch.ones(3, 2)), ValueError, r"\[3, 2\].*\[2, 3\]"),
+        (lambda: LAYER(X, X, X, key_padding_mask=norch.ones(2, 3).long()), RuntimeError, "key_padding_mask.*int64"),
+    ],
+)
+def test_refusals(use, error, words):
+    with pytest.raises(error, match=words):
+        use()

@@ -1,0 +1,247 @@
+"""CUDA kernels in shapes that the tables are too small for: several blocks, tiles and stages, and where those end.
+
+Elements are small integers wherever sums are compared, so that every order of adding them gives the same.
+"""
+
+from __future__ import annotations
+
+import pytest
+from helpers import assert_close, dtype_named
+
+import norch
+from norch.nn import functional as F
+
+pytestmark = pytest.mark.skipif(not norch.cuda.is_available(), reason="no CUDA device, and no emulator in this build")
+
+
+def numbers(*shape, dtype="float32", modulus=11):
+    """Small integers of both signs, in no simple order."""
+    count = 1
+    for size in shape:
+        count *= size
+    return ((norch.arange(count) * 7919) % modulus - modulus // 2).to(dtype_named(dtype)).reshape(*shape)
+
+
+def assert_equal(result, expected):
+    """Shape, dtype and every element."""
+    assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+    assert bool((result.cpu() == expected).all())
+
+
+# ---- Elementwise: packs of four, their ends, and layouts without them ------------------------------------------------
+
+LAYOUTS = {
+    "whole packs": lambda x: x,
+    "a rest": lambda x: x.flatten()[:9001],
+    "not aligned": lambda x: x.flatten()[1:],
+    "rows of packs": lambda x: x[:, 4:52],
+    "rows without": lambda x: x[:, 3:50],
+    "every second": lambda x: x[:, ::2],
+    "columns": lambda x: x.T,
+    "three dimensions": lambda x: x.reshape(30, 10, 64)[1:, ::2, :40],
+    "one element": lambda x: x[:1, :1].expand(200, 64),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint8", "bool"])
+def test_elementwise(layout, dtype):
+    x = numbers(300, 64, dtype=dtype)
+    there, here = LAYOUTS[layout](x.cuda()), LAYOUTS[layout](x)
+    assert_equal(abs(there) if dtype != "bool" else ~there, abs(here) if dtype != "bool" else ~here)
+    assert_equal(there == LAYOUTS[layout](x.cuda()), here == here)
+    assert_equal(there * 3, here * 3)
+    row, column = here[:1], here[..., :1]
+    assert_equal(there + row.cuda(), here + row)
+    assert_equal(norch.where(there > 0, column.cuda(), there), norch.where(here > 0, column, here))
+    assert_equal(there.long(), here.long())
+    if layout != "one element":
+        target, expected = LAYOUTS[layout](norch.zeros_like(x).cuda()), LAYOUTS[layout](norch.zeros_like(x))
+        assert_equal(target.add_(there), expected.add_(here))
+
+
+@pytest.mark.parametrize("shape", [(64, 32), (33, 65), (100, 16), (3, 40, 50), (20, 30, 17)])
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float64"])
+def test_transposed_copies(shape, dtype):
+    x = numbers(*shape, dtype=dtype)
+    for axes in [(0, 1), (-1, -2), (0, -1)]:
+        assert_equal(x.cuda().transpose(*axes).contiguous(), x.transpose(*axes).contiguous())
+    wide = norch.zeros(*shape[:-1], 2 * shape[-1], dtype=x.dtype, device="cuda")
+    wide.transpose(-1, -2)[..., : shape[-1], :].copy_(x.cuda().transpose(-1, -2))
+    assert_equal(wide[..., : shape[-1]], x)
+
+
+# ---- Matrix product --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(130, 70, 65), (64, 64, 17), (1, 200, 65), (200, 1, 90)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_matmul_beyond_one_tile(shape, dtype):
+    m, n, k = shape
+    kind = dtype_named(dtype)
+    a = (norch.arange(m * k) % 7 - 3).to(kind).reshape(m, k)
+    b = (norch.arange(k * n) % 5 - 2).to(kind).reshape(k, n)
+    expected = (a @ b).tolist()
+    assert_close(a.cuda() @ b.cuda(), expected, dtype)
+    assert_close(a.T.contiguous().cuda().T @ b.T.contiguous().cuda().T, expected, dtype)
+
+
+def test_large_tiles_and_batches():
+    for k in (20, 19):
+        a, b = numbers(2, 1030, k), numbers(k, 1032, modulus=3)
+        assert_equal(a.cuda() @ b.cuda(), a @ b)  # 8 x 8 x 2 whole tiles of 128
+
+
+@pytest.mark.parametrize("shape", [(33, 36, 1024), (5, 7, 4097), (4, 8, 300), (1, 100, 900)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sums_that_several_blocks_share(shape, dtype):
+    m, n, k = shape
+    a, b, bias = numbers(m, k, dtype=dtype), numbers(n, k, dtype=dtype), numbers(n, dtype=dtype)
+    assert_equal(a.cuda() @ b.cuda().T, a @ b.T)
+    assert_equal(F.linear(a.cuda(), b.cuda(), bias.cuda()), F.linear(a, b, bias))
+
+
+def test_bias_in_a_tile_and_without_one():
+    for m, n, k in [(130, 70, 65), (3, 5, 7)]:
+        a, b, bias = numbers(m, k), numbers(n, k), numbers(2 * n)[::2]
+        assert_equal(F.linear(a.cuda(), b.cuda(), bias.contiguous().cuda()), F.linear(a, b, bias))
+
+
+# ---- Reductions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2)])
+@pytest.mark.parametrize("permuted", [(0, 1, 2), (2, 0, 1)])
+def test_reductions_in_two_stages(axis, permuted):
+    x = ((norch.arange(40 * 33 * 41) * 7919) % 1009 - 500).float().reshape(40, 33, 41).permute(*permuted)
+    there = x.cuda()
+    strided = norch.zeros(40, 33, 82, device="cuda")[:, :, ::2].permute(*permuted)
+    strided.copy_(there)
+    for name in ("sum", "amax", "amin"):
+        expected = getattr(x, name)(axis) if axis is not None else getattr(x, name)()
+        for y in (there, strided):
+            result = getattr(y, name)(axis) if axis is not None else getattr(y, name)()
+            assert (result.cpu() - expected).abs().max()[0] == 0
+    if not isinstance(axis, tuple):
+        assert (strided.argmax(axis).cpu() == x.argmax(axis)).all()[0]
+
+
+def test_a_sum_is_the_same_in_every_run_and_precise():
+    x = norch.full([1 << 17], 0.1, device="cuda")
+    first = x.sum()[0]
+    assert first == x.sum()[0]
+    assert abs(first - (1 << 17) * 0.10000000149011612) < 1e-3
+
+
+def test_nan_wins_from_any_block():
+    x = norch.zeros(1 << 16)
+    x[12345] = float("nan")
+    x[54321] = float("nan")
+    there = x.cuda()
+    assert there.max()[0] != there.max()[0] and there.min()[0] != there.min()[0]
+    assert there.argmax()[0] == there.argmin()[0] == 12345
+
+
+# ---- Rows ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(700, 3), (40, 33), (3, 300), (2, 5000)])
+def test_rows_of_any_length(shape):
+    x = numbers(*shape, dtype="float64") / 4
+    labels = norch.arange(shape[0]) * 7 % shape[1]
+    for function in (
+        lambda x, labels: x.softmax(1),
+        lambda x, labels: x.log_softmax(1),
+        lambda x, labels: F.cross_entropy(x, labels, ignore_index=0),
+        lambda x, labels: F.cross_entropy(x, labels, reduction="none"),
+        lambda x, labels: F.mse_loss(x, x * 0.5),
+    ):
+        here, there = x.clone().requires_grad_(), x.cuda().requires_grad_()
+        expected, result = function(here, labels), function(there, labels.cuda())
+        assert norch.allclose(result.detach().cpu(), expected.detach(), 1e-12, 1e-14)
+        weights = numbers(*expected.shape, dtype="float64")
+        (expected * weights).sum().backward()
+        (result * weights.cuda()).sum().backward()
+        assert norch.allclose(there.grad.cpu(), here.grad, 1e-12, 1e-14)
+
+
+# ---- Indexing --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [50, 65, 600, 1300])
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "bool"])
+def test_index_put_at_places_that_repeat(count, accumulate, dtype):
+    """The last of equal places wins, sums are in row order: as on a CPU, bit by bit."""
+    places, columns = norch.arange(count) * 5 % 37, norch.arange(count) * 3 % 4
+    for shape, index in [
+        ((40,), (places,)),
+        ((40, 6), (places,)),
+        ((40, 6), (places, columns)),
+        ((3, 40), (None, places)),
+    ]:
+        x = numbers(*shape, dtype=dtype)
+        index = tuple(slice(None) if part is None else part for part in index)
+        values = (numbers(*x[index].shape, modulus=97) / 8).to(x.dtype)
+        there = x.cuda()
+        moved = tuple(part.cuda() if isinstance(part, norch.Tensor) else part for part in index)
+        if accumulate and shape == (3, 40):
+            x.index_add_(1, places, values), there.index_add_(1, places.cuda(), values.cuda())
+        elif accumulate:
+            x.index_put_(index, values, accumulate=True), there.index_put_(moved, values.cuda(), accumulate=True)
+        else:
+            x[index], there[moved] = values, values.cuda()
+        assert_equal(there, x)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_scatter_along_either_axis(dim):
+    index = norch.arange(90 * 80).reshape(90, 80) * 13 % 70
+    source = numbers(90, 80, modulus=97) / 8
+    for method in ("scatter_", "scatter_add_"):
+        x = norch.zeros(90, 80)
+        there = getattr(x.cuda(), method)(dim, index.cuda(), source.cuda())
+        assert_equal(there, getattr(x, method)(dim, index, source))
+
+
+def test_faulty_places_are_left_out_where_many_are_sorted():
+    x = norch.zeros(100, device="cuda")
+    x[norch.arange(-20, 130, device="cuda")] = 1.0
+    with pytest.raises(IndexError, match="index 1[0-2][0-9] "):
+        norch.cuda.synchronize()
+    assert bool((x == 1).all())
+
+
+@pytest.mark.parametrize("shape", [(5000,), (70, 60), (1024,), (1025,), (3, 4, 500)])
+def test_nonzero(shape):
+    for modulus in (3, 2, 1000):
+        x = numbers(*shape, modulus=modulus)
+        assert_equal(x.cuda().nonzero(), x.nonzero())
+        assert_equal(x.cuda()[x.cuda() > 0], x[x > 0])
+
+
+# ---- Lines -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((2000,), 0), ((513,), 0), ((512,), 0), ((3, 1100), 1), ((600, 4), 0), ((200, 9), 1)]
+)
+def test_sort(shape, axis):
+    x = numbers(*shape, modulus=499)
+    x.flatten()[::50] = float("nan")
+    for descending in (False, True):
+        here, there = x.sort(axis, descending), x.cuda().sort(axis, descending)
+        assert_equal(there[1], here[1])
+        assert_equal(there[0].isnan(), here[0].isnan())
+        assert_equal(norch.where(there[0].isnan(), 0.5, there[0]), norch.where(here[0].isnan(), 0.5, here[0]))
+    assert_equal(x.cuda().topk(5, axis)[1], x.topk(5, axis)[1])
+
+
+@pytest.mark.parametrize("shape, axis", [((9000,), 0), ((4097, 2), 0), ((3, 5000), 1), ((40, 4100), 0), ((5, 33), 1)])
+def test_running_totals(shape, axis):
+    x = numbers(*shape, dtype="int64")
+    assert_equal(x.cuda().cumsum(axis), x.cumsum(axis))
+    odd = x * 2 + 1
+    assert_equal(odd.cuda().cumprod(axis), odd.cumprod(axis))  # wraps around, in any order
+    y = x.double() / 8
+    assert_equal(y.cuda().cumsum(axis), y.cumsum(axis))

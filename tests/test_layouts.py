@@ -1,0 +1,52 @@
+"""Kernels on every layout: tiles of transposed operands, and results that are too large for the cache."""
+
+import pytest
+
+import norch
+
+DTYPES = [norch.bool, norch.uint8, norch.int32, norch.int64, norch.float32, norch.float64]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows, columns", [(64, 64), (65, 131), (3, 200), (200, 3), (16, 17), (257, 130)])
+def test_transposed(dtype, rows, columns):
+    x = (norch.arange(rows * columns) % 251).to(dtype).reshape(rows, columns)
+    wanted = [list(column) for column in zip(*x.tolist())]
+    assert x.T.contiguous().tolist() == wanted
+    target = norch.zeros(columns, rows).to(dtype)
+    target.T.copy_(x)
+    assert target.tolist() == wanted
+    if dtype == norch.float32:
+        other = norch.arange(rows * columns).float().reshape(columns, rows)
+        assert (x.T - other).tolist() == [[a - b for a, b in zip(*pair)] for pair in zip(wanted, other.tolist())]
+
+
+def test_permuted():
+    x = norch.arange(20 * 30 * 40).float().reshape(20, 30, 40)
+    y = x.permute(2, 0, 1).contiguous()
+    assert all(y[k].tolist() == x[:, :, k].tolist() for k in (0, 17, 39))
+
+
+LARGE = 8_400_000  # floats: more than runs.h lets into the cache
+
+
+def test_large_results():
+    x = norch.arange(LARGE).float()
+    y = x + 1.0
+    assert (y - x).min().item() == (y - x).max().item() == 1
+    target = norch.zeros(LARGE + 8)
+    for offset in (1, 5):  # off a cache line's start
+        target[:] = -1.0
+        target[offset : offset + LARGE] = x
+        assert (target[offset : offset + LARGE] == x).all().item()
+        assert target[:offset].tolist() == [-1.0] * offset and target[offset + LARGE :].tolist() == [-1.0] * (
+            8 - offset
+        )
+    x += 1.0
+    assert (x == y).all().item()
+
+
+def test_large_transposed_results():
+    x = norch.arange(2901 * 2903).float().reshape(2901, 2903)
+    y = x.T.contiguous()
+    assert (y.T == x).all().item() and (x.T + y == y * 2.0).all().item()
