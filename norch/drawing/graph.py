@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from .. import _C
@@ -124,10 +125,9 @@ def _pairs(params: Any) -> list[Any]:
 @cache
 def operation_name(name: str) -> str:
     """LogSoftmaxBackward is log_softmax; a class that is not named so keeps its name."""
-    if not name.endswith("Backward"):
-        return name
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[: -len("Backward")]).lower()
-    return {"elementwise_mul": "mul"}.get(name, name)
+    if name.endswith("Backward"):
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[: -len("Backward")]).lower()
+    return {"elementwise_mul": "mul", "Part": "part", "Exit": "exit"}.get(name, name)
 
 
 # ---- Nodes ----------------------------------------------------------------------------------------------------------
@@ -155,8 +155,7 @@ def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: 
 
 def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any, int]) -> list[Operand]:
     operands = []
-    values = function.input if function.input is not None else [None] * len(function.edges)
-    for edge, value in zip(function.edges, values):
+    for edge, value in zip_longest(function.edges, function.input or ()):
         if edge is not None:
             operands.append(Operand(nodes[places[edge]].name, places[edge]))
         elif isinstance(value, Tensor):
@@ -206,7 +205,7 @@ def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> 
 
 def _operand_shape(user: Any, place: int, result: Any) -> Any:
     """The description of an operand, from what the operation that used it kept."""
-    if user.input is not None:
+    if user.input:
         return _description(user.input[place]) if isinstance(user.input[place], Tensor) else None
     if not type(user).__module__.startswith("norch.") or len(user.edges) > 1:
         return None

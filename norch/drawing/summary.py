@@ -13,7 +13,6 @@ from .graph import FOLDED, LEAF, Node, Operand
 
 _MOST_RUNS = 16  # stretches that are looked for, one after the other
 _PERIODS = 8  # lengths that are tried for what repeats
-_FAR = 1000  # an operand further back than this is the same one for all
 
 
 class Group(NamedTuple):
@@ -77,21 +76,12 @@ def _leaves_of(groups: list[Group], leaves: list[list]) -> set:
 
 
 def _keys(nodes: list[Node], operations: list[int]) -> list[int]:
-    """A number for each operation; equal where the operation, its shape and the way to its operands are."""
-    order = {place: i for i, place in enumerate(operations)}
+    """A number for each operation; equal where the operation, its shape and the kind of its operands are."""
     numbers: dict[Any, int] = {}
     keys = []
-    for i, place in enumerate(operations):
-        node = nodes[place]
-        operands: list[Any] = []
-        for operand in node.operands:
-            if operand.source is None:
-                operands.append(operand.text)
-            elif operand.source in order:
-                operands.append(min(i - order[operand.source], _FAR))
-            else:
-                operands.append(("leaf", nodes[operand.source].shape))
-        keys.append(numbers.setdefault((node.operation, node.shape, tuple(operands)), len(numbers)))
+    for node in (nodes[place] for place in operations):
+        operands = tuple(o.text if o.source is None else nodes[o.source].shape for o in node.operands)
+        keys.append(numbers.setdefault((node.operation, node.shape, operands), len(numbers)))
     return keys
 
 
