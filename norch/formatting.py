@@ -48,6 +48,11 @@ def set_printoptions(
     Raises:
         TypeError: a number of digits, items or characters that is no int, a `sci_mode` that is no bool.
         ValueError: a negative number.
+
+    >>> norch.set_printoptions(precision=2)
+    >>> norch.tensor([0.12345])
+    tensor([0.12])
+    >>> norch.set_printoptions(precision=4)
     """
     given = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth, "threshold": threshold}
     for name, value in given.items():

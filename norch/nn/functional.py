@@ -35,6 +35,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b: rows [..., in] give [..., out] for a weight of [out, in] and a bias of [out].
 
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
+
+    >>> F.linear(norch.tensor([[1.0, 2.0]]), norch.tensor([[3.0, 4.0]]), norch.tensor([0.5]))
+    tensor([[11.5000]])
     """
     if not isinstance(x, Tensor) or not isinstance(weight, Tensor):
         _check_tensors("linear", x, weight)
@@ -60,32 +63,52 @@ def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + e^(-x)) of each element."""
+    """1 / (1 + e^(-x)) of each element.
+
+    >>> F.sigmoid(norch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
     if not isinstance(x, Tensor):
         _check_tensors("sigmoid", x)
     return x.sigmoid()
 
 
 def tanh(x: Tensor) -> Tensor:
-    """Hyperbolic tangent of each element."""
+    """Hyperbolic tangent of each element.
+
+    >>> F.tanh(norch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
     _check_tensors("tanh", x)
     return x.tanh()
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0) of each element; with `inplace` written into x."""
+    """max(x, 0) of each element; with `inplace` written into x.
+
+    >>> F.relu(norch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     _check_tensors("relu", x)
     return x.relu_() if inplace else x.relu()
 
 
 def softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """e^x / sum(e^x) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of."""
+    """e^x / sum(e^x) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+
+    >>> F.softmax(norch.zeros(1, 2), dim=1)
+    tensor([[0.5000, 0.5000]])
+    """
     _check_tensors("softmax", x)
     return x.softmax(_implicit_dim(x) if dim is None else dim)
 
 
 def log_softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """x - log(sum(e^x)) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of."""
+    """x - log(sum(e^x)) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+
+    >>> F.log_softmax(norch.zeros(1, 2), dim=1)
+    tensor([[-0.6931, -0.6931]])
+    """
     _check_tensors("log_softmax", x)
     return x.log_softmax(_implicit_dim(x) if dim is None else dim)
 
@@ -97,7 +120,12 @@ def _implicit_dim(x: Tensor) -> int:
 
 
 def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
-    """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1."""
+    """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1.
+
+    >>> F.one_hot(norch.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
     _check_tensors("one_hot", target)
     _check_integers("one_hot", target)
     low, high = (target.min().item(), target.max().item()) if target.numel else (0, num_classes - 1)
@@ -114,7 +142,11 @@ def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def mse_loss(predictions: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
-    """(prediction - label)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ."""
+    """(prediction - label)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ.
+
+    >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([2.])
+    """
     if reduction not in REDUCTIONS:
         check_reduction(reduction)
     if not isinstance(predictions, Tensor) or not isinstance(labels, Tensor):
@@ -144,6 +176,9 @@ def cross_entropy(
     scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the target
     with the uniform distribution. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range.
+
+    >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
+    tensor([0.1809])
     """
     check_reduction(reduction)
     check_smoothing(label_smoothing)
@@ -174,7 +209,11 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """-log_probability[class] of each sample, for [N, C, ...] or [C] and class indices [N, ...]; see cross_entropy."""
+    """-log_probability[class] of each sample, for [N, C, ...] or [C] and class indices [N, ...]; see cross_entropy.
+
+    >>> F.nll_loss(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
+    tensor([0.1000])
+    """
     check_reduction(reduction)
     _check_tensors("nll_loss", log_probabilities, target)
     dim = _class_dim("nll_loss", log_probabilities)

@@ -9,7 +9,11 @@ from .module import Module
 
 
 class MSELoss(Module):
-    """Mean of (prediction - label)^2 over all elements, or with `reduction` "sum" their sum, with "none" each."""
+    """Mean of (prediction - label)^2 over all elements, or with `reduction` "sum" their sum, with "none" each.
+
+    >>> nn.MSELoss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([2.])
+    """
 
     def __init__(self, reduction: str = "mean"):
         super().__init__()
@@ -20,7 +24,11 @@ class MSELoss(Module):
 
 
 class CrossEntropyLoss(Module):
-    """-log softmax(logits)[class], averaged; see `functional.cross_entropy` for shapes and options."""
+    """-log softmax(logits)[class], averaged; see `functional.cross_entropy` for shapes and options.
+
+    >>> nn.CrossEntropyLoss()(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
+    tensor([0.1809])
+    """
 
     def __init__(
         self,

@@ -37,7 +37,8 @@ def public(module):
     """The (name, value) pairs that a module offers: what is callable and norch's own."""
     for name in getattr(module, "__all__", None) or vars(module):
         value = getattr(module, name)
-        ours = (getattr(value, "__module__", None) or "norch").startswith("norch")
+        home = getattr(value, "__module__", None) or "norch"
+        ours = home.startswith("norch") and (module is norch or home != "norch._C")
         if (
             not name.startswith(("_", "check_"))
             and callable(value)
