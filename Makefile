@@ -180,6 +180,10 @@ pictures: all
 notebook: all
 	@PYTHONPATH=. $(PYTHON) tests/notebooks.py examples/quick_tour.ipynb
 
+# The API reference: pages made of the docstrings.
+docs: all .venv-check/ready
+	PYTHONPATH=. .venv-check/bin/python docs/reference.py build/docs
+
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
 ifeq ($(CUDA),emu)
@@ -270,6 +274,7 @@ help:
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make pictures  draw the tutorial's pictures"
 	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
+	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
 	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
