@@ -16,7 +16,7 @@ class Composed:
     # ---- Elementwise
 
     def square(self: Any) -> Any:
-        """x * x
+        """x * x, element by element.
 
         >>> norch.tensor([2, -3]).square()
         tensor([4, 9])
@@ -24,7 +24,7 @@ class Composed:
         return self * self
 
     def square_(self: Any) -> Any:
-        """In place: x * x
+        """In place: x * x, element by element.
 
         >>> norch.tensor([2, -3]).square_()
         tensor([4, 9])
@@ -40,7 +40,7 @@ class Composed:
         return self - self.trunc()
 
     def frac_(self: Any) -> Any:
-        """In place: x - trunc(x)
+        """In place: x - trunc(x), element by element.
 
         >>> norch.tensor([1.5, -1.25]).frac_()
         tensor([ 0.5000, -0.2500])
@@ -48,7 +48,7 @@ class Composed:
         return self.sub_(self.trunc())
 
     def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """x + value * tensor1 * tensor2
+        """x + value * tensor1 * tensor2, element by element; all three broadcast.
 
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
@@ -56,7 +56,7 @@ class Composed:
         return self + _times(tensor1 * tensor2, value)
 
     def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """In place: x + value * tensor1 * tensor2
+        """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape.
 
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
@@ -64,7 +64,7 @@ class Composed:
         return self.add_(_times(tensor1 * tensor2, value))
 
     def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """x + value * tensor1 / tensor2
+        """x + value * tensor1 / tensor2, element by element; all three broadcast.
 
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
@@ -72,7 +72,7 @@ class Composed:
         return self + _times(tensor1 / tensor2, value)
 
     def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """In place: x + value * tensor1 / tensor2
+        """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape.
 
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
@@ -88,7 +88,7 @@ class Composed:
         return self + (check_tensor(end, "lerp") - self) * weight
 
     def lerp_(self: Any, end: Any, weight: Any) -> Any:
-        """In place: x + weight * (end - x)
+        """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape.
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -99,6 +99,8 @@ class Composed:
 
     def isclose(self: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
+
+        Raises RuntimeError for two dtypes.
 
         >>> norch.tensor([1.0, 1.0]).isclose(norch.tensor([1.000001, 1.1]))
         tensor([ True, False])
@@ -149,6 +151,8 @@ class Composed:
     def norm(self: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
+        Raises RuntimeError for a dtype that is not floating.
+
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor([5.])
         """
@@ -195,6 +199,8 @@ class Composed:
     def dot(self: Any, other: Any) -> Any:
         """The sum of the products of two vectors of one length; of shape [1], as all scalars.
 
+        Raises ShapeError for vectors of two lengths.
+
         >>> norch.tensor([1, 2]).dot(norch.tensor([10, 100]))
         tensor([210])
         """
@@ -214,6 +220,8 @@ class Composed:
 
     def bmm(self: Any, mat2: Any) -> Any:
         """The products of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
+
+        Raises ShapeError for other shapes.
 
         >>> norch.ones(5, 2, 3).bmm(norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])

@@ -134,7 +134,8 @@ def arange(
 ) -> Tensor:
     """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32.
 
-    Each element is start + i * step, rounded once to the dtype.
+    Each element is start + i * step, rounded once to the dtype. Raises ValueError for a step of 0, one of the wrong
+    sign or bounds that are not finite, MemoryError for too many numbers.
 
     >>> norch.arange(2, 10, 3)
     tensor([2, 5, 8])
@@ -166,6 +167,8 @@ def linspace(
     start: Any, end: Any, steps: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
     """`steps` numbers at equal distances, the first `start`, the last `end`; computed in double, rounded once.
+
+    Raises ValueError for a negative number of steps.
 
     >>> norch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])

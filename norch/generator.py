@@ -164,6 +164,8 @@ class RandomFills:
     def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **bounds: float) -> Any:
         """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
 
+        Raises TypeError for an unknown argument.
+
         >>> x = norch.zeros(100).uniform_(-1, 1)
         >>> x.min() >= -1, x.max() < 1
         (tensor([True]), tensor([True]))
@@ -185,6 +187,8 @@ class RandomFills:
 
     def random_(self: Any, from_: Any = None, to: Any = None, *, generator: Any = None) -> Any:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
+
+        Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
 
         >>> x = norch.zeros(100).random_(1, 7)
         >>> x.min() >= 1, x.max() <= 6

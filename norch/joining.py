@@ -43,7 +43,7 @@ concat = concatenate = cat
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors of one shape joined along a new dimension.
+    """Tensors of one shape joined along a new dimension. Raises ShapeError for tensors of different shapes.
 
     >>> norch.stack([norch.tensor([1, 2]), norch.tensor([3, 4])], dim=1)
     tensor([[1, 3],
@@ -117,7 +117,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
-    With indexing="xy" the first two dimensions are exchanged.
+    With indexing="xy" the first two dimensions are exchanged. Raises RuntimeError for another indexing, or for what
+    is no vector.
 
     >>> rows, columns = norch.meshgrid(norch.arange(2), norch.arange(3))
     >>> rows

@@ -53,6 +53,8 @@ def randint(
 ) -> Tensor:
     """Integers from low to high - 1, int64 unless `dtype` says otherwise: `randint(high, size)` starts at 0.
 
+    Raises TypeError for a size that is no tuple.
+
     >>> x = norch.randint(1, 7, (100,))
     >>> x.min() >= 1, x.max() <= 6
     (tensor([True]), tensor([True]))
@@ -69,6 +71,8 @@ def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
     """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise.
+
+    Raises RuntimeError for a negative n, or numbers that the dtype does not hold.
 
     >>> norch.randperm(5).sort().values
     tensor([0, 1, 2, 3, 4])
@@ -122,6 +126,9 @@ def _finished(result: Tensor, requires_grad: bool) -> Tensor:
 
 def normal(mean: Any, std: Any = 1.0, size: Sequence[int] | None = None, *, generator: Any = None) -> Tensor:
     """Normal numbers whose mean and std are given for each: tensors that broadcast, or numbers with a size.
+
+    Raises TypeError for numbers without a size or tensors with one, RuntimeError for a negative std or a dtype
+    that is not floating.
 
     >>> norch.normal(norch.tensor([1.0, 2.0]), 0.0)
     tensor([1., 2.])

@@ -46,6 +46,8 @@ class Rearranging:
     def roll(self: Any, shifts: Any, dims: Any = None) -> Any:
         """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat.
 
+        Raises RuntimeError where there are not as many shifts as dims.
+
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])
         """
@@ -61,6 +63,8 @@ class Rearranging:
 
     def repeat(self: Any, *repeats: Any) -> Any:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
+
+        Raises RuntimeError for fewer numbers than dimensions, or a negative one.
 
         >>> norch.tensor([1, 2]).repeat(2, 2)
         tensor([[1, 2, 1, 2],
@@ -89,6 +93,8 @@ class Rearranging:
 
     def repeat_interleave(self: Any, repeats: int, dim: Any = None) -> Any:
         """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
+
+        Raises RuntimeError for a negative number.
 
         >>> norch.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])

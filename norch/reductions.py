@@ -76,6 +76,8 @@ class Reductions:
     ) -> Any:
         """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased).
 
+        Raises RuntimeError for a dtype that is not floating.
+
         >>> norch.tensor([1.0, 3.0]).var()
         tensor([2.])
         """

@@ -68,6 +68,8 @@ class Selection:
     def take_along_dim(self: Any, indices: Any, dim: Any = None) -> Any:
         """`gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
 
+        Raises ShapeError where the two differ in the number of dimensions.
+
         >>> x = norch.tensor([[5, 1], [2, 8]])
         >>> x.take_along_dim(x.argsort(1), 1)
         tensor([[1, 5],
@@ -148,6 +150,8 @@ class Selection:
     def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
+        Raises ShapeError for a source of another shape than the slices that are added to.
+
         >>> norch.zeros(3).index_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
@@ -170,7 +174,8 @@ class Selection:
     def index_put_(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
         """`self[indices] = values`, or += with `accumulate`, which adds every value where places repeat.
 
-        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts.
+        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts. Raises
+        TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
 
         >>> norch.zeros(2, 2).index_put_((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
         tensor([[0., 5.],
@@ -293,6 +298,8 @@ class Selection:
 
     def diag(self: Any, diagonal: int = 0) -> Any:
         """The diagonal of a matrix as a vector, or a matrix of zeros with a vector on its diagonal; both are copies.
+
+        Raises RuntimeError for more than two dimensions.
 
         >>> norch.tensor([[1, 2], [3, 4]]).diag()
         tensor([1, 4])

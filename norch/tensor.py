@@ -261,6 +261,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def detach_(self) -> Tensor:
         """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
 
+        Raises RuntimeError for a view, which its base would not follow.
+
         >>> x = norch.ones(2, requires_grad=True)
         >>> (2 * x).detach_().grad_fn is None
         True
@@ -290,6 +292,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
+
+        Raises RuntimeError for a tensor that requires no gradient.
 
         >>> x = norch.Tensor([1, 2], requires_grad=True)
         >>> handle = x.register_hook(lambda gradient: 10 * gradient)
@@ -400,6 +404,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None.
 
+        Raises ValueError for neither.
+
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
         """
@@ -411,7 +417,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
 
     def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
-        """In place: each element moved into [min, max].
+        """In place: each element moved into [min, max]. Raises ValueError for neither bound.
 
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
@@ -483,7 +489,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self @ check_tensor(other, "matmul")
 
     def mm(self, other: Tensor) -> Tensor:
-        """The product of two matrices.
+        """The product of two matrices. Raises ShapeError for anything but [m, k] and [k, n].
 
         >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
         tensor([[11]])
@@ -606,7 +612,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return flat[0] if self.ndim == 0 else flat
 
     def item(self) -> Any:
-        """The value of a tensor of one element, as a Python number.
+        """The value of a tensor of one element, as a Python number. Raises RuntimeError for more elements, or none.
 
         >>> norch.tensor([2.5]).item()
         2.5

@@ -94,6 +94,8 @@ class Views:
     def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
         """One dimension as several, of which one may be -1: the inverse of `flatten`.
 
+        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for none.
+
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
         """
@@ -110,7 +112,7 @@ class Views:
         return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
 
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-        """The dimensions from start_dim to end_dim as one.
+        """The dimensions from start_dim to end_dim as one. Raises RuntimeError where start_dim comes after end_dim.
 
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
@@ -134,7 +136,7 @@ class Views:
         return view(self, lib.transpose_tensor(self._ptr, a, b), f.TransposeBackward, a, b)
 
     def t(self: Any) -> Any:
-        """A matrix transposed; fewer dimensions stay as they are.
+        """A matrix transposed; fewer dimensions stay as they are. Raises RuntimeError for more than two dimensions.
 
         >>> norch.ones(2, 3).t().shape
         norch.Size([3, 2])
@@ -157,6 +159,8 @@ class Views:
     def mT(self: Any) -> Any:
         """The last two dimensions exchanged: each matrix of a batch transposed.
 
+        Raises RuntimeError for fewer than two dimensions.
+
         >>> norch.ones(5, 2, 3).mT.shape
         norch.Size([5, 3, 2])
         """
@@ -166,6 +170,8 @@ class Views:
 
     def movedim(self: Any, source: Any, destination: Any) -> Any:
         """Dimensions moved to other places, one or as many as there are destinations; the others keep their order.
+
+        Raises RuntimeError for places that repeat, or are not as many as the dimensions.
 
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
@@ -262,6 +268,9 @@ class Views:
     def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
+        Raises ShapeError where sizes do not add up, RuntimeError for a size below 1 or a tensor of no
+        dimensions.
+
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
         """
@@ -284,6 +293,8 @@ class Views:
     def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
+        Raises RuntimeError for fewer than one, or for a tensor of no dimensions.
+
         >>> norch.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
@@ -300,6 +311,8 @@ class Views:
     def unbind(self: Any, dim: int = 0) -> Any:
         """A tuple of the views that `select` gives for each index of a dimension.
 
+        Raises RuntimeError for a tensor of no dimensions.
+
         >>> norch.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
         """
@@ -310,6 +323,8 @@ class Views:
 
     def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
+
+        Raises RuntimeError for fewer than two dimensions, or one dimension twice.
 
         >>> norch.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])

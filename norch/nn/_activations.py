@@ -42,6 +42,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
     u = sqrt(2 / pi) * (x + 0.044715 x^3), here as sigmoid(2u), which is the same and keeps its digits for x < 0.
+    Raises RuntimeError for another approximation.
 
     >>> F.gelu(norch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
@@ -79,6 +80,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x moved into [min_val, max_val]; the gradient is 0 from the bounds on (that of `clamp` is 1 on them).
+
+    Raises ValueError where min_val > max_val.
 
     >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])

@@ -68,8 +68,8 @@ def layer_norm(
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of the sizes `normalized_shape`.
 
-    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer normalization"
-    (2016).
+    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer
+    normalization" (2016). Raises ShapeError for an input that does not end in that shape.
 
     >>> F.layer_norm(norch.tensor([[1.0, 3.0], [10.0, 30.0]]), [2])
     tensor([[-1.0000,  1.0000],
@@ -92,7 +92,8 @@ def group_norm(
 ) -> Tensor:
     """layer_norm over each of `num_groups` parts of the channels of x [N, C, ...]; weight and bias are [C].
 
-    Formula: Wu and He, "Group normalization" (2018).
+    Formula: Wu and He, "Group normalization" (2018). Raises ShapeError where the channels do not divide into the
+    groups.
 
     >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])

@@ -122,6 +122,8 @@ def _implicit_dim(x: Tensor) -> int:
 def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
     """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1.
 
+    Raises RuntimeError for a class out of range.
+
     >>> F.one_hot(norch.tensor([0, 2]))
     tensor([[1, 0, 0],
             [0, 0, 1]])

@@ -16,7 +16,7 @@ from norch.utils import utils
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Draw each element from `random.uniform(a, b)`, in row order.
+    """Draw each element from `random.uniform(a, b)`, in row order. Raises ValueError where a > b.
 
     >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
     >>> x.abs().max() <= 1
@@ -29,6 +29,8 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Draw each element from the normal distribution, by `random.gauss(mean, std)` in row order.
+
+    Raises ValueError for a negative std.
 
     >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
     tensor([5., 5.])
@@ -67,7 +69,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Set a matrix to 1 on its diagonal and 0 elsewhere.
+    """Set a matrix to 1 on its diagonal and 0 elsewhere. Raises ValueError for anything but two dimensions.
 
     >>> nn.init.eye_(norch.empty(2, 2))
     tensor([[1., 0.],
@@ -82,6 +84,8 @@ def eye_(tensor: Tensor) -> Tensor:
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The factor that keeps a signal's variance through a nonlinearity; `param` is the slope of leaky_relu.
+
+    Raises ValueError for an unknown nonlinearity.
 
     >>> nn.init.calculate_gain("relu")
     1.4142135623730951

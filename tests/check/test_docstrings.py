@@ -1,4 +1,4 @@
-"""Every public name has a docstring that says what it does, and an example that runs and shows what it says.
+"""Every public name has a docstring that says what it does and what it raises, and an example that runs.
 
 Public are the names of the modules below, the methods and attributes of Tensor, and those of the other classes there.
 Of a method or attribute of another class than Tensor a docstring is asked for, and the example of its class serves.
@@ -10,6 +10,7 @@ import doctest
 import importlib
 import inspect
 import random
+import re
 import types
 
 import pytest
@@ -92,6 +93,24 @@ def test_every_name_has_an_example():
         if ">>>" not in text_of(value) and not (inspect.isclass(value) and issubclass(value, Exception))
     ]
     assert sorted(missing) == []
+
+
+def raised(value):
+    """The errors that a function's own body raises."""
+    function = value.fget if isinstance(value, property) else inspect.unwrap(value)
+    if not inspect.isfunction(function):
+        return set()
+    return set(re.findall(r"raise (?:\w+\.)*(\w+Error)\b", inspect.getsource(function)))
+
+
+def test_every_function_tells_its_errors():
+    """By name, where it raises them itself; NotImplementedError is what an abstract method is."""
+    untold = [
+        f"{name}: {', '.join(sorted(raised(value)))}"
+        for name, value in ILLUSTRATED.items()
+        if raised(value) - {"NotImplementedError"} and not re.search(r"\bRaises\b|\w+Error", text_of(value))
+    ]
+    assert sorted(untold) == []
 
 
 def examples():
