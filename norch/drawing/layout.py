@@ -57,7 +57,8 @@ def _layers(count: int, edges: list[tuple[int, int]]) -> list[int]:
     height = [0] * count
     for source, target in sorted(edges, key=lambda edge: -edge[1]):  # users first: their height is final
         height[source] = max(height[source], height[target] + 1)
-    return [max(height) - h for h in height]
+    highest = max(height)
+    return [highest - h for h in height]
 
 
 def _points(edges: list[tuple[int, int]], layer: list[int]) -> list[list[int]]:
