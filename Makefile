@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races emulated clean help FORCE
+.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -46,7 +46,7 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))
+BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -83,7 +83,7 @@ ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_conv.cpp cpu_pool.cpp cpu_norm.cpp \
-                  cpu_optim.cpp matmul.cpp)
+                  cpu_optim.cpp cpu_random.cpp matmul.cpp)
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
@@ -99,8 +99,9 @@ else ifeq ($(CUDA),emu)
 OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
 
-# Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
-INSTALLED := $(if $(SANITIZE)$(filter emu,$(CUDA)),,yes)
+# Variants that are sanitized, emulated or for another MACHINE stay out of the package:
+# NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+INSTALLED := $(if $(SANITIZE)$(MACHINE)$(filter emu,$(CUDA)),,yes)
 all: $(LIBRARY)
 	@echo "CUDA: $(CUDA_NOTE) ($(CUDA_WHY))"
 ifeq ($(INSTALLED),yes)
@@ -119,7 +120,7 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
+$(BUILD)/cpu_fill.o $(ISAS:%=$(BUILD)/cpu_random.%.o): FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
@@ -210,6 +211,7 @@ check:
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
 	@$(MAKE) races
+	@$(MAKE) aarch64
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
@@ -245,6 +247,21 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
+# The plain vector code on another processor, in an emulator: right, and with the same random numbers as here.
+AARCH64 := build/cpu-aarch64
+ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64-static)),)
+aarch64:
+	@echo "not run: aarch64 (Debian, Ubuntu: apt install g++-aarch64-linux-gnu qemu-user-static)"
+else
+aarch64: all
+	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
+	$(CXX) -std=c++17 -O1 -o $(BUILD)/portable tests/check/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -o $(AARCH64)/portable tests/check/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
+	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
+endif
+
 # The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
 emulated: .venv-check/ready
 	@$(MAKE) CUDA=emu all
@@ -277,7 +294,7 @@ help:
 	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
+	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64 in qemu"
 	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

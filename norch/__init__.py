@@ -76,6 +76,6 @@ double = float64
 int = int32  # noqa: A001
 long = int64
 
-from . import cuda, nn, optim  # noqa: E402  (they use the names above)
+from . import cuda, nn, optim, utils  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"

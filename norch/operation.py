@@ -93,10 +93,14 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             if b is NotImplemented:
                 return NotImplemented
             other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
-        result = wrap(function(self._ptr, b._ptr) or raise_error())
+        result = _new(Tensor)  # wrap() and node() written out: what every operation passes through makes no calls
+        result._ptr = function(self._ptr, b._ptr) or raise_error()
+        result._edge = result.grad = None
         x, y = self._edge, b._edge
         if (x or y) and backward is not None and mode.enabled:
-            record(result, node(backward, (self, other)), (x, y))
+            made = _new(backward)
+            made.input = self, other
+            record(result, made, (x, y))
         return result
 
     def reflected(self: Any, other: Any) -> Any:

@@ -143,7 +143,7 @@ def save(obj: Any, f: Any) -> None:
     with _written(f) as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for name in order:
-            _write_elements(file, tensors[name])
+            write_elements(file, tensors[name])
 
 
 def _ends(sizes: list[int]) -> list[int]:
@@ -154,7 +154,7 @@ def _ends(sizes: list[int]) -> list[int]:
     return ends
 
 
-def _write_elements(file: Any, tensor: Tensor) -> None:
+def write_elements(file: Any, tensor: Tensor) -> None:
     source = tensor.detach().cpu().contiguous()
     if source.nbytes:
         rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
@@ -257,7 +257,7 @@ def _load(file: Any, map_location: Any) -> Any:
         return tensor.to(wanted)
 
     data = file.tell()
-    tensors = {name: _read_tensor(file, data, *entry) for name, entry in entries.items()}
+    tensors = {name: read_tensor(file, data, *entry) for name, entry in entries.items()}
     if _STRUCTURE not in metadata:
         return {name: place(tensor, "cpu") for name, tensor in tensors.items()}
     try:
@@ -347,7 +347,7 @@ def _check_spans(entries: dict[str, tuple[dtype, list[int], int, int]], availabl
         raise ValueError(f"it {what}: its tensors take {position} bytes, but {available} follow the header")
 
 
-def _read_tensor(file: Any, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
+def read_tensor(file: Any, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
     tensor = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, 0) or raise_error())
     if end > begin:
         file.seek(data + begin)

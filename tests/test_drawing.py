@@ -294,10 +294,21 @@ def test_blocks_that_repeat_are_folded():
     assert lines[-1].split() == words[-1]
 
 
-def test_the_steps_of_a_recurrent_layer_are_folded():
-    output, _ = nn.LSTM(4, 8)(norch.zeros(30, 2, 4))
-    text = str(norch.draw_graph(output.sum(), max_nodes=70))
-    assert "the 16 operations before, 29 times more (116 part, 87 sigmoid, 87 mul, 174 others)" in text
+def test_the_steps_of_a_recurrent_cell_are_folded():
+    cell, state = nn.LSTMCell(4, 8), None
+    for x in norch.zeros(30, 2, 4):
+        state = cell(x, state)
+    text = str(norch.draw_graph(state[0].sum(), max_nodes=40))
+    assert "the 17 operations before, 29 times more (116 part, 87 sigmoid, 87 mul, 203 others)" in text
+
+
+def test_the_layers_of_a_transformer_are_folded():
+    layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
+    encoder = nn.TransformerEncoder(layer, num_layers=6)
+    drawing = norch.draw_graph(encoder(norch.ones(2, 5, 8)).sum(), params=encoder, max_nodes=60)
+    assert "operations before, 5 times more (" in str(drawing) and "60 leaves)" in str(drawing)
+    assert "layers.0.self_attn.in_proj_weight" in str(drawing) and "layers.1." not in str(drawing)
+    boxes_of(drawing.svg)
 
 
 def random_graph(rng, size):

@@ -172,6 +172,92 @@ def test_first_and_second_derivatives_of_cross_entropy(target, options):
     assert gradgradcheck(loss, (float64(LOGITS),))
 
 
+def log_softmax(values):
+    scale = math.log(sum(math.exp(x) for x in values))
+    return [x - scale for x in values]
+
+
+def of_classes(rows, target, weight=(1.0, 1.0, 1.0), ignore_index=-100, label_smoothing=0.0):
+    """Cross-entropy by its definition: the loss of each sample, and the weights that a mean divides by."""
+    losses, shares = [], []
+    for row, label in zip(rows, target):
+        share = 0.0 if label == ignore_index else weight[label]
+        log_p = log_softmax(row)
+        even = sum(w * x for w, x in zip(weight, log_p)) / 3 if label != ignore_index else 0.0
+        hard = share * log_p[label] if share else 0.0
+        losses.append(-(1 - label_smoothing) * hard - label_smoothing * even)
+        shares.append(share)
+    return losses, shares
+
+
+OPTIONS = [
+    {},
+    {"ignore_index": 1},
+    {"weight": [1.0, 2.0, 5.0]},
+    {"weight": [0.0, 2.0, 5.0], "ignore_index": 1},
+    {"label_smoothing": 0.3},
+    {"label_smoothing": 0.3, "ignore_index": 2},
+    {"label_smoothing": 1.0, "weight": [1.0, 2.0, 5.0], "ignore_index": 0},
+]
+SAMPLES = [[1.0, 2.0, 3.0], [1.0, 0.0, 0.0], [-2.0, 0.5, 1.0], [0.0, 3.0, -1.0]]
+TARGET = [2, 1, 0, 0]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+def test_losses_of_classes_with_every_option(name, reduction, options, device):
+    if name == "nll_loss" and "label_smoothing" in options:
+        return
+    losses, shares = of_classes(SAMPLES, TARGET, **options)
+    expected = {"none": losses, "sum": [sum(losses)], "mean": [sum(losses) / sum(shares)]}[reduction]
+    given = {key: norch.Tensor(value, device) if key == "weight" else value for key, value in options.items()}
+    rows = SAMPLES if name == "cross_entropy" else [log_softmax(row) for row in SAMPLES]
+    logits, target = norch.Tensor(rows, device, requires_grad=True), norch.tensor(TARGET, device=device)
+    kind = {"cross_entropy": nn.CrossEntropyLoss, "nll_loss": nn.NLLLoss}[name]
+    loss = getattr(F, name)(logits, target, reduction=reduction, **given)
+    close(loss, expected)
+    close(kind(reduction=reduction, **given)(logits, target), expected)
+
+    # [N, C, d1, d2] = [2, 3, 1, 2]: the same samples, their classes along dimension 1
+    images = logits.reshape(2, 1, 2, 3).permute(0, 3, 1, 2)
+    nested = [[losses[:2]], [losses[2:]]] if reduction == "none" else expected
+    spread = getattr(F, name)(images, target.reshape(2, 1, 2), reduction=reduction, **given)
+    close(spread, nested)
+    assert spread.device == logits.device
+
+    (2 * loss).sum().backward()
+    of_rows = logits.grad
+    logits.grad = None
+    (2 * spread).sum().backward()
+    close(logits.grad, of_rows.tolist())
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=repr)
+def test_derivatives_with_every_option(options):
+    given = {key: float64(value).detach() if key == "weight" else value for key, value in options.items()}
+    images = float64([[[[1.0, 0.5]], [[2.0, 0.0]], [[3.0, -1.0]]], [[[-2.0, 0.0]], [[0.5, 3.0]], [[1.0, -1.0]]]])
+    target = norch.tensor([[[2, 1]], [[0, 0]]])
+
+    def loss(logits):
+        return F.cross_entropy(logits, target, **given)
+
+    assert gradcheck(loss, (images,)) and gradgradcheck(loss, (images,))
+    if "label_smoothing" not in options:
+        assert gradcheck(lambda x: F.nll_loss(x, target, **given), (images,))
+
+
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.3}, {"weight": [1.0, 2.0, 5.0], "label_smoothing": 0.3}])
+def test_derivatives_of_class_probabilities(options):
+    given = {key: float64(value).detach() if key == "weight" else value for key, value in options.items()}
+    target = float64([[0.2, 0.3, 0.5], [0.9, 0.1, 0.2]])
+
+    def loss(logits, target):
+        return F.cross_entropy(logits, target, **given)
+
+    assert gradcheck(loss, (float64(LOGITS), target)) and gradgradcheck(loss, (float64(LOGITS), target))
+
+
 def test_derivative_by_the_target_probabilities():
     logits = norch.tensor(LOGITS, dtype=norch.float64)
     assert gradcheck(lambda target: F.cross_entropy(logits, target), (float64([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]),))

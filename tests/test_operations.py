@@ -31,7 +31,7 @@ from operations import (
 
 import norch
 from norch import _C
-from norch.autograd import convolution, functions, fused, normalization, pooling
+from norch.autograd import convolution, functions, fused, losses, normalization, pooling
 
 # ---- the table is whole ----------------------------------------------------------------------------------------------
 
@@ -41,19 +41,27 @@ def test_every_operation_of_the_library_has_a_row():
     assert set(operations["unary"]) == {row.c_row for row in UNARY}
     assert set(operations["binary"]) == {row.c_row for row in BINARY}
     assert set(operations["derivative"]) <= {f"{row.c_row}_backward" for row in UNARY if row.backward}
+    assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 
 TESTED_IN_TEST_FUSED = {"LinearBackward", "MSEBackward", "CrossEntropyBackward"}
+TESTED_IN_TEST_PAIR_LOSSES = {
+    "share": "ShareBackward",
+    "huber": "HuberBackward",
+    "bce": "BCEBackward",
+    "bce_with_logits": "BCEWithLogitsBackward",
+}
 
 
 def test_every_backward_class_has_a_row():
     """Classes that others derive from stand for no operation; test_gradients tests ToBackward by itself."""
-    modules = (functions, fused, convolution, pooling, normalization)
+    modules = (functions, fused, losses, convolution, pooling, normalization)
     classes = {name: kind for module in modules for name, kind in vars(module).items() if name.endswith("Backward")}
     derivatives = {name for name, kind in classes.items() if not kind.__subclasses__()}
     tested = {row.backward for row in ELEMENTWISE + REDUCTIONS} | {name for row in CASES for name in row.backward}
-    assert derivatives == tested - {""} | {"ToBackward"} | TESTED_IN_TEST_FUSED
+    tested |= {"ToBackward"} | TESTED_IN_TEST_FUSED | set(TESTED_IN_TEST_PAIR_LOSSES.values())
+    assert derivatives == tested - {""}
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

@@ -64,13 +64,13 @@ def test_the_default_rate_is_the_article_s():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_every_shape_dtype_and_layout_in_one_call(dtype):
-    dtype = getattr(norch, dtype)
-    grid = norch.arange(6, dtype=dtype).reshape(2, 3)
-    parameters = [nn.Parameter(grid.clone()), nn.Parameter(grid.clone().T), nn.Parameter(norch.zeros(0, dtype=dtype))]
+def test_every_shape_dtype_and_layout_in_one_call(dtype, device):
+    like = {"dtype": getattr(norch, dtype), "device": device}
+    grid = norch.arange(6, **like).reshape(2, 3)
+    parameters = [nn.Parameter(grid.clone()), nn.Parameter(grid.clone().T), nn.Parameter(norch.zeros(0, **like))]
     parameters[0].grad = grid.T.contiguous().T
-    parameters[1].grad = norch.ones(1, 1, dtype=dtype).expand(3, 2)
-    parameters[2].grad = norch.zeros(0, dtype=dtype)
+    parameters[1].grad = norch.ones(1, 1, **like).expand(3, 2)
+    parameters[2].grad = norch.zeros(0, **like)
     optimizer = optim.SGD(parameters, lr=0.5, momentum=0.5)
     optimizer.step()
     assert parameters[0].tolist() == [[0.0, 0.5, 1.0], [1.5, 2.0, 2.5]]
@@ -268,6 +268,14 @@ def test_training_keeps_live_bytes_flat():
     assert train(5) == train(50)
 
 
+def step_of(parameter, gradient):
+    """A step with a gradient as it comes, past the checks of `.grad`."""
+    optimizer = optim.SGD([nn.Parameter([1.0])])
+    optimizer.param_groups[0]["params"] = [parameter]
+    parameter.__dict__["grad"] = gradient
+    optimizer.step()
+
+
 PARAMETER = nn.Parameter([1.0])
 
 
@@ -285,6 +293,8 @@ PARAMETER = nn.Parameter([1.0])
         (lambda: optim.SGD([{"params": [PARAMETER], "lr": -3}]), ValueError, "-3"),
         (lambda: optim.SGD([PARAMETER], lr=-0.1), ValueError, "learning rate: -0.1"),
         (lambda: optim.SGD([PARAMETER], lr=math.nan), ValueError, "nan"),
+        (lambda: step_of(norch.Tensor([1.0]), norch.ones(2)), RuntimeError, r"\[1\], .* has a gradient of shape \[2\]"),
+        (lambda: step_of(norch.tensor([1]), norch.tensor([1])), RuntimeError, "sgd: a parameter has dtype int64"),
         (lambda: optim.SGD([PARAMETER], lr="fast"), TypeError, "str"),
         (lambda: optim.SGD([PARAMETER], momentum=-1), ValueError, "momentum value: -1"),
         (lambda: optim.SGD([PARAMETER], weight_decay=-1), ValueError, "weight_decay value: -1"),

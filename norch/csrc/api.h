@@ -46,7 +46,7 @@ API int synchronize(int32_t device);        // waits until all work queued on a 
 API void empty_device_cache();              // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();              // how the library was built, or what the driver said
 API const char* list_operations(
-    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives
+    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives; 5: losses
 
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
@@ -103,6 +103,7 @@ UNARY_OPS(DECLARE_UNARY)
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2);
 BINARY_OPS(DECLARE_BINARY)
 DERIVATIVE_OPS(DECLARE_BINARY)
+LOSS_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
 #define DECLARE_TERNARY(name, first, formula)                                      \

@@ -152,6 +152,7 @@ UNARY_OPS(UNARY_CPU)
     }
 BINARY_OPS(BINARY_CPU)
 DERIVATIVE_OPS(BINARY_CPU)
+LOSS_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
 //

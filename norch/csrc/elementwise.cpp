@@ -292,6 +292,7 @@ UNARY_OPS(DEFINE_UNARY)
     }
 BINARY_OPS(DEFINE_BINARY)
 DERIVATIVE_OPS(DEFINE_BINARY)
+LOSS_OPS(DEFINE_BINARY)
 
 #define DEFINE_TERNARY(name, first, formula)                                                                                 \
     static const TernaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                                       \
@@ -311,7 +312,8 @@ const char* list_operations(int32_t arity) {
     if (arity == 1) return UNARY_OPS(NAME);
     if (arity == 2) return BINARY_OPS(NAME);
     if (arity == 3) return TERNARY_OPS(NAME);
-    return DERIVATIVE_OPS(NAME);
+    if (arity == 4) return DERIVATIVE_OPS(NAME);
+    return LOSS_OPS(NAME);
 #undef NAME
 }
 

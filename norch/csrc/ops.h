@@ -95,6 +95,17 @@ enum Rule {
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
     OP(tanh_backward, REAL, x * (T(1) - y * y))
 
+// What an element adds to a loss, and the slope of that along x: norch/autograd/losses.py calls them. Of huber, x is the
+// difference of prediction and target and y the delta; of bce, x is the prediction and y the target; of share, x is a
+// probability or weight and y a logarithm: a share of 0 is 0 even of infinity.
+#define LOSS_OPS(OP)                                                    \
+    OP(share, REAL, (x == T(0)) & (y == y) ? T(0) : x * y)              \
+    OP(huber, REAL, formula::huber(x, y))                               \
+    OP(bce, REAL, formula::bce(x, y))                                   \
+    OP(bce_slope, REAL, formula::bce_slope(x, y))                       \
+    OP(bce_with_logits, REAL, formula::bce_with_logits(x, y))           \
+    OP(bce_with_logits_slope, REAL, formula::bce_with_logits_slope(x, y))
+
 // The second column is the type of the first operand, c; x and y have the dtype of the result.
 #define TERNARY_OPS(OP)                                   \
     OP(where, bool, c ? x : y)                            \
@@ -217,6 +228,41 @@ template <class T> HOST_DEVICE T fmod(T x, T y) {
 template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
     T raised = (x < low) | (low != low) ? low : x;
     return (raised > high) | (high != high) ? high : raised;
+}
+
+// ---- Losses
+
+// log(1 + x) for x from -1 to 1, as exact as log: what 1 + x rounds away is made up for by x / ((1 + x) - 1) (W. Kahan).
+// Unlike the C library's log1p it stands in a loop that becomes vectors.
+template <class T> HOST_DEVICE T log_1_plus(T x) {
+    const T sum = T(1) + x;
+    return sum == T(1) ? x : log(sum) * (x / (sum - T(1)));
+}
+
+template <class T> HOST_DEVICE T huber(T x, T delta) {
+    const T size = x < T(0) ? -x : x;
+    return size <= delta ? T(0.5) * x * x : delta * (size - T(0.5) * delta);
+}
+
+// No logarithm is below -100, so that a certain prediction that is wrong costs 100, not infinity.
+template <class T> HOST_DEVICE T bce(T x, T y) {
+    const T yes = log(x), no = log_1_plus(-x);
+    return -(y * (yes < T(-100) ? T(-100) : yes) + (T(1) - y) * (no < T(-100) ? T(-100) : no));
+}
+template <class T> HOST_DEVICE T bce_slope(T x, T y) {
+    const T spread = x * (T(1) - x);
+    return (x - y) / (spread < T(1e-12) ? T(1e-12) : spread);
+}
+
+// (1 - y) log(1 + e^x) + y log(1 + e^-x), where no exponential can overflow
+template <class T> HOST_DEVICE T bce_with_logits(T x, T y) {
+    const T rest = log_1_plus(exp(x < T(0) ? x : -x));
+    return (T(1) - y) * ((x > T(0) ? x : T(0)) + rest) + y * ((x < T(0) ? -x : T(0)) + rest);
+}
+// sigmoid(x) - y, written (1 - y) sigmoid(x) - y sigmoid(-x), which loses no digits where the prediction is right
+template <class T> HOST_DEVICE T bce_with_logits_slope(T x, T y) {
+    const T e = exp(x < T(0) ? x : -x), large = T(1) / (T(1) + e), small = e * large;
+    return (T(1) - y) * (x < T(0) ? small : large) - y * (x < T(0) ? large : small);
 }
 
 }  // namespace formula

@@ -1,8 +1,18 @@
 """Layers, losses and what they are made of."""
 
-from . import functional, init
+from . import functional, init, utils
 from .activation import ELU, GELU, Hardtanh, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh
-from .loss import CrossEntropyLoss, MSELoss
+from .loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+)
 from .module import Module
 from .modules import (
     GRU,
@@ -37,15 +47,20 @@ from .modules import (
     ParameterList,
     RNNCell,
     Sequential,
+    TransformerEncoder,
+    TransformerEncoderLayer,
     Unfold,
 )
 from .parameter import Parameter
+from .summary import summary
 
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AvgPool1d",
     "AvgPool2d",
+    "BCELoss",
+    "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "Conv1d",
@@ -63,7 +78,10 @@ __all__ = [
     "GRUCell",
     "GroupNorm",
     "Hardtanh",
+    "HuberLoss",
     "Identity",
+    "KLDivLoss",
+    "L1Loss",
     "LSTM",
     "LSTMCell",
     "LayerNorm",
@@ -77,6 +95,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiheadAttention",
+    "NLLLoss",
     "Parameter",
     "ParameterDict",
     "ParameterList",
@@ -86,10 +105,15 @@ __all__ = [
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SmoothL1Loss",
     "Softmax",
     "Softplus",
     "Tanh",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unfold",
     "functional",
     "init",
+    "summary",
+    "utils",
 ]

@@ -1,10 +1,15 @@
-"""Loss functions as modules."""
+"""Loss functions as modules; the formulas are in `functional`.
+
+`reduction` says what becomes of the losses of the elements: "mean", "sum", or "none", which returns each.
+"""
 
 from __future__ import annotations
 
 from norch.tensor import Tensor
 
 from . import functional as F
+from ._classification import check_smoothing
+from ._reduction import check_reduction
 from .module import Module
 
 
@@ -17,10 +22,125 @@ class MSELoss(Module):
 
     def __init__(self, reduction: str = "mean"):
         super().__init__()
-        self.reduction = F.check_reduction(reduction)
+        self.reduction = check_reduction(reduction)
 
     def forward(self, predictions, labels):
         return F.mse_loss(predictions, labels, self.reduction)
+
+
+class L1Loss(Module):
+    """|input - target|; both of one shape.
+
+    >>> nn.L1Loss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([1.])
+    """
+
+    def __init__(self, *, reduction: str = "mean"):
+        super().__init__()
+        self.reduction = check_reduction(reduction)
+
+    def forward(self, input, target):
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(Module):
+    """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target.
+
+    >>> nn.SmoothL1Loss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
+    tensor([0.1250, 9.5000])
+    """
+
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0):
+        super().__init__()
+        self.reduction = check_reduction(reduction)
+        self.beta = beta
+
+    def forward(self, input, target):
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(Module):
+    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target.
+
+    >>> nn.HuberLoss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
+    tensor([0.1250, 9.5000])
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+        super().__init__()
+        self.reduction = check_reduction(reduction)
+        self.delta = delta
+
+    def forward(self, input, target):
+        return F.huber_loss(input, target, self.reduction, self.delta)
+
+
+class BCELoss(Module):
+    """-(target log(input) + (1 - target) log(1 - input)) for probabilities; see `functional.binary_cross_entropy`.
+
+    >>> nn.BCELoss()(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
+    tensor([0.3993])
+    """
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.reduction = check_reduction(reduction)
+
+    def forward(self, input, target):
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(Module):
+    """BCELoss of sigmoid(input), safe for large logits; see `functional.binary_cross_entropy_with_logits`.
+
+    >>> nn.BCEWithLogitsLoss()(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
+    tensor([0.3466])
+    """
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None):
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+        self.reduction = check_reduction(reduction)
+
+    def forward(self, input, target):
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
+        )
+
+
+class KLDivLoss(Module):
+    """target (log(target) - input), for an input of log-probabilities; see `functional.kl_div` for "batchmean".
+
+    >>> nn.KLDivLoss(reduction="sum")(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]))
+    tensor([0.6931])
+    """
+
+    def __init__(self, *, reduction: str = "mean", log_target: bool = False):
+        super().__init__()
+        self.reduction = reduction if reduction == "batchmean" else check_reduction(reduction)
+        self.log_target = log_target
+
+    def forward(self, input, target):
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class NLLLoss(Module):
+    """-input[class] of each sample, for log-probabilities; see `functional.nll_loss`.
+
+    >>> nn.NLLLoss()(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
+    tensor([0.1000])
+    """
+
+    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"):
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.reduction = check_reduction(reduction)
+
+    def forward(self, input, target):
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(Module):
@@ -41,12 +161,12 @@ class CrossEntropyLoss(Module):
         super().__init__()
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
-        self.reduction = F.check_reduction(reduction)
-        self.label_smoothing = F.check_smoothing(label_smoothing)
+        self.reduction = check_reduction(reduction)
+        self.label_smoothing = check_smoothing(label_smoothing)
 
-    def forward(self, logits, target):
+    def forward(self, input, target):
         return F.cross_entropy(
-            logits,
+            input,
             target,
             self.weight,
             ignore_index=self.ignore_index,

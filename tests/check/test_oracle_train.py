@@ -1,7 +1,8 @@
-"""Losses, optimizers and schedulers against torch: values, gradients, whole trainings and resumed ones."""
+"""norch.nn's losses, norch.optim and its schedulers against torch: values, derivatives, whole and resumed trainings."""
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -24,7 +25,8 @@ def to_torch(value):
 def to_norch(value):
     """The inverse of to_torch."""
     if isinstance(value, torch.Tensor):
-        return norch.tensor(value.tolist(), dtype=getattr(norch, str(value.dtype).replace("torch.", "")))
+        dtype = getattr(norch, str(value.dtype).replace("torch.", ""))
+        return norch.tensor(value.tolist(), dtype=dtype).reshape(tuple(value.shape))
     if isinstance(value, dict):
         return {key: to_norch(inner) for key, inner in value.items()}
     return [to_norch(inner) for inner in value] if isinstance(value, list) else value
@@ -33,7 +35,7 @@ def to_norch(value):
 def assert_same(mine, theirs, dtype, scale=1.0):
     """Equal in shape, but for the [1] of norch's scalars, and in every element within the tolerance of the dtype."""
     assert str(mine.dtype) == f"norch.{dtype}"
-    assert list(mine.shape) == (list(theirs.shape) or [1])
+    assert mine.shape == theirs.shape or (mine.shape == [1] and theirs.ndim == 0)
     tolerance = TOLERANCE[dtype] * scale
     actual = to_torch(mine.detach()).reshape(theirs.shape)
     torch.testing.assert_close(actual, theirs.detach(), rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -166,3 +168,340 @@ def test_each_goes_on_from_the_other_s_state(name, options):
     for _ in range(3):
         fresh.step()
         fresh.check()
+
+
+# ---- Losses ----------------------------------------------------------------------------------------------------------
+
+REDUCTIONS = ["none", "mean", "sum"]
+SHAPES = [(4,), (3, 5), (2, 3, 4), (0, 3)]
+
+real = (-3.0, 3.0)
+wide = (-60.0, 60.0)
+unit = (0.01, 0.99)
+logarithm = (-4.0, 0.0)
+
+# name, ranges of input and target, shapes of the tensors among the options (of an input's shape), other options
+DISTANCES = [
+    ("mse_loss", real, real, {}, {}),
+    ("l1_loss", real, real, {}, {}),
+    *(("smooth_l1_loss", real, real, {}, {"beta": beta}) for beta in (1.0, 0.3, 2.5, 0.0)),
+    *(("huber_loss", real, real, {}, {"delta": delta}) for delta in (1.0, 0.3, 2.5)),
+    ("binary_cross_entropy", unit, unit, {}, {}),
+    ("binary_cross_entropy", unit, unit, {"weight": lambda shape: shape}, {}),
+    ("binary_cross_entropy", unit, unit, {"weight": lambda shape: shape[-1:]}, {}),
+    ("binary_cross_entropy_with_logits", real, unit, {}, {}),
+    ("binary_cross_entropy_with_logits", wide, unit, {}, {}),
+    ("binary_cross_entropy_with_logits", real, unit, {"weight": lambda shape: shape}, {}),
+    ("binary_cross_entropy_with_logits", wide, unit, {"pos_weight": lambda shape: shape[-1:]}, {}),
+    (
+        "binary_cross_entropy_with_logits",
+        real,
+        unit,
+        {"weight": lambda shape: shape[-1:], "pos_weight": lambda shape: shape},
+        {},
+    ),
+    ("kl_div", logarithm, unit, {}, {}),
+    ("kl_div", logarithm, logarithm, {}, {"log_target": True}),
+    ("kl_div", logarithm, unit, {}, {"reduction": "batchmean"}),
+]
+CLASSIFICATIONS = [
+    (name, {**options, **weight})
+    for name in ("cross_entropy", "nll_loss")
+    for options in ({}, {"ignore_index": 1}, {"label_smoothing": 0.2}, {"label_smoothing": 0.2, "ignore_index": 2})
+    for weight in ({}, {"weight": True})
+    if name == "cross_entropy" or "label_smoothing" not in options
+]
+
+
+def uniform(rng, bounds, shape):
+    values = [rng.uniform(*bounds) for _ in range(torch.Size(shape).numel())]
+    return torch.tensor(values, dtype=torch.float64).reshape(shape)
+
+
+def assert_same_derivatives(function, operands, rng, dtype):
+    """A loss of tensors that require gradients: its value, then first and second derivatives in random directions."""
+    found = []
+    state = rng.getstate()
+    for lib, convert in ((norch, to_norch), (torch, torch.clone)):
+        rng.setstate(state)
+
+        def direction(like, convert=convert):
+            shape = tuple(like.shape)
+            return convert(uniform(rng, (-1, 1), shape).to(getattr(torch, dtype)))
+
+        leaves = [convert(operand.to(getattr(torch, dtype))).requires_grad_() for operand in operands]
+        loss = function(lib, *leaves)
+        directions = direction(loss) if loss.numel() != 1 else convert(torch.ones(1, dtype=getattr(torch, dtype)))
+        first = lib.autograd.grad((loss * directions).sum(), leaves, create_graph=True)
+        along = sum((gradient * direction(leaf)).sum() for gradient, leaf in zip(first, leaves))
+        second = lib.autograd.grad(along, leaves, allow_unused=True) if along.requires_grad else []
+        zeros = [None if gradient is None or not gradient.any() else gradient for gradient in second]
+        plain = lib.autograd.grad((function(lib, *leaves) * directions).sum(), leaves)  # by the fused backward
+        found.append([loss, *first, *plain, zeros])
+    (*mine, my_second), (*theirs, their_second) = found
+    for ours, wanted in zip(mine, theirs):
+        assert_same(ours, wanted, dtype)
+    for ours, wanted in zip(my_second, their_second):
+        assert (ours is None) == (wanted is None)
+        if ours is not None:
+            assert_same(ours, wanted, dtype, scale=10)
+
+
+@pytest.mark.filterwarnings("ignore:.*divides")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("row", DISTANCES, ids=lambda row: f"{row[0]}-{list(row[3])}-{row[4]}")
+def test_losses_of_pairs(row, dtype):
+    name, inputs, targets, weights, options = row
+    rng = random.Random(repr(row[0]))
+    for shape in SHAPES:
+        given = {key: uniform(rng, (0.2, 3), of(shape)).to(getattr(torch, dtype)) for key, of in weights.items()}
+        for reduction in REDUCTIONS:
+
+            def loss(lib, input, target):
+                kept = {key: to_norch(value) if lib is norch else value for key, value in given.items()}  # noqa: B023
+                return getattr(lib.nn.functional, name)(input, target, **{"reduction": reduction, **options}, **kept)  # noqa: B023
+
+            operands = [uniform(rng, inputs, shape), uniform(rng, targets, shape)]
+            assert_same_derivatives(loss, operands, rng, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name, options", CLASSIFICATIONS, ids=repr)
+def test_losses_of_classes(name, options, dtype):
+    rng = random.Random(name)
+    for shape in [(3,), (5, 3), (2, 3, 4), (2, 3, 2, 2)]:
+        samples = shape[:1] + shape[2:] if len(shape) > 1 else ()
+        target = torch.tensor([rng.randrange(3) for _ in range(torch.Size(samples).numel())]).reshape(samples)
+        if not samples:
+            target.fill_(0)  # a lone sample that is ignored makes NaN
+        given = {**options}
+        if "weight" in options:
+            given["weight"] = uniform(rng, (0.2, 3), (3,)).to(getattr(torch, dtype))
+        for reduction in REDUCTIONS:
+
+            def loss(lib, input):
+                convert = to_norch if lib is norch else lambda value: value
+                labels, kept = convert(target), {key: convert(value) for key, value in given.items()}  # noqa: B023
+                return getattr(lib.nn.functional, name)(input, labels, reduction=reduction, **kept)  # noqa: B023
+
+            assert_same_derivatives(loss, [uniform(rng, real, shape)], rng, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.3])
+def test_losses_of_class_probabilities(label_smoothing, weighted, dtype):
+    rng = random.Random(0)
+    for shape in [(3,), (5, 3), (2, 3, 4)]:
+        weight = uniform(rng, (0.2, 3), (3,)).to(getattr(torch, dtype)) if weighted else None
+        for reduction in REDUCTIONS:
+
+            def loss(lib, input, target):
+                given = to_norch(weight) if lib is norch else weight  # noqa: B023
+                options = {"reduction": reduction, "label_smoothing": label_smoothing}  # noqa: B023
+                return lib.nn.functional.cross_entropy(input, target, given, **options)
+
+            assert_same_derivatives(loss, [uniform(rng, real, shape), uniform(rng, unit, shape)], rng, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_losses_at_the_extremes(dtype):
+    logits = [[1000.0, -1000.0, 50.0, -50.0, 0.0, 1e-8]] * 2
+    certain = [[0.0, 1.0, 1e-7, 1 - 1e-7, 1e-38, 0.5]] * 2
+    targets = [[0.0] * 6, [1.0] * 6]
+    for name, inputs in [("binary_cross_entropy_with_logits", logits), ("binary_cross_entropy", certain)]:
+        found = []
+        for lib in (norch, torch):
+            x = lib.tensor(inputs, dtype=getattr(lib, dtype), requires_grad=True)
+            loss = getattr(lib.nn.functional, name)(x, lib.tensor(targets, dtype=x.dtype), reduction="none")
+            loss.sum().backward()
+            found.append((loss, x.grad))
+        for mine, theirs in zip(*found):
+            assert_same(mine, theirs, dtype, scale=100)  # torch's 1e-12 is a float32 in its double formula too
+
+
+@pytest.mark.parametrize("name", "L1Loss SmoothL1Loss HuberLoss MSELoss BCELoss BCEWithLogitsLoss KLDivLoss".split())
+@pytest.mark.filterwarnings("ignore:.*divides")
+def test_modules_of_pairs(name):
+    x, y = torch.tensor([[0.2, 0.9], [0.5, 0.1]]), torch.tensor([[0.0, 1.0], [0.5, 3.0]])
+    for options in ({}, {"reduction": "sum"}):
+        if name.startswith("BCE") and not options:
+            options = {"weight": torch.tensor([1.0, 2.0])}
+        mine, theirs = getattr(norch.nn, name)(**to_norch(options)), getattr(torch.nn, name)(**options)
+        assert_same(mine(to_norch(x), to_norch(y.clamp(max=1))), theirs(x, y.clamp(max=1)), "float32")
+        assert set(mine.state_dict()) == set(theirs.state_dict())
+
+
+# ---- Schedulers ------------------------------------------------------------------------------------------------------
+
+
+class Decay:
+    """A callable with attributes, which a state_dict keeps."""
+
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __call__(self, epoch):
+        return self.rate**epoch
+
+
+SCHEDULERS = [
+    ("StepLR", {"step_size": 3}),
+    ("StepLR", {"step_size": 1, "gamma": 0.9}),
+    ("MultiStepLR", {"milestones": [7, 2, 2, 15], "gamma": 0.5}),
+    ("ExponentialLR", {"gamma": 0.93}),
+    ("LambdaLR", {"lr_lambda": lambda epoch: 1 / (1 + epoch)}),
+    ("LambdaLR", {"lr_lambda": [Decay(0.9), Decay(0.7)]}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.1, "end_factor": 0.6, "total_iters": 12}),
+    ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 4}),
+    *(("CosineAnnealingLR", {"T_max": count}) for count in (1, 2, 7, 25)),
+    ("CosineAnnealingLR", {"T_max": 10, "eta_min": 0.01}),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25}),
+    ("OneCycleLR", {"max_lr": [1.0, 2.0], "epochs": 5, "steps_per_epoch": 5, "pct_start": 0.4}),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25, "anneal_strategy": "linear", "three_phase": True}),
+    (
+        "OneCycleLR",
+        {
+            "max_lr": 1.0,
+            "total_steps": 25,
+            "div_factor": 5,
+            "final_div_factor": 100,
+            "base_momentum": [0.5, 0.6],
+            "max_momentum": 0.8,
+        },
+    ),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25, "cycle_momentum": False}),
+]
+
+
+def scheduled(lib, name, options, optimizer="SGD", **more):
+    """An optimizer of two groups and a scheduler for it."""
+    parameters = [lib.nn.Parameter(lib.ones(2)), lib.nn.Parameter(lib.ones(2))]
+    settings = {"lr": 0.2, **({"momentum": 0.9} if optimizer == "SGD" else {})}
+    groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": 0.5}]
+    made = getattr(lib.optim, optimizer)(groups, **settings)
+    for group in made.param_groups if more else ():
+        group["initial_lr"] = 2 * group["lr"]
+    return made, getattr(lib.optim.lr_scheduler, name)(made, **options, **more)
+
+
+def rates(optimizer, scheduler):
+    """All that a scheduler governs."""
+    keys = ("lr", "momentum", "betas", "initial_lr")
+    found = [scheduler.last_epoch, *scheduler.get_last_lr()]
+    for group in optimizer.param_groups:
+        found += [
+            number for key in keys for number in (lambda v: v if isinstance(v, tuple) else [v])(group.get(key, 0))
+        ]
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("optimizer", ["SGD", "AdamW", "RMSprop"])
+@pytest.mark.parametrize("name, options", SCHEDULERS, ids=repr)
+def test_whole_schedules(name, options, optimizer):
+    mine, theirs = (scheduled(lib, name, options, optimizer) for lib in (norch, torch))
+    for _ in range(25):
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+        mine[1].step()
+        theirs[1].step()
+    assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("last_epoch", [0, 1, 5, 6, 11])
+@pytest.mark.parametrize("name, options", [row for row in SCHEDULERS if row[0] != "OneCycleLR"], ids=repr)
+def test_schedules_that_go_on_from_an_epoch(name, options, last_epoch):
+    mine, theirs = (scheduled(lib, name, options, last_epoch=last_epoch) for lib in (norch, torch))
+    for _ in range(25):
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12, abs=1e-15)
+        mine[1].step()
+        theirs[1].step()
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("name, options", SCHEDULERS, ids=repr)
+def test_schedules_resume(name, options):
+    first = scheduled(norch, name, options)
+    for _ in range(9):
+        first[1].step()
+    second = scheduled(norch, name, options)
+    second[0].load_state_dict(first[0].state_dict())
+    second[1].load_state_dict(first[1].state_dict())
+    for _ in range(14):
+        assert rates(*first) == rates(*second)
+        first[1].step()
+        second[1].step()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"patience": 1, "factor": 0.5},
+        {"patience": 0, "threshold": 0.1, "cooldown": 2},
+        {"mode": "max", "patience": 2, "threshold": 0.05, "threshold_mode": "abs"},
+        {"patience": 0, "min_lr": [0.1, 0.01], "threshold_mode": "abs"},
+        {"patience": 0, "eps": 0.05},
+    ],
+    ids=repr,
+)
+def test_plateaus(options):
+    rng = random.Random(repr(options))
+    mine, theirs = (scheduled(lib, "ReduceLROnPlateau", options) for lib in (norch, torch))
+    for i in range(60):
+        metric = rng.choice([rng.uniform(-1, 1), 1 / (1 + i), math.nan])
+        mine[1].step(norch.Tensor([metric]) if i % 2 else metric)
+        theirs[1].step(torch.tensor(metric) if i % 2 else metric)
+        assert rates(*mine) == pytest.approx(rates(*theirs), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Detected call")
+@pytest.mark.parametrize("milestones", [[3, 9], [1, 2], [10, 20]])
+def test_one_schedule_after_the_other(milestones):
+    made = []
+    for lib in (norch, torch):
+        optimizer, _ = scheduled(lib, "LambdaLR", {"lr_lambda": lambda epoch: 1})
+        s = lib.optim.lr_scheduler
+        turns = [
+            s.LinearLR(optimizer, 0.1, total_iters=3),
+            s.CosineAnnealingLR(optimizer, 6),
+            s.ExponentialLR(optimizer, 0.9),
+        ]
+        made.append((optimizer, s.SequentialLR(optimizer, turns, milestones)))
+    for _ in range(25):
+        assert rates(*made[0]) == pytest.approx(rates(*made[1]), rel=1e-12)
+        for _, scheduler in made:
+            scheduler.step()
+    assert made[0][1].state_dict().keys() <= made[1][1].state_dict().keys()
+
+
+# ---- Clipping --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("norm_type", [1, 2.0, 3, 0.5, math.inf])
+@pytest.mark.parametrize("max_norm", [0.1, 1.0, 1e3])
+def test_clip_grad_norm(max_norm, norm_type, dtype):
+    pair = Pair(0, dtype, "SGD", {"lr": 0.0})
+    pair.step(skipped=2)
+    norms = [
+        lib.nn.utils.clip_grad_norm_(parameters, max_norm, norm_type)
+        for lib, parameters in ((norch, pair.mine), (torch, pair.theirs))
+    ]
+    assert_same(*norms, dtype)
+    for mine, theirs in zip(pair.mine, pair.theirs):
+        assert (mine.grad is None) == (theirs.grad is None)
+        if mine.grad is not None:
+            assert_same(mine.grad, theirs.grad, dtype)
+
+
+def test_clip_grad_value():
+    pair = Pair(0, "float32", "SGD", {"lr": 0.0})
+    pair.step(skipped=2)
+    for lib, parameters in ((norch, pair.mine), (torch, pair.theirs)):
+        lib.nn.utils.clip_grad_value_(parameters, 0.25)
+    for mine, theirs in zip(pair.mine, pair.theirs):
+        if mine.grad is not None:
+            assert_same(mine.grad, theirs.grad, "float32")

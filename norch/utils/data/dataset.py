@@ -1,0 +1,180 @@
+"""Datasets: what knows its samples by index, or yields them one after the other."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+from norch._C import ShapeError
+from norch.tensor import Tensor
+
+
+class Dataset:
+    """Base class: a subclass defines `__getitem__`, which returns a sample, and `__len__`.
+
+    A sample is what a batch is to be made of: a tensor, a number, a string, or tuples, lists and dicts of them.
+
+    >>> class Squares(norch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 10
+    ...
+    ...     def __getitem__(self, index):
+    ...         return index, index**2
+    >>> Squares()[3]
+    (3, 9)
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} does not define __getitem__()")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Base class for a stream of samples: a subclass defines `__iter__`, and `__len__` if it knows.
+
+    Where a DataLoader has workers, each iterates over a copy of the whole dataset: `get_worker_info()` tells a copy
+    which part to yield.
+
+    >>> class Countdown(norch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> list(norch.utils.data.DataLoader(Countdown(), batch_size=2))
+    [tensor([3, 2]), tensor([1])]
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
+
+
+class TensorDataset(Dataset):
+    """Sample i is the tuple of `tensor[i]`, for tensors of one length. Raises ShapeError for others.
+
+    (An element of a vector stays a tensor, of no dimensions, so that it keeps its dtype.)
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.ones(5, 3), norch.arange(5))
+    >>> len(dataset), dataset[4]
+    (5, (tensor([1., 1., 1.]), tensor(4)))
+    """
+
+    def __init__(self, *tensors: Tensor):
+        if not tensors:
+            raise TypeError("TensorDataset expects at least one tensor")
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"TensorDataset was given a {type(tensor).__name__}, expected tensors")
+            if tensor.ndim == 0 or tensor.shape[0] != tensors[0].shape[0]:
+                shapes = ", ".join(str(list(t.shape)) for t in tensors)
+                raise ShapeError(f"TensorDataset: tensors of shapes {shapes}, expected one length for all")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        alone = not isinstance(index, (slice, tuple, list, Tensor)) and index is not None
+        return tuple(t.select(0, operator.index(index)) if alone and t.ndim == 1 else t[index] for t in self.tensors)
+
+    def __len__(self) -> int:
+        return len(self.tensors[0])
+
+
+class ConcatDataset(Dataset):
+    """Datasets one after the other.
+
+    >>> from norch.utils.data import ConcatDataset, TensorDataset
+    >>> whole = ConcatDataset([TensorDataset(norch.arange(2)), TensorDataset(norch.arange(3))])
+    >>> len(whole), whole[2]
+    (5, (tensor(0),))
+    """
+
+    def __init__(self, datasets: Iterable[Any]):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ValueError("ConcatDataset was given no datasets, expected at least one")
+        for dataset in self.datasets:
+            if isinstance(dataset, IterableDataset):
+                raise TypeError(f"ConcatDataset was given a {type(dataset).__name__}, which has no indices")
+        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+
+    def __getitem__(self, index: int) -> Any:
+        position = _position(index, len(self), "ConcatDataset")
+        number = bisect_right(self.cumulative_sizes, position)
+        return self.datasets[number][position - (self.cumulative_sizes[number - 1] if number else 0)]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
+class Subset(Dataset):
+    """The samples of a dataset at `indices`, in their order.
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.arange(10))
+    >>> norch.utils.data.Subset(dataset, [7, 1])[0]
+    (tensor(7),)
+    """
+
+    def __init__(self, dataset: Any, indices: Sequence[int]):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+    """Disjoint Subsets of the given lengths, or of fractions that add up to 1, drawn at random.
+
+    Fractions are rounded down, and what is left over goes to the first subsets, one sample each. Raises ValueError for
+    lengths that do not add up to len(dataset).
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.arange(10))
+    >>> training, testing = norch.utils.data.random_split(dataset, [0.8, 0.2])
+    >>> len(training), len(testing)
+    (8, 2)
+    """
+    from norch.random import randperm
+
+    total, lengths = len(dataset), list(lengths)
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"random_split: lengths {lengths}, expected none below 0")
+    if any(isinstance(length, float) for length in lengths) and math.isclose(sum(lengths), 1.0):
+        lengths = _shares(lengths, total)
+    if sum(lengths) != total:
+        raise ValueError(
+            f"random_split: lengths {lengths} add up to {sum(lengths)}, expected {total} or fractions of 1"
+        )
+    if 0 in lengths:
+        warnings.warn(f"random_split: lengths {lengths} leave a subset empty", stacklevel=2)
+    order = randperm(total, generator=generator).tolist()
+    return [Subset(dataset, order[end - size : end]) for size, end in zip(lengths, accumulate(lengths))]
+
+
+def _shares(fractions: Sequence[float], total: int) -> list[int]:
+    lengths = [math.floor(total * fraction) for fraction in fractions]
+    for i in range(total - sum(lengths)):
+        lengths[i % len(lengths)] += 1
+    return lengths
+
+
+def _position(index: Any, count: int, name: str) -> int:
+    """An index that may count from the end, counted from the start."""
+    position = operator.index(index)
+    if not -count <= position < count:
+        raise IndexError(f"{name}: index {position} is out of range for {count} samples")
+    return position % count
+
+
+def whole_batch(dataset: Any) -> Callable[[list[int]], list[Any]] | None:
+    """A function from indices to the batch that collating those samples would give, where there is a faster way."""
+    if isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__:
+        return lambda indices: [tensor[indices] for tensor in dataset.tensors]
+    if isinstance(dataset, Subset) and type(dataset).__getitem__ is Subset.__getitem__:
+        inner = whole_batch(dataset.dataset)
+        return inner and (lambda indices: inner([dataset.indices[i] for i in indices]))
+    return None

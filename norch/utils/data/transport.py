@@ -1,0 +1,87 @@
+"""Objects between a DataLoader and its workers: over a socket, each in a file that exists in memory only.
+
+The file holds a pickle of the object without its tensors, then the bytes of the tensors, which the receiver reads
+straight into new ones. What travels over the socket is the length of the pickle and the file's descriptor, so nobody
+waits for the other side to read, nothing has a name that could be left behind, and the limits of /dev/shm do not apply.
+(Both sides are one program, forked: a pickle between them is no risk.)
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import socket
+from typing import Any
+
+from norch.serialization import read_tensor, write_elements
+from norch.tensor import Tensor
+from norch.types import DTYPES
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves tensors out of the pickle, and keeps them in a list."""
+
+    def __init__(self, text: io.BytesIO):
+        super().__init__(text, pickle.HIGHEST_PROTOCOL)
+        self.tensors: list[Tensor] = []
+        self._end = 0
+
+    def persistent_id(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return None
+        if value.is_cuda:
+            raise RuntimeError("a worker made a tensor on a CUDA device; move batches there in the main process")
+        if value.grad_fn is not None:
+            raise RuntimeError("a worker made a tensor that is part of a graph, which stays behind: detach() it")
+        begin, self._end = self._end, self._end + value.nbytes
+        self.tensors.append(value)
+        return value.dtype.number, list(value.shape), begin, self._end, value.requires_grad
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads each tensor from the file, where their bytes begin at `data`."""
+
+    def __init__(self, text: bytes, file: Any, data: int):
+        super().__init__(io.BytesIO(text))
+        self._file, self._data = file, data
+
+    def persistent_load(self, description: Any) -> Tensor:
+        number, shape, begin, end, requires_grad = description
+        tensor = read_tensor(self._file, self._data, DTYPES[number], shape, begin, end)
+        return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _memory_file() -> Any:
+    """A file without a name, in memory where the system can."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("norch-batch"), "w+b", buffering=0)
+    import tempfile
+
+    return tempfile.TemporaryFile(buffering=0)
+
+
+def send(channel: socket.socket, value: Any) -> None:
+    """Send an object, its tensors as bytes. Raises what pickling raises; then nothing was sent."""
+    text = io.BytesIO()
+    pickler = _Pickler(text)
+    pickler.dump(value)
+    with _memory_file() as file:
+        file.write(text.getbuffer())
+        for tensor in pickler.tensors:
+            write_elements(file, tensor)
+        file.seek(0)
+        socket.send_fds(channel, [text.tell().to_bytes(8, "little")], [file.fileno()])
+
+
+def receive(channel: socket.socket) -> Any:
+    """The next object. Raises EOFError where the other side has closed."""
+    try:
+        message, descriptors, _, _ = socket.recv_fds(channel, 8, 1)
+    except ConnectionResetError:
+        descriptors = []
+    if not descriptors:
+        raise EOFError("the other side has closed")
+    with os.fdopen(descriptors[0], "rb", buffering=0) as file:
+        length = int.from_bytes(message, "little")
+        return _Unpickler(file.read(length), file, length).load()

@@ -1,0 +1,269 @@
+"""norch.optim.lr_scheduler: whole schedules against formulas written by hand, resuming, and bad input."""
+
+import math
+
+import pytest
+
+import norch
+from norch import nn, optim
+from norch.optim import lr_scheduler as schedulers
+
+
+def make_optimizer(lr=1.0, kind=optim.SGD, **options):
+    return kind([nn.Parameter([1.0])], lr=lr, **options)
+
+
+def follow(scheduler, steps):
+    """The rate of the first group at the start and after each step."""
+    rates = [scheduler.optimizer.param_groups[0]["lr"]]
+    for _ in range(steps):
+        scheduler.step()
+        rates.append(scheduler.optimizer.param_groups[0]["lr"])
+        assert scheduler.get_last_lr() == [group["lr"] for group in scheduler.optimizer.param_groups]
+    return rates
+
+
+class Halving:
+    """A callable with an attribute, which a state_dict keeps."""
+
+    def __init__(self, base=2.0):
+        self.base = base
+
+    def __call__(self, epoch):
+        return self.base**-epoch
+
+
+def linear(epoch, start=1 / 3, end=1.0, total=5):
+    return start + (end - start) * min(epoch, total) / total
+
+
+def one_cycle(step, total=20, top=1.0, div=25.0, final=1e4, part=0.3):
+    up, last = part * total - 1, total - 1
+    start, end, share = (
+        (top / div, top, step / up) if step <= up else (top, top / div / final, (step - up) / (last - up))
+    )
+    return end + (start - end) * (1 + math.cos(math.pi * share)) / 2
+
+
+# a scheduler of an optimizer, and the rate at each epoch for a rate of 1 at first
+ROWS = {
+    "StepLR": (lambda o: schedulers.StepLR(o, 3), lambda e: 0.1 ** (e // 3)),
+    "StepLR gamma": (lambda o: schedulers.StepLR(o, 2, gamma=0.5), lambda e: 0.5 ** (e // 2)),
+    "MultiStepLR": (
+        lambda o: schedulers.MultiStepLR(o, [8, 3, 3], 0.5),
+        lambda e: 0.5 ** (2 * (e >= 3) + (e >= 8)),
+    ),
+    "ExponentialLR": (lambda o: schedulers.ExponentialLR(o, 0.9), lambda e: 0.9**e),
+    "LambdaLR": (lambda o: schedulers.LambdaLR(o, lambda e: 1 / (1 + e)), lambda e: 1 / (1 + e)),
+    "LambdaLR of an object": (lambda o: schedulers.LambdaLR(o, [Halving()]), lambda e: 2.0**-e),
+    "LinearLR": (lambda o: schedulers.LinearLR(o), linear),
+    "LinearLR down": (lambda o: schedulers.LinearLR(o, 1.0, 0.25, 10), lambda e: linear(e, 1.0, 0.25, 10)),
+    "CosineAnnealingLR": (
+        lambda o: schedulers.CosineAnnealingLR(o, 6, eta_min=0.1),
+        lambda e: 0.1 + 0.9 * (1 + math.cos(math.pi * e / 6)) / 2,
+    ),
+    "OneCycleLR": (lambda o: schedulers.OneCycleLR(o, 1.0, total_steps=20), one_cycle),
+    "SequentialLR": (
+        lambda o: schedulers.SequentialLR(o, [schedulers.LinearLR(o, 0.1), schedulers.ExponentialLR(o, 0.5)], [4]),
+        lambda e: linear(e, 0.1) if e < 4 else 0.5 ** (e - 4),
+    ),
+}
+rows = pytest.mark.parametrize("make, rate", ROWS.values(), ids=ROWS)
+
+
+@rows
+def test_whole_schedules(make, rate):
+    found = follow(make(make_optimizer(momentum=0.9)), 19)
+    assert found == pytest.approx([rate(epoch) for epoch in range(20)], rel=1e-12, abs=1e-15)
+
+
+def test_each_group_has_a_schedule_of_its_own():
+    optimizer = make_optimizer()
+    optimizer.add_param_group({"params": [nn.Parameter([1.0])], "lr": 10.0})
+    scheduler = schedulers.LambdaLR(optimizer, [lambda e: 0.5**e, lambda e: 1.0 + e])
+    scheduler.step()
+    assert scheduler.get_last_lr() == [0.5, 20.0]
+    schedulers.OneCycleLR(optimizer, [1.0, 2.0], 9, cycle_momentum=False)
+    assert [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.04, 0.08])
+
+
+@rows
+def test_a_schedule_resumes(make, rate):
+    first = make(make_optimizer(momentum=0.9))
+    follow(first, 7)
+    second = make(make_optimizer(momentum=0.9))
+    second.optimizer.load_state_dict(first.optimizer.state_dict())
+    second.load_state_dict(first.state_dict())
+    assert second.last_epoch == first.last_epoch == 7 and second.get_last_lr() == first.get_last_lr()
+    assert follow(second, 12) == follow(first, 12)
+    assert second.optimizer.param_groups[0]["momentum"] == first.optimizer.param_groups[0]["momentum"]
+
+
+def test_a_schedule_goes_on_from_an_epoch():
+    optimizer = make_optimizer()
+    optimizer.param_groups[0].update(initial_lr=2.0, lr=0.5)
+    assert follow(schedulers.LambdaLR(optimizer, lambda e: 1 / (1 + e), last_epoch=3), 1) == [2 / 5, 2 / 6]
+    with pytest.raises(KeyError, match=r"param_groups\[0\] has no 'initial_lr'"):
+        schedulers.StepLR(make_optimizer(), 2, last_epoch=3)
+
+
+def test_schedules_of_one_optimizer_multiply_and_a_rate_changed_by_hand_stays():
+    optimizer = make_optimizer()
+    both = [schedulers.ExponentialLR(optimizer, 0.5), schedulers.StepLR(optimizer, 2, gamma=0.1)]
+    for _ in range(2):
+        for scheduler in both:
+            scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.025)
+    optimizer.param_groups[0]["lr"] = 8.0
+    both[0].step()
+    assert optimizer.param_groups[0]["lr"] == 4.0
+
+
+def test_a_step_uses_the_rate_of_its_epoch():
+    parameter = nn.Parameter([1.0])
+    optimizer = optim.SGD([parameter], lr=1.0)
+    scheduler = schedulers.ExponentialLR(optimizer, 0.5)
+    values = []
+    for _ in range(3):
+        parameter.grad = norch.Tensor([1.0])
+        optimizer.step()
+        scheduler.step()
+        values.append(parameter[0])
+    assert values == [0.0, -0.5, -0.75]
+
+
+@pytest.mark.parametrize("kind, key", [(optim.SGD, "momentum"), (optim.RMSprop, "momentum"), (optim.AdamW, "betas")])
+def test_one_cycle_moves_the_momentum_the_other_way(kind, key):
+    scheduler = schedulers.OneCycleLR(make_optimizer(kind=kind), 1.0, total_steps=10, pct_start=0.5)
+    group = scheduler.optimizer.param_groups[0]
+    found = []
+    for _ in range(10):
+        value = group[key]
+        found.append(value[0] if key == "betas" else value)
+        assert key != "betas" or value[1] == 0.999
+        scheduler.step()
+    assert found[0] == pytest.approx(0.95) and found[4] == pytest.approx(0.85) and found[9] == pytest.approx(0.95)
+    assert found[:5] == sorted(found[:5], reverse=True) and found[4:] == sorted(found[4:])
+
+
+def test_one_cycle_of_three_phases():
+    scheduler = schedulers.OneCycleLR(
+        make_optimizer(momentum=0.9), 1.0, epochs=5, steps_per_epoch=4, three_phase=True, anneal_strategy="linear"
+    )
+    found = follow(scheduler, 19)
+    assert found[0] == pytest.approx(0.04) and found[5] == 1.0 and found[10] == pytest.approx(0.04)
+    assert found[19] == pytest.approx(4e-6)
+    assert found[1] - found[0] == pytest.approx(found[5] - found[4])  # straight lines
+    scheduler.step()
+    with pytest.raises(ValueError, match="step 21 was tried, expected at most 20"):
+        scheduler.step()
+
+
+def plateau(metrics, **options):
+    scheduler = schedulers.ReduceLROnPlateau(make_optimizer(), **options)
+    rates = []
+    for metric in metrics:
+        scheduler.step(metric)
+        rates += scheduler.get_last_lr()
+    return rates
+
+
+def test_reduce_on_plateau():
+    assert plateau([3, 2, 2, 2, 2], patience=1, factor=0.5) == [1, 1, 1, 0.5, 0.5]
+    assert plateau([3, 2, 2, 1, 1], patience=1, factor=0.5) == [1, 1, 1, 1, 1]
+    assert plateau([1.0, 0.95, 0.89], patience=0, threshold=0.1, factor=0.5) == [1, 0.5, 0.5]  # of the best: 0.9
+    assert plateau([1.0, 0.95, 0.89], patience=0, threshold=0.06, threshold_mode="abs", factor=0.5) == [1, 0.5, 0.5]
+    assert plateau([1, 2, 2, 2], mode="max", patience=1, factor=0.5) == [1, 1, 1, 0.5]
+    assert plateau([1] * 6, patience=0, cooldown=2, factor=0.5) == [1, 0.5, 0.5, 0.5, 0.25, 0.25]
+    assert plateau([1] * 4, patience=0, factor=0.1, min_lr=0.05) == pytest.approx([1, 0.1, 0.05, 0.05])
+    assert plateau([1] * 3, patience=0, factor=0.9, eps=0.2) == [1, 1, 1]
+    assert plateau([norch.Tensor([1.0]), math.nan], patience=0, factor=0.5) == [1, 0.5]
+
+
+def test_a_plateau_resumes():
+    first = schedulers.ReduceLROnPlateau(make_optimizer(), patience=2, factor=0.5)
+    for metric in (1.0, 2.0, 2.0):
+        first.step(metric)
+    second = schedulers.ReduceLROnPlateau(make_optimizer())
+    second.load_state_dict(first.state_dict())
+    second.step(2.0)
+    assert second.get_last_lr() == [0.5] and second.best == 1.0
+
+
+def test_a_state_keeps_the_attributes_of_callables_and_not_their_code():
+    state = schedulers.LambdaLR(make_optimizer(), Halving(4.0)).state_dict()
+    assert state["lr_lambdas"] == [{"base": 4.0}] and "optimizer" not in state
+    other = schedulers.LambdaLR(make_optimizer(), Halving())
+    other.load_state_dict(state)
+    assert follow(other, 1)[1] == 0.25
+    assert schedulers.LambdaLR(make_optimizer(), lambda e: 1.0).state_dict()["lr_lambdas"] == [None]
+    assert schedulers.LambdaLR(make_optimizer(), math.exp).state_dict()["lr_lambdas"] == [None]
+
+
+def test_a_scheduler_of_one_s_own():
+    class Down(schedulers.LRScheduler):
+        def get_lr(self):
+            return [base - 0.25 * self.last_epoch for base in self.base_lrs]
+
+    assert follow(Down(make_optimizer()), 2) == [1.0, 0.75, 0.5]
+    with pytest.raises(NotImplementedError, match="LRScheduler"):
+        schedulers.LRScheduler(make_optimizer())
+
+
+def sequence(optimizer, *turns, milestones=(2,)):
+    return schedulers.SequentialLR(optimizer, list(turns), list(milestones))
+
+
+def test_a_sequence_inside_a_sequence():
+    optimizer = make_optimizer()
+    inner = sequence(optimizer, schedulers.LinearLR(optimizer, 0.5, 1.0, 2), schedulers.ExponentialLR(optimizer, 0.1))
+    outer = sequence(optimizer, schedulers.StepLR(optimizer, 1, 0.5), inner)
+    assert follow(outer, 5) == pytest.approx([1.0, 0.5, 0.5, 0.75, 1.0, 0.1])
+
+
+def one_cycle_with(**options):
+    return schedulers.OneCycleLR(make_optimizer(), **{"max_lr": 1.0, "total_steps": 9, **options})
+
+
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda: schedulers.StepLR(1.0, 2), TypeError, "float, expected an Optimizer"),
+        (lambda: schedulers.StepLR(make_optimizer(), 0), ValueError, "step_size is 0"),
+        (lambda: schedulers.LambdaLR(make_optimizer(), [abs, abs]), ValueError, "lr_lambda has 2 values, expected 1"),
+        (lambda: schedulers.LinearLR(make_optimizer(), 0.0), ValueError, "start_factor is 0.0"),
+        (lambda: schedulers.LinearLR(make_optimizer(), 1.0, 2.0), ValueError, "end_factor is 2.0"),
+        (lambda: schedulers.CosineAnnealingLR(make_optimizer(), 0), ValueError, "T_max is 0"),
+        (lambda: one_cycle_with(total_steps=None), ValueError, "no length"),
+        (lambda: one_cycle_with(total_steps=None, epochs=3), ValueError, "no length"),
+        (lambda: one_cycle_with(total_steps=0), ValueError, "total_steps is 0"),
+        (lambda: one_cycle_with(total_steps=2.5), ValueError, "total_steps is 2.5"),
+        (lambda: one_cycle_with(pct_start=2), ValueError, "pct_start is 2"),
+        (lambda: one_cycle_with(anneal_strategy="steep"), ValueError, "steep"),
+        (lambda: one_cycle_with(max_lr=[1.0, 2.0]), ValueError, "max_lr has 2 values, expected 1"),
+        (
+            lambda: schedulers.OneCycleLR(optim.Optimizer([nn.Parameter([1.0])], {"lr": 1.0}), 1.0, 9),
+            ValueError,
+            "Optimizer has neither momentum nor betas",
+        ),
+        (lambda: schedulers.ReduceLROnPlateau(make_optimizer(), factor=1.0), ValueError, "factor is 1.0"),
+        (lambda: schedulers.ReduceLROnPlateau(make_optimizer(), "down"), ValueError, "down"),
+        (lambda: schedulers.ReduceLROnPlateau(make_optimizer(), threshold_mode="x"), ValueError, "'x'"),
+        (lambda: schedulers.ReduceLROnPlateau(make_optimizer(), min_lr=[0, 0]), ValueError, "min_lr has 2"),
+        (lambda: schedulers.ReduceLROnPlateau(make_optimizer()).step("low"), ValueError, "low"),
+        (lambda: sequence(make_optimizer()), ValueError, "0 schedulers and 1 milestones"),
+        (
+            lambda: sequence(make_optimizer(), *[schedulers.StepLR(make_optimizer(), 1) for _ in range(2)]),
+            ValueError,
+            "scheduler 0 belongs to another optimizer",
+        ),
+        (
+            lambda: sequence(make_optimizer(), *[schedulers.ReduceLROnPlateau(make_optimizer()) for _ in range(2)]),
+            ValueError,
+            "scheduler 0 is a ReduceLROnPlateau",
+        ),
+    ],
+)
+def test_schedulers_refuse(make, error, words):
+    with pytest.raises(error, match=words):
+        make()
