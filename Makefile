@@ -14,7 +14,8 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test bench check lint isas oracle sanitized races aarch64 emulated compiled clean help FORCE
+.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated \
+        compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -173,6 +174,19 @@ $(BUILD)/flags: FORCE
 example: all
 	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
 
+# The tutorial's pictures, each drawn beside its script.
+pictures: all
+	@for script in $(filter-out %/common.py,$(wildcard examples/tutorial/pictures/*.py)); do \
+	    PYTHONPATH=. $(PYTHON) $$script || exit 1; done
+
+# The notebook, run and stored with what it shows; no Jupyter needed.
+notebook: all
+	@PYTHONPATH=. $(PYTHON) tests/notebooks.py examples/quick_tour.ipynb
+
+# The API reference: pages made of the docstrings.
+docs: all .venv-check/ready
+	PYTHONPATH=. .venv-check/bin/python docs/reference.py build/docs
+
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
 ifeq ($(CUDA),emu)
@@ -297,6 +311,9 @@ clean:
 help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
+	@echo "make pictures  draw the tutorial's pictures"
+	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
+	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
 	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64, CUDA emulated"

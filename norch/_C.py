@@ -28,7 +28,12 @@ MAX_DIMS = 8
 
 
 class CTensor(ctypes.Structure):
-    """The mirror of `Tensor` in csrc/tensor.h, field by field. `tensor.tensor.contents` reads it."""
+    """The mirror of `Tensor` in csrc/tensor.h, field by field. `tensor.tensor.contents` reads it.
+
+    >>> x = norch.Tensor([[1, 2], [3, 4]])
+    >>> x.tensor.contents.ndim, x.tensor.contents.data[3]
+    (2, 4.0)
+    """
 
     _fields_ = [
         ("data", ctypes.POINTER(ctypes.c_float)),  # the first element, where the dtype is float32

@@ -46,6 +46,13 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any
     `copy=True` copies always; `copy=False` never, and raises ValueError where `device` would need it. Raises what the
     other library raises where it cannot share, TypeError for dtypes that norch has not, and ValueError for negative
     strides.
+
+    >>> x = norch.ones(2)
+    >>> y = norch.from_dlpack(x)
+    >>> y.fill_(5)
+    tensor([5., 5.])
+    >>> x
+    tensor([5., 5.])
     """
     result = _consumed(_exported_by(ext_tensor))
     if device is not None and _C.device_number(device) != result._struct.device:

@@ -46,9 +46,19 @@ class Summary:
 def summary(model: Module, *inputs: Any, **kwargs: Any) -> Summary:
     """The layers of a model, with the shapes that they return for `model(*inputs, **kwargs)`, and their parameters.
 
-    The model runs once, in eval mode and without gradients; nothing about it changes. Without inputs it does not run,
-    and no shapes are shown. A parameter counts for the module that holds it; one that several share counts once in the
-    total. A layer that is called more than once shows the last shape and the number of calls.
+    The model runs once, in eval mode and without gradients; nothing about it changes. Without inputs it does not
+    run, and no shapes are shown. A parameter counts for the module that holds it; one that several share counts
+    once in the total. A layer that is called more than once shows the last shape and the number of calls. Raises
+    TypeError for what is no Module.
+
+    >>> nn.summary(nn.Sequential(nn.Linear(2, 3), nn.Tanh()), norch.ones(4, 2))
+    layer    type        output shape  parameters
+    ---------------------------------------------
+    (model)  Sequential  [4, 3]
+      0      Linear      [4, 3]                 9
+      1      Tanh        [4, 3]
+    ---------------------------------------------
+    9 parameters, 9 of them trainable
     """
     if not isinstance(model, Module):
         raise TypeError(f"summary was given a {type(model).__name__}, expected a Module")

@@ -15,9 +15,16 @@ def save_checkpoint(f: Any, **state: Any) -> None:
 
         save_checkpoint("run.norch", model=model, optimizer=optimizer, scheduler=scheduler, epoch=epoch, losses=losses)
 
-    What has a `state_dict` is kept as that, a Generator as its state, and the rest as it is: what `norch.save` takes.
-    `random_state` holds norch's generator and Python's `random`, from which parameters are drawn. A path is replaced
-    only once everything is written. `norch.load(f)["model"]` is the model's state_dict.
+    What has a `state_dict` is kept as that, a Generator as its state, and the rest as it is: what `norch.save`
+    takes. `random_state` holds norch's generator and Python's `random`, from which parameters are drawn. A path is
+    replaced only once everything is written. `norch.load(f)["model"]` is the model's state_dict. Raises ValueError
+    for a name that it keeps to itself.
+
+    >>> model = nn.Linear(2, 1)
+    >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
+    >>> norch.utils.save_checkpoint("run.norch", model=model, optimizer=optimizer, epoch=3)
+    >>> norch.utils.load_checkpoint("run.norch", model=model, optimizer=optimizer)["epoch"]
+    3
     """
     from norch import get_rng_state
     from norch.serialization import save
@@ -37,6 +44,11 @@ def load_checkpoint(f: Any, *, map_location: Any = None, restore_random: bool = 
     Each target takes the state saved under its name; states without a target (a model alone is wanted) are among what
     is returned. Random numbers go on where they were, unless `restore_random` is False. Raises ValueError where a name
     is not in the file, before anything is changed, and what `load_state_dict` raises where a state does not fit.
+
+    >>> model = nn.Linear(2, 1)
+    >>> norch.utils.save_checkpoint("run.norch", model=model, epoch=3)
+    >>> norch.utils.load_checkpoint("run.norch", model=nn.Linear(2, 1))
+    {'epoch': 3}
     """
     from norch import set_rng_state
     from norch.serialization import load
@@ -82,6 +94,9 @@ def progress(iterable: Iterable[Any], **options: Any) -> Any:
     """The iterable with a progress bar, where tqdm is installed; without, the iterable with tqdm's methods for nothing.
 
     `options` are tqdm's, such as `desc="epoch 1"`, `leave=False`, `total=100`.
+
+    >>> sum(norch.utils.progress(range(5), disable=True))
+    10
     """
     try:
         tqdm = importlib.import_module("tqdm")

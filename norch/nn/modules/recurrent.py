@@ -166,7 +166,12 @@ _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 class RNN(RNNBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase."""
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase.
+
+    >>> output, hidden = nn.RNN(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args, **kwargs
@@ -183,13 +188,23 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase."""
+    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase.
+
+    >>> output, hidden = nn.GRU(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     kind = "GRU"
 
 
 class LSTM(RNNBase):
-    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase."""
+    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase.
+
+    >>> output, (hidden, cell) = nn.LSTM(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape, cell.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     kind = "LSTM"
 
@@ -253,7 +268,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it."""
+    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
+
+    >>> nn.RNNCell(4, 8)(norch.zeros(2, 4)).shape
+    norch.Size([2, 8])
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
         if nonlinearity not in ("tanh", "relu"):
@@ -268,13 +287,22 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of GRU."""
+    """A step of GRU.
+
+    >>> nn.GRUCell(4, 8)(norch.zeros(2, 4)).shape
+    norch.Size([2, 8])
+    """
 
     kind = "GRU"
 
 
 class LSTMCell(RNNCellBase):
-    """A step of LSTM: takes and returns (h, c)."""
+    """A step of LSTM: takes and returns (h, c).
+
+    >>> hidden, cell = nn.LSTMCell(4, 8)(norch.zeros(2, 4))
+    >>> hidden.shape, cell.shape
+    (norch.Size([2, 8]), norch.Size([2, 8]))
+    """
 
     kind = "LSTM"
 

@@ -26,6 +26,9 @@ class TransformerEncoderLayer(Module):
     x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))) (Vaswani et al. 2017); with
     `norm_first` x = x + attention(norm1(x)) and so on. Input and output are [T, N, E], with `batch_first` [N, T, E], or
     [T, E]; the masks are MultiheadAttention's. Weights start as in PyTorch.
+
+    >>> nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)(norch.ones(4, 5, 8)).shape
+    norch.Size([4, 5, 8])
     """
 
     def __init__(
@@ -78,7 +81,12 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of a layer one after the other, then `norm` if it is given."""
+    """`num_layers` copies of a layer one after the other, then `norm` if it is given.
+
+    >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
+    >>> nn.TransformerEncoder(layer, num_layers=3)(norch.ones(4, 5, 8)).shape
+    norch.Size([4, 5, 8])
+    """
 
     def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None):
         super().__init__()

@@ -17,6 +17,10 @@ def default_collate(batch: Any) -> Any:
     and tuples each place is collated for itself (tuples become lists, as in PyTorch; named ones stay). Floats become
     float32, for in norch an element of a float32 vector is a Python float (PyTorch: float64). Raises TypeError for
     other things, RuntimeError where samples differ in shape or length.
+
+    >>> norch.utils.data.default_collate([(norch.tensor([1, 2]), 0), (norch.tensor([3, 4]), 1)])
+    [tensor([[1, 2],
+            [3, 4]]), tensor([0, 1])]
     """
     batch = batch if isinstance(batch, (list, tuple)) else list(batch)
     if not batch:
@@ -46,7 +50,11 @@ def default_collate(batch: Any) -> Any:
 
 
 def default_convert(sample: Any) -> Any:
-    """A sample on its own (batch_size=None): arrays become tensors and tuples lists, everything else stays."""
+    """A sample on its own (batch_size=None): arrays become tensors and tuples lists, everything else stays.
+
+    >>> norch.utils.data.default_convert((norch.tensor([1, 2]), "name"))
+    [tensor([1, 2]), 'name']
+    """
     if isinstance(sample, (Tensor, str, bytes)):
         return sample
     if _is_array(sample):

@@ -37,6 +37,14 @@ class DataLoader:
     NumPy's generators anew in each epoch with a number drawn from `generator` plus its own, then, once, calls
     `worker_init_fn(id)`. `timeout` limits the seconds to wait for a batch (0: no limit). A worker cannot use CUDA: move
     batches to a device here. (`pin_memory` is accepted; norch has no pinned memory.)
+
+    >>> from norch.utils.data import DataLoader, TensorDataset
+    >>> dataset = TensorDataset(norch.arange(5), norch.arange(5) * 10)
+    >>> for inputs, labels in DataLoader(dataset, batch_size=2):
+    ...     print(inputs, labels)
+    tensor([0, 1]) tensor([ 0, 10])
+    tensor([2, 3]) tensor([20, 30])
+    tensor([4]) tensor([40])
     """
 
     def __init__(
