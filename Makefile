@@ -14,8 +14,8 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated \
-        compiled clean help FORCE
+.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated
+.PHONY: compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 

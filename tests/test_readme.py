@@ -24,7 +24,8 @@ def test_there_are_scripts():
 
 
 def test_targets_shown_exist():
-    targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split()
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = " ".join(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)).split()
     shown = "".join(block.code for block in blocks_of(TEXT) if block.language == "bash")
     named = re.findall(r"^make (\w+)", shown, re.MULTILINE)
     assert named and [target for target in named if target not in targets] == []
@@ -33,7 +34,8 @@ def test_targets_shown_exist():
 def test_files_named_exist():
     named = re.findall(r"`((?:norch|tests|examples|build)/[\w/.-]*|Makefile|setup\.py)`", TEXT)
     named += re.findall(r"\]\(([\w/.]+)\)", TEXT)
-    assert named and [name for name in named if not (ROOT / name).exists()] == []
+    made = ("build/docs/",)  # by make docs
+    assert named and [name for name in named if not name.startswith(made) and not (ROOT / name).exists()] == []
 
 
 def test_the_article_losses_are_shown():
