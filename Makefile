@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test bench check lint isas oracle sanitized races aarch64 emulated clean help FORCE
+.PHONY: all example test bench check lint isas oracle sanitized races aarch64 emulated compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -89,12 +89,13 @@ OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-o
 
 CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
 EMULATOR   := tests/cuda_emulator
-ifeq ($(CUDA),1)
-OBJECTS += $(BUILD)/cuda.o
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
-LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+CUDART         := $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+ifeq ($(CUDA),1)
+OBJECTS += $(BUILD)/cuda.o
+LDLIBS  += $(CUDART)
 else ifeq ($(CUDA),emu)
 OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
@@ -199,6 +200,7 @@ check:
 	@$(MAKE) sanitized
 	@$(MAKE) races
 	@$(MAKE) aarch64
+	@$(MAKE) emulated
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
@@ -215,7 +217,7 @@ isas: all .venv-check/ready
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
 	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
 	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
-	    tests/test_layouts.py $(ARGS) || exit 1; done
+	    tests/test_layouts.py tests/test_pair_losses.py tests/test_adaptive.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)
@@ -249,16 +251,35 @@ aarch64: all
 	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
 endif
 
-# The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
-emulated: .venv-check/ready
-	@$(MAKE) CUDA=emu all
+# The CUDA kernels without a GPU, in ways that run beside each other: as they are and in other thread orders, under each
+# sanitizer, and past nvcc where there is one. That the emulator finds bugs is tested on planted ones.
+EMULATED := emulated-orders emulated-address emulated-thread emulated-bugs compiled
+.PHONY: $(EMULATED)
+emulated: $(EMULATED)
+$(EMULATED): all .venv/ready .venv-check/ready
+emulated-orders:
+	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
 	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=address all
-	.venv-check/bin/python tests/check/emulated.py address build/cuda-emu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=thread all
-	.venv-check/bin/python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so --compiler "$(CXX)" $(ARGS)
-	.venv-check/bin/python -m pytest tests/cuda_emulator
-	$(if $(NVCC),@$(MAKE) CUDA=1 build/cuda/cuda.o,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+emulated-address emulated-thread: emulated-%:
+	@$(MAKE) CUDA=emu SANITIZE=$* all
+	.venv-check/bin/python tests/check/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
+emulated-bugs:
+	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/cuda_emulator $(ARGS)
+
+# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
+# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
+WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
+ifeq ($(NVCC),)
+compiled:
+	@echo "no nvcc: cuda.cu was not compiled for a GPU"
+else
+compiled: $(WITH_CUDA)
+	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider \
+	    tests/test_cuda.py $(ARGS)
+build/cuda/linked.so: all
+	@$(MAKE) CUDA=1 build/cuda/cuda.o
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+endif
 
 # Two environments, because the suite must pass where torch and NumPy are not installed.
 .venv/ready: tests/requirements.txt
@@ -278,7 +299,7 @@ help:
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64 in qemu"
+	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64, CUDA emulated"
 	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

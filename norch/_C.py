@@ -67,6 +67,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "has_cuda": (c_int32, []),
     "cuda_name": (c_char_p, [c_int32]),
     "synchronize": (STATUS, [c_int32]),
+    "stream_of": (c_uint64, [c_int32]),
+    "let_stream_wait": (STATUS, [c_int32, c_uint64]),
     "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),

@@ -1,7 +1,9 @@
 """What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
 
 Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
-there and return at once; the host waits where a value is read.
+there and return at once; the host waits where a value is read. So an index out of range, a class that is none and an
+integer division by zero raise their IndexError or ZeroDivisionError where a value of that device is next read, or in
+`synchronize()`; nothing was written out of range.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ def get_device_name(device: Any = None) -> str:
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until everything queued on a device is done (for timing: reading a value waits by itself)."""
+    """Wait until everything queued on a device is done, and raise what was found wrong there.
+
+    For timing and for finding an error: reading a value waits by itself.
+    """
     if lib.synchronize(_number(device)) != 0:
         raise_error()
 

@@ -54,7 +54,10 @@ def randint(
 def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise."""
+    """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise.
+
+    Each step of the shuffle depends on the ones before: it runs on the CPU, and its result is copied to the device.
+    """
     count = operator.index(n)
     if count < 0:
         raise RuntimeError(f"randperm: expected n >= 0, got {n}")

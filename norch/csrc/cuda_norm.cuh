@@ -1,7 +1,7 @@
 // CUDA normalization: a block for each group of elements. A part of cuda.cu; the formulas are those of cpu_norm.cpp.
 
 #pragma once
-#include "cuda_block.cuh"
+#include "cuda_nn.cuh"
 
 namespace {
 
@@ -12,7 +12,7 @@ __device__ int64_t place_of(int64_t i, int64_t group, const Normalizing& sizes) 
 }
 
 template <class T>
-__global__ void normalize_kernel(const T* x, const T* weight, const T* bias, T* out, T* mean, T* variance,
+__global__ void __launch_bounds__(MAX_THREADS) normalize_kernel(const T* x, const T* weight, const T* bias, T* out, T* mean, T* variance,
                                  Normalizing sizes) {
     const int64_t n = sizes.outer * sizes.inner;
     for (int64_t group = blockIdx.x; group < sizes.groups; group += gridDim.x) {
@@ -37,11 +37,10 @@ __global__ void normalize_kernel(const T* x, const T* weight, const T* bias, T* 
     }
 }
 
-// dx = rate * (g - sum(g) / n - y * sum(g * y) / n) for g = gradient * weight; by group also the gradients of weight and
-// bias
+// dx = rate * (g - sum(g) / n - y * sum(g * y) / n) for g = gradient * weight; by group also the gradients of weight and bias
 template <class T>
-__global__ void normalize_backward_kernel(const T* gradient, const T* x, const T* weight, const T* mean,
-                                          const T* variance, T* for_x, T* for_weight, T* for_bias, Normalizing sizes) {
+__global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T* gradient, const T* x, const T* weight, const T* mean, const T* variance,
+                                          T* for_x, T* for_weight, T* for_bias, Normalizing sizes) {
     const int64_t n = sizes.outer * sizes.inner;
     for (int64_t group = blockIdx.x; group < sizes.groups; group += gridDim.x) {
         const T centre = mean[group], rate = T(1 / ::sqrt(double(variance[group]) + sizes.eps));
@@ -72,7 +71,8 @@ __global__ void normalize_backward_kernel(const T* gradient, const T* x, const T
 template <class T>
 __global__ void places_backward_kernel(const T* gradient, const T* x, const T* mean, const T* variance, T* for_weight,
                                        T* for_bias, Normalizing sizes) {
-    for (int64_t j = first_of_thread(); j < sizes.inner; j += all_threads()) {
+    const int64_t step = gridDim.x * int64_t(blockDim.x);
+    for (int64_t j = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; j < sizes.inner; j += step) {
         double sum = 0, sum_y = 0;
         for (int64_t group = 0; group < sizes.groups; group++) {
             const int64_t at = group * sizes.inner + j;
@@ -83,6 +83,11 @@ __global__ void places_backward_kernel(const T* gradient, const T* x, const T* m
         if (for_weight) for_weight[j] = T(sum_y);
         if (for_bias) for_bias[j] = T(sum);
     }
+}
+
+int group_threads(const Normalizing& sizes) {
+    const int64_t n = sizes.outer * sizes.inner;
+    return power_of_two(n, n >= LONG_ROW ? MAX_THREADS : THREADS);
 }
 
 template <class T>
@@ -101,10 +106,8 @@ void normalize_tensor_cuda(const Tensor& x, const Tensor* weight, const Tensor* 
     cudaStream_t stream = use(out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        normalize_kernel<T>
-            <<<at_most(sizes.groups, MAX_BLOCKS), power_of_two(sizes.outer * sizes.inner, THREADS), 0, stream>>>(
-                values<T>(x), values<T>(weight), values<T>(bias), values<T>(out), values<T>(mean), values<T>(variance),
-                sizes);
+        normalize_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
+            values<T>(x), values<T>(weight), values<T>(bias), values<T>(out), values<T>(mean), values<T>(variance), sizes);
     });
     check_launch("normalize");
 }
@@ -117,11 +120,9 @@ void normalize_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, con
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         if (for_x || !by_place) {
-            normalize_backward_kernel<T>
-                <<<at_most(sizes.groups, MAX_BLOCKS), power_of_two(sizes.outer * sizes.inner, THREADS), 0, stream>>>(
-                    values<T>(gradient), values<T>(x), values<T>(weight), values<T>(mean), values<T>(variance),
-                    values<T>(for_x), by_place ? nullptr : values<T>(for_weight),
-                    by_place ? nullptr : values<T>(for_bias), sizes);
+            normalize_backward_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
+                values<T>(gradient), values<T>(x), values<T>(weight), values<T>(mean), values<T>(variance), values<T>(for_x),
+                by_place ? nullptr : values<T>(for_weight), by_place ? nullptr : values<T>(for_bias), sizes);
             check_launch("normalize_backward");
         }
         if (!by_place || !(for_weight || for_bias)) return;

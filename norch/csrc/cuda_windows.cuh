@@ -200,27 +200,27 @@ Tensor with_last_two_swapped(Tensor matrices) {
     return matrices;
 }
 
-// Launches a kernel with a thread for each element of out.
-template <class Kernel, class... Arguments>
-void launch_elements(const char* name, Kernel* kernel, const Tensor& out, Arguments... arguments) {
+// Queues what `launch` launches, with a thread for each element of out.
+template <class F>
+void for_elements(const char* name, const Tensor& out, F launch) {
     cudaStream_t stream = use(out.device);
-    kernel<<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(arguments...);
+    for_real(out.dtype, [&](auto type) { launch(type, blocks_for(out.size), threads_for(out.size), stream); });
     check_launch(name);
 }
 
 }  // namespace
 
 void unfold_tensor_cuda(const Tensor& x, Tensor& out, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("unfold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("unfold", unfold_kernel<T>, out, values<T>(x), values<T>(out), out.size, window);
+        unfold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, window);
     });
 }
 
 void fold_tensor_cuda(const Tensor& columns, Tensor& out, const Window& window) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("fold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("fold", fold_kernel<T>, out, values<T>(columns), values<T>(out), out.size, window);
+        fold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(columns), values<T>(out), out.size, window);
     });
 }
 
@@ -276,32 +276,32 @@ void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& ou
 }
 
 void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("max_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("max_pool", max_pool_kernel<T>, out, values<T>(x), values<T>(out), values<int64_t>(indices),
-                        out.size, window);
+        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), values<int64_t>(indices),
+                                                         out.size, window);
     });
 }
 
 void max_pool_backward_tensor_cuda(const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("max_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("max_pool_backward", max_pool_backward_kernel<T>, out, values<T>(gradient),
-                        values<int64_t>(indices), values<T>(out), out.size, window);
+        max_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(
+            values<T>(gradient), values<int64_t>(indices), values<T>(out), out.size, window);
     });
 }
 
 void avg_pool_tensor_cuda(const Tensor& x, Tensor& out, const Averaging& averaging) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("avg_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("avg_pool", avg_pool_kernel<T>, out, values<T>(x), values<T>(out), out.size, averaging);
+        avg_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, averaging);
     });
 }
 
 void avg_pool_backward_tensor_cuda(const Tensor& gradient, Tensor& out, const Averaging& averaging) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("avg_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("avg_pool_backward", avg_pool_backward_kernel<T>, out, values<T>(gradient), values<T>(out),
-                        out.size, averaging);
+        avg_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(gradient), values<T>(out), out.size,
+                                                                  averaging);
     });
 }
