@@ -10,6 +10,7 @@ import pytest
 
 import norch
 from norch import nn, optim
+from norch.optim import lr_scheduler
 from norch.utils import load_checkpoint, progress, save_checkpoint
 from norch.utils.data import DataLoader, TensorDataset
 
@@ -59,24 +60,6 @@ OPTIMIZERS = {
 }
 
 
-class Halving:
-    """A scheduler by hand: the rate halves every second epoch."""
-
-    def __init__(self, optimizer):
-        self.optimizer, self.epoch = optimizer, 0
-
-    def step(self):
-        self.epoch += 1
-        for group in self.optimizer.param_groups:
-            group["lr"] *= 0.5 if self.epoch % 2 == 0 else 1.0
-
-    def state_dict(self):
-        return {"epoch": self.epoch}
-
-    def load_state_dict(self, state):
-        self.epoch = state["epoch"]
-
-
 def check_goes_on(path, make):
     norch.manual_seed(1)
     whole = make()
@@ -99,8 +82,27 @@ def test_training_goes_on_as_if_never_stopped(tmp_path, name):
     check_goes_on(tmp_path / "run.norch", lambda: Run(OPTIMIZERS[name]))
 
 
-def test_a_scheduler_goes_on_too(tmp_path):
-    check_goes_on(tmp_path / "run.norch", lambda: Run(OPTIMIZERS["Adam"], Halving))
+class Plateau(lr_scheduler.ReduceLROnPlateau):
+    """One that never sees its measure improve."""
+
+    def step(self):
+        super().step(1.0)
+
+
+SCHEDULERS = {
+    "StepLR": lambda o: lr_scheduler.StepLR(o, 2),
+    "LambdaLR": lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 0.9**epoch),
+    "ExponentialLR": lambda o: lr_scheduler.ExponentialLR(o, 0.8),
+    "CosineAnnealingLR": lambda o: lr_scheduler.CosineAnnealingLR(o, 5),
+    "OneCycleLR": lambda o: lr_scheduler.OneCycleLR(o, 0.1, total_steps=8),
+    "ReduceLROnPlateau": lambda o: Plateau(o, patience=1),
+}
+
+
+@pytest.mark.parametrize("optimizer", ["SGD momentum", "Adam"])
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_schedules_go_on_too(tmp_path, name, optimizer):
+    check_goes_on(tmp_path / "run.norch", lambda: Run(OPTIMIZERS[optimizer], SCHEDULERS[name]))
 
 
 def test_plain_save_and_load_do_too(tmp_path):

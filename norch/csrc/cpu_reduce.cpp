@@ -14,8 +14,8 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    CHUNK = 4096,      // elements of a row that are reduced at a time
-    LANE_BYTES = 256,  // of partial results, kept in registers
+    CHUNK = 512,       // elements of a row that are reduced at a time
+    LANE_BYTES = 128,  // of partial results, kept in registers
     TAIL_BYTES = 64,   // of those that take the elements at the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
