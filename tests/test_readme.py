@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,10 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_scripts_print_what_is_shown():
     command = [sys.executable, str(ROOT / "tests" / "documents.py"), str(ROOT / "README.md")]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    if "NORCH_LIBRARY" in environment:  # may be relative, and the scripts run in a folder of their own
+        environment["NORCH_LIBRARY"] = os.path.abspath(environment["NORCH_LIBRARY"])
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
 
 

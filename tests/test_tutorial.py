@@ -30,6 +30,8 @@ def test_the_code_of_a_chapter_prints_what_is_shown(chapter):
         )
     command = [sys.executable, "-W", "error", str(ROOT / "tests" / "documents.py"), str(chapter)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    if "NORCH_LIBRARY" in environment:  # may be relative, and a chapter runs in a folder of its own
+        environment["NORCH_LIBRARY"] = os.path.abspath(environment["NORCH_LIBRARY"])
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
 

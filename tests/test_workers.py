@@ -461,7 +461,8 @@ def test_nothing_leaks(no_leak):
 
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 from norch.utils.data import DataLoader, Dataset
 
 class Slow(Dataset):
