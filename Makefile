@@ -14,7 +14,8 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example test bench check lint isas oracle sanitized races emulated clean help FORCE
+.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated
+.PHONY: compiled clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -46,7 +47,7 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))
+BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -82,25 +83,27 @@ ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(C
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_conv.cpp cpu_pool.cpp cpu_norm.cpp \
-                  cpu_optim.cpp matmul.cpp)
+KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_random.cpp cpu_conv.cpp cpu_pool.cpp \
+                  cpu_norm.cpp cpu_optim.cpp matmul.cpp)
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
 CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
 EMULATOR   := tests/cuda_emulator
-ifeq ($(CUDA),1)
-OBJECTS += $(BUILD)/cuda.o
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
-LDLIBS  += $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+CUDART         := $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+ifeq ($(CUDA),1)
+OBJECTS += $(BUILD)/cuda.o
+LDLIBS  += $(CUDART)
 else ifeq ($(CUDA),emu)
 OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
 endif
 
-# Sanitized and emulated variants stay out of the package: NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
-INSTALLED := $(if $(SANITIZE)$(filter emu,$(CUDA)),,yes)
+# Variants that are sanitized, emulated or for another MACHINE stay out of the package:
+# NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
+INSTALLED := $(if $(SANITIZE)$(MACHINE)$(filter emu,$(CUDA)),,yes)
 all: $(LIBRARY)
 	@echo "CUDA: $(CUDA_NOTE) ($(CUDA_WHY))"
 ifeq ($(INSTALLED),yes)
@@ -119,7 +122,7 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/cpu_fill.o: FLAGS += -ffp-contract=off
+$(BUILD)/cpu_fill.o $(ISAS:%=$(BUILD)/cpu_random.%.o): FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
@@ -171,6 +174,19 @@ $(BUILD)/flags: FORCE
 example: all
 	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
 
+# The tutorial's pictures, each drawn beside its script.
+pictures: all
+	@for script in $(filter-out %/common.py,$(wildcard examples/tutorial/pictures/*.py)); do \
+	    PYTHONPATH=. $(PYTHON) $$script || exit 1; done
+
+# The notebook, run and stored with what it shows; no Jupyter needed.
+notebook: all
+	@PYTHONPATH=. $(PYTHON) tests/notebooks.py examples/quick_tour.ipynb
+
+# The API reference: pages made of the docstrings.
+docs: all .venv-check/ready
+	PYTHONPATH=. .venv-check/bin/python docs/reference.py build/docs
+
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
 ifeq ($(CUDA),emu)
@@ -197,6 +213,8 @@ check:
 	@$(MAKE) oracle
 	@$(MAKE) sanitized
 	@$(MAKE) races
+	@$(MAKE) aarch64
+	@$(MAKE) emulated
 
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
@@ -213,7 +231,7 @@ isas: all .venv-check/ready
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
 	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
 	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
-	    tests/test_layouts.py $(ARGS) || exit 1; done
+	    tests/test_layouts.py tests/test_pair_losses.py tests/test_adaptive.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)
@@ -232,16 +250,50 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
-# The CUDA kernels without a GPU: in other thread orders, then under each sanitizer, then past nvcc where there is one.
-emulated: .venv-check/ready
-	@$(MAKE) CUDA=emu all
+# The plain vector code on another processor, in an emulator: right, and with the same random numbers as here.
+AARCH64 := build/cpu-aarch64
+ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64-static)),)
+aarch64:
+	@echo "not run: aarch64 (Debian, Ubuntu: apt install g++-aarch64-linux-gnu qemu-user-static)"
+else
+aarch64: all
+	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
+	$(CXX) -std=c++17 -O1 -o $(BUILD)/portable tests/check/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -o $(AARCH64)/portable tests/check/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
+	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
+endif
+
+# The CUDA kernels without a GPU, in ways that run beside each other: as they are and in other thread orders, under each
+# sanitizer, and past nvcc where there is one. That the emulator finds bugs is tested on planted ones.
+EMULATED := emulated-orders emulated-address emulated-thread emulated-bugs compiled
+.PHONY: $(EMULATED)
+emulated: $(EMULATED)
+$(EMULATED): all .venv/ready .venv-check/ready
+emulated-orders:
+	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
 	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=address all
-	.venv-check/bin/python tests/check/emulated.py address build/cuda-emu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
-	@$(MAKE) CUDA=emu SANITIZE=thread all
-	.venv-check/bin/python tests/check/emulated.py thread build/cuda-emu-thread/libnorch.so --compiler "$(CXX)" $(ARGS)
-	.venv-check/bin/python -m pytest tests/cuda_emulator
-	$(if $(NVCC),@$(MAKE) CUDA=1 build/cuda/cuda.o,@echo "no nvcc: cuda.cu was not compiled for a GPU")
+emulated-address emulated-thread: emulated-%:
+	@$(MAKE) CUDA=emu SANITIZE=$* all
+	.venv-check/bin/python tests/check/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
+emulated-bugs:
+	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/cuda_emulator $(ARGS)
+
+# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
+# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
+WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
+ifeq ($(NVCC),)
+compiled:
+	@echo "no nvcc: cuda.cu was not compiled for a GPU"
+else
+compiled: $(WITH_CUDA)
+	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider \
+	    tests/test_cuda.py $(ARGS)
+build/cuda/linked.so: all
+	@$(MAKE) CUDA=1 build/cuda/cuda.o
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+endif
 
 # Two environments, because the suite must pass where torch and NumPy are not installed.
 .venv/ready: tests/requirements.txt
@@ -259,9 +311,12 @@ clean:
 help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
+	@echo "make pictures  draw the tutorial's pictures"
+	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
+	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers"
+	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64, CUDA emulated"
 	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

@@ -73,7 +73,7 @@ setup(
     packages=find_packages(include=["norch", "norch.*"]),
     package_data={"norch": ["libnorch.so", "py.typed"]},
     zip_safe=False,
-    extras_require={"numpy": ["numpy"], "plot": ["matplotlib"], "test": ["pytest>=7"]},
+    extras_require={"numpy": ["numpy"], "plot": ["matplotlib"], "test": ["pytest>=7"], "docs": ["pdoc>=15,<17"]},
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
     distclass=BinaryDistribution,
 )

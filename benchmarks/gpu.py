@@ -1,11 +1,12 @@
 """norch against torch on one CUDA device, in one run: copies and elementwise operations as a share of the card's copy
 bandwidth, reductions, matrix products, a step of a multilayer perceptron and one of the sin2 regression.
 
-    make CUDA=1 && PYTHONPATH=. python benchmarks/gpu.py [--device cuda:0] [--only matmul] [--quick]
+    make CUDA=1 && PYTHONPATH=. python benchmarks/gpu.py [--device cuda:0] [--only matmul] [--size quick]
 
 Each row gives norch's time, torch's where it is installed, their ratio (above 1: norch is faster) and what the row is
 measured by: GB/s and the share of the copy bandwidth, or TFLOP/s. Times are the best of several rounds, each of them
-many calls with one wait at the end.
+many calls with one wait at the end. Operands are random: a card that multiplies ones draws less power, and runs faster,
+than it does at work. `--size tiny` runs on the emulator too, where times mean nothing.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ def seconds(call: Callable[[], Any], synchronize: Callable[[], None], budget: fl
 
 
 def on_matrix(size: int, work: Callable[[Any], Any]) -> Callable[[Any, str], Callable[[], Any]]:
-    """Work on a matrix of ones and on nothing else."""
+    """Work on a matrix and on nothing else."""
 
     def make(library: Any, device: str) -> Callable[[], Any]:
-        x = library.ones(size, size, device=device)
+        x = library.rand(size, size, device=device)
         return lambda: work(x)
 
     return make
@@ -67,15 +68,53 @@ def on_matrix(size: int, work: Callable[[Any], Any]) -> Callable[[Any, str], Cal
 
 def product(size: int) -> Callable[[Any, str], Callable[[], Any]]:
     def make(library: Any, device: str) -> Callable[[], Any]:
-        a, b = library.ones(size, size, device=device), library.ones(size, size, device=device)
+        a, b = library.rand(size, size, device=device), library.rand(size, size, device=device)
         return lambda: a @ b
+
+    return make
+
+
+def skinny_product(m: int, k: int, n: int) -> Callable[[Any, str], Callable[[], Any]]:
+    def make(library: Any, device: str) -> Callable[[], Any]:
+        a, b = library.rand(m, k, device=device), library.rand(k, n, device=device)
+        return lambda: a @ b
+
+    return make
+
+
+def embedding(rows: int, width: int, count: int, write: bool) -> Callable[[Any, str], Callable[[], Any]]:
+    """Rows of a table read at random places, or added to there, as an embedding layer and its gradient do."""
+
+    def make(library: Any, device: str) -> Callable[[], Any]:
+        table, places = library.rand(rows, width, device=device), library.randint(0, rows, (count,), device=device)
+        values = library.rand(count, width, device=device)
+        if write:
+            return lambda: table.index_put_((places,), values, accumulate=True)
+        return lambda: table[places]
+
+    return make
+
+
+def classification(batch: int, classes: int) -> Callable[[Any, str], Callable[[], Any]]:
+    """Cross-entropy and its gradient."""
+
+    def make(library: Any, device: str) -> Callable[[], Any]:
+        networks = nn if library is norch else library.nn
+        logits = library.rand(batch, classes, device=device).requires_grad_()
+        labels, loss_of = library.randint(0, classes, (batch,), device=device), networks.CrossEntropyLoss()
+
+        def step() -> None:
+            logits.grad = None
+            loss_of(logits, labels).backward()
+
+        return step
 
     return make
 
 
 def broadcast(size: int) -> Callable[[Any, str], Callable[[], Any]]:
     def make(library: Any, device: str) -> Callable[[], Any]:
-        x, row = library.ones(size, size, device=device), library.ones(size, device=device)
+        x, row = library.rand(size, size, device=device), library.rand(size, device=device)
         return lambda: x + row
 
     return make
@@ -89,7 +128,7 @@ def training_step(layers: list, activation: str, batch: int) -> Callable[[Any, s
         modules = [networks.Linear(*sizes).to(device) for sizes in zip(layers, layers[1:])]
         optimizer = optimizers.SGD([p for m in modules for p in m.parameters()], lr=0.001)
         loss_of = networks.MSELoss()
-        x, target = library.ones(batch, layers[0], device=device), library.ones(batch, layers[-1], device=device)
+        x, target = library.rand(batch, layers[0], device=device), library.rand(batch, layers[-1], device=device)
 
         def step() -> None:
             y = x
@@ -105,8 +144,16 @@ def training_step(layers: list, activation: str, batch: int) -> Callable[[Any, s
     return make
 
 
-def rows(quick: bool) -> list[Row]:
-    size = 2048 if quick else 16384
+# How large the matrices of a table are: for memory, for products, for the batches of steps.
+SIZES = {
+    "full": (16384, [1024, 2048, 4096, 8192], 256),
+    "quick": (2048, [256, 1024], 256),
+    "tiny": (48, [40, 65], 4),
+}
+
+
+def rows(sizes: str) -> list[Row]:
+    size, edges, batch = SIZES[sizes]
     matrix = 4 * size * size
     elementwise = [
         Row("elementwise", "copy", on_matrix(size, lambda x: x.clone()), 2 * matrix),
@@ -125,14 +172,31 @@ def rows(quick: bool) -> list[Row]:
         Row("reduction", "max(1)", on_matrix(size, lambda x: x.amax(1)), matrix),
         Row("reduction", "argmax(1)", on_matrix(size, lambda x: x.argmax(1)), matrix),
         Row("reduction", "softmax(1)", on_matrix(size, lambda x: x.softmax(1)), 2 * matrix),
+        Row("reduction", "cumsum(1)", on_matrix(size, lambda x: x.cumsum(1)), 2 * matrix),
+        Row("reduction", "cumsum(0)", on_matrix(size, lambda x: x.cumsum(0)), 2 * matrix),
     ]
-    edges = [256, 1024] if quick else [1024, 2048, 4096, 8192]
     products = [Row("matmul", f"{n}", product(n), flops=2 * n**3) for n in edges]
+    long = 64 * edges[0]
+    products += [Row("matmul", f"64 x {long} x 64", skinny_product(64, long, 64), flops=2 * 64 * 64 * long)]
+    width, count = min(size, 1024), 8 * size
+    moved = 2 * 4 * count * width
+    selections = [
+        Row("index", f"[{count}] rows of {width}", embedding(size, width, count, False), moved),
+        Row("index", f"[{count}] rows of {width} += y", embedding(size, width, count, True), moved),
+        Row("index", "sort(1)", on_matrix(size, lambda x: x.sort(1))),
+        Row("index", "nonzero", on_matrix(size, lambda x: (x > 0.5).nonzero())),
+    ]
+    hidden = max(edges[0], 10)
     steps = [
-        Row("step", "MLP 784-1024-1024-10, batch 256", training_step([784, 1024, 1024, 10], "relu", 256)),
+        Row("step", f"cross-entropy {count} x 1000", classification(count, 1000)),
+        Row(
+            "step",
+            f"MLP 784-{hidden}-{hidden}-10, batch {batch}",
+            training_step([784, hidden, hidden, 10], "relu", batch),
+        ),
         Row("step", "sin2, 1-10-1, batch 1", training_step([1, 10, 1], "sigmoid", 1)),
     ]
-    return elementwise + reductions + products + steps
+    return elementwise + reductions + products + selections + steps
 
 
 # ---- The table -------------------------------------------------------------------------------------------------------
@@ -142,18 +206,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--only", default="", help="a part of the group's or the row's name")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--size", choices=SIZES, default="full", help="quick and tiny: to see that it runs")
     arguments = parser.parse_args()
     if not norch.cuda.is_available():
         raise SystemExit(f"no CUDA device: {norch._C.lib.why_no_cuda().decode()}")
-    budget = 0.01 if arguments.quick else 1.0
+    budget = 1.0 if arguments.size == "full" else 0.01
     with_torch = torch is not None and torch.cuda.is_available()
     if with_torch:  # as exact as norch
         torch.backends.cuda.matmul.allow_tf32 = False
 
     peer = torch.__version__ if with_torch else "none"
     print(f"device: {norch.cuda.get_device_name(arguments.device)}; torch: {peer}")
-    table = rows(arguments.quick)
+    table = rows(arguments.size)
     bandwidth = 0.0
     if with_torch:  # the card's own: torch's clone is a device-to-device copy by the driver
         copy = table[0]

@@ -28,7 +28,12 @@ MAX_DIMS = 8
 
 
 class CTensor(ctypes.Structure):
-    """The mirror of `Tensor` in csrc/tensor.h, field by field. `tensor.tensor.contents` reads it."""
+    """The mirror of `Tensor` in csrc/tensor.h, field by field. `tensor.tensor.contents` reads it.
+
+    >>> x = norch.Tensor([[1, 2], [3, 4]])
+    >>> x.tensor.contents.ndim, x.tensor.contents.data[3]
+    (2, 4.0)
+    """
 
     _fields_ = [
         ("data", ctypes.POINTER(ctypes.c_float)),  # the first element, where the dtype is float32
@@ -67,6 +72,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "has_cuda": (c_int32, []),
     "cuda_name": (c_char_p, [c_int32]),
     "synchronize": (STATUS, [c_int32]),
+    "stream_of": (c_uint64, [c_int32]),
+    "let_stream_wait": (STATUS, [c_int32, c_uint64]),
     "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),

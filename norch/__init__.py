@@ -28,6 +28,7 @@ from .creation import (
     zeros_like,
 )
 from .dlpack import from_dlpack
+from .drawing import Drawing, draw_graph
 from .explain import explain
 from .formatting import set_printoptions
 from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())

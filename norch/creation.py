@@ -22,6 +22,12 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     """A tensor with a copy of `data`: a number, nested lists or tuples, a tensor or an array.
 
     Without `dtype` it is inferred: float32 for floats, int64 for integers, bool for bools, an array's own for arrays.
+
+    >>> norch.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    >>> norch.tensor([1.5, 2]).dtype
+    norch.float32
     """
     result = wrap(address_of(data, None if dtype is None else check_dtype(dtype), device))
     return result.requires_grad_() if requires_grad else result
@@ -31,7 +37,11 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 
 def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor whose values are not set. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    """A tensor whose values are not set. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+
+    >>> norch.empty(2, 3).shape
+    norch.Size([2, 3])
+    """
     shape = sizes_of(size, "empty")
     kind = float32 if dtype is None else check_dtype(dtype)
     result = wrap(
@@ -41,7 +51,11 @@ def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 
 def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of one value, whose type gives the dtype unless `dtype` does."""
+    """A tensor of one value, whose type gives the dtype unless `dtype` does.
+
+    >>> norch.full([2], 7)
+    tensor([7, 7])
+    """
     shape = (size,) if isinstance(size, int) else size
     kind = inferred([fill_value]) if dtype is None else check_dtype(dtype)
     result = empty(list(shape), dtype=kind, device=device).fill_(fill_value)
@@ -49,12 +63,22 @@ def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", req
 
 
 def zeros(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """Zeros. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    """Zeros. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+
+    >>> norch.zeros(2, 2)
+    tensor([[0., 0.],
+            [0., 0.]])
+    """
     return full(sizes_of(size, "zeros"), 0, float32 if dtype is None else dtype, device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """Ones. Sizes one by one or as a list; float32 unless `dtype` says otherwise."""
+    """Ones. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+
+    >>> norch.ones(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
     return full(sizes_of(size, "ones"), 1, float32 if dtype is None else dtype, device, requires_grad)
 
 
@@ -64,19 +88,31 @@ def _like(input: Tensor, dtype: Any, device: Any, name: str) -> dict[str, Any]:
 
 
 def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of another's shape, dtype and device, whose values are not set."""
+    """A tensor of another's shape, dtype and device, whose values are not set.
+
+    >>> norch.empty_like(norch.ones(2, 3)).shape
+    norch.Size([2, 3])
+    """
     options = _like(input, dtype, device, "empty_like")
     return empty(input.shape, **options, requires_grad=requires_grad)
 
 
 def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of another tensor's shape, dtype and device."""
+    """Zeros of another tensor's shape, dtype and device.
+
+    >>> norch.zeros_like(norch.tensor([5, 6]))
+    tensor([0, 0])
+    """
     options = _like(input, dtype, device, "zeros_like")
     return zeros(input.shape, **options, requires_grad=requires_grad)
 
 
 def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones of another tensor's shape, dtype and device."""
+    """Ones of another tensor's shape, dtype and device.
+
+    >>> norch.ones_like(norch.tensor([5, 6]))
+    tensor([1, 1])
+    """
     options = _like(input, dtype, device, "ones_like")
     return ones(input.shape, **options, requires_grad=requires_grad)
 
@@ -84,7 +120,11 @@ def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_gra
 def full_like(
     input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """One value in another tensor's shape, dtype and device."""
+    """One value in another tensor's shape, dtype and device.
+
+    >>> norch.full_like(norch.ones(2), 7)
+    tensor([7., 7.])
+    """
     options = _like(input, dtype, device, "full_like")
     return full(input.shape, fill_value, **options, requires_grad=requires_grad)
 
@@ -94,7 +134,11 @@ def arange(
 ) -> Tensor:
     """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32.
 
-    Each element is start + i * step, rounded once to the dtype.
+    Each element is start + i * step, rounded once to the dtype. Raises ValueError for a step of 0, one of the wrong
+    sign or bounds that are not finite, MemoryError for too many numbers.
+
+    >>> norch.arange(2, 10, 3)
+    tensor([2, 5, 8])
     """
     if end is None:
         start, end = 0, start
@@ -122,7 +166,13 @@ def arange(
 def linspace(
     start: Any, end: Any, steps: int, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """`steps` numbers at equal distances, the first `start`, the last `end`; computed in double, rounded once."""
+    """`steps` numbers at equal distances, the first `start`, the last `end`; computed in double, rounded once.
+
+    Raises ValueError for a negative number of steps.
+
+    >>> norch.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
     if steps < 0:
         raise ValueError(f"linspace: expected a number of steps that is not negative, got {steps}")
     first, last = float(_plain_number(start, "linspace")), float(_plain_number(end, "linspace"))
@@ -141,7 +191,12 @@ def _plain_number(value: Any, name: str) -> Any:
 
 
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A matrix [n, m] (square without m) of zeros with ones on its diagonal."""
+    """A matrix [n, m] (square without m) of zeros with ones on its diagonal.
+
+    >>> norch.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     n, columns = sizes_of((n, n if m is None else m), "eye")
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
@@ -149,5 +204,9 @@ def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_
 
 
 def where(condition: Tensor, input: Any, other: Any) -> Tensor:
-    """The elements of `input` where the bool `condition` holds, those of `other` elsewhere; all broadcast."""
+    """The elements of `input` where the bool `condition` holds, those of `other` elsewhere; all broadcast.
+
+    >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
+    tensor([1, 0])
+    """
     return ternary("where", f.WhereBackward, check_tensor(condition, "where"), input, other)

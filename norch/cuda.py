@@ -1,7 +1,9 @@
 """What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
 
 Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
-there and return at once; the host waits where a value is read.
+there and return at once; the host waits where a value is read. So an index out of range, a class that is none and an
+integer division by zero raise their IndexError or ZeroDivisionError where a value of that device is next read, or in
+`synchronize()`; nothing was written out of range.
 """
 
 from __future__ import annotations
@@ -13,44 +15,78 @@ from ._C import lib, raise_error
 
 
 def is_built() -> bool:
-    """Whether this norch was built with CUDA kernels (`make CUDA=1`); says nothing about the machine."""
+    """Whether this norch was built with CUDA kernels (`make CUDA=1`); says nothing about the machine.
+
+    >>> isinstance(norch.cuda.is_built(), bool)
+    True
+    """
     return bool(lib.has_cuda())
 
 
 def is_available() -> bool:
-    """Whether tensors can live on "cuda": the kernels are built, and a driver and a device are there."""
+    """Whether tensors can live on "cuda": the kernels are built, and a driver and a device are there.
+
+    >>> device = "cuda" if norch.cuda.is_available() else "cpu"
+    >>> norch.ones(2, device=device).sum().item()
+    2.0
+    """
     return lib.device_count() > 0
 
 
 def device_count() -> int:
-    """The number of CUDA devices; 0 without a driver."""
+    """The number of CUDA devices; 0 without a driver.
+
+    >>> norch.cuda.device_count() >= 0
+    True
+    """
     return lib.device_count()
 
 
 def current_device() -> int:
-    """The index of the device that "cuda" means: always 0. Raises RuntimeError where there is none."""
+    """The index of the device that "cuda" means: always 0. Raises RuntimeError where there is none.
+
+    >>> norch.cuda.current_device() if norch.cuda.is_available() else 0
+    0
+    """
     _number(None)
     return 0
 
 
 def get_device_name(device: Any = None) -> str:
-    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError where it is not there."""
+    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError where it is not there.
+
+    >>> isinstance(norch.cuda.get_device_name() if norch.cuda.is_available() else "none", str)
+    True
+    """
     return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until everything queued on a device is done (for timing: reading a value waits by itself)."""
+    """Wait until everything queued on a device is done, and raise what was found wrong there.
+
+    For timing and for finding an error: reading a value waits by itself.
+
+    >>> if norch.cuda.is_available():
+    ...     norch.cuda.synchronize()
+    """
     if lib.synchronize(_number(device)) != 0:
         raise_error()
 
 
 def memory_allocated(device: Any = None) -> int:
-    """The bytes of tensors on a device, blocks kept for reuse not counted; 0 where there is no device."""
+    """The bytes of tensors on a device, blocks kept for reuse not counted; 0 where there is no device.
+
+    >>> norch.cuda.memory_allocated() >= 0
+    True
+    """
     return lib.memory_allocated(_number(device)) if is_available() else 0
 
 
 def empty_cache() -> None:
-    """Give the blocks of memory that norch keeps for reuse back to the driver, on all devices."""
+    """Give the blocks of memory that norch keeps for reuse back to the driver, on all devices.
+
+    >>> norch.cuda.empty_cache()
+    """
     lib.empty_device_cache()
 
 

@@ -46,6 +46,13 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any
     `copy=True` copies always; `copy=False` never, and raises ValueError where `device` would need it. Raises what the
     other library raises where it cannot share, TypeError for dtypes that norch has not, and ValueError for negative
     strides.
+
+    >>> x = norch.ones(2)
+    >>> y = norch.from_dlpack(x)
+    >>> y.fill_(5)
+    tensor([5., 5.])
+    >>> x
+    tensor([5., 5.])
     """
     result = _consumed(_exported_by(ext_tensor))
     if device is not None and _C.device_number(device) != result._struct.device:
@@ -61,8 +68,9 @@ def _exported_by(producer: Any) -> Any:
         return producer
     if not hasattr(producer, "__dlpack__"):
         raise TypeError(f"from_dlpack: expected an object with __dlpack__, or a capsule, got {type(producer).__name__}")
-    # the legacy default stream, on which norch computes
-    stream = {"stream": 1} if producer.__dlpack_device__()[0] == _CUDA else {}
+    kind, index = producer.__dlpack_device__()
+    # the stream on which norch computes: the producer sees to it that its own work comes first
+    stream = {"stream": lib.stream_of(1 + index) or raise_error()} if kind == _CUDA else {}
     try:
         return producer.__dlpack__(max_version=(1, 0), **stream)
     except TypeError:
@@ -110,5 +118,7 @@ class Exchanged:
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and lib.is_read_only(source._ptr):
             raise BufferError("__dlpack__: memory that is read-only needs max_version (1, 0) or later, or copy=True")
+        if own[0] == _CUDA and source._struct.device and stream != -1:  # -1: the consumer asks for no order
+            lib.let_stream_wait(source._struct.device, 1 if stream is None else stream) == 0 or raise_error()
         managed = lib.dlpack_tensor(source._ptr, versioned, source is not self) or raise_error()
         return _python.PyCapsule_New(managed, lib.dlpack_name(versioned, False), lib.dlpack_destructor())

@@ -42,6 +42,20 @@ def explain(tensor: Any) -> Explanation:
     """A picture of how a tensor lies in its storage: shape, strides, offset, and which cell each element is.
 
     Of a storage of more than 64 elements a part that begins with the tensor is shown. Raises TypeError for no tensor.
+
+    >>> norch.explain(norch.tensor([[1, 2], [3, 4]]).T)
+    tensor of shape [2, 2], int64, on cpu
+    strides (1, 2), offset 0: not contiguous
+    <BLANKLINE>
+    element [i, j] is storage[i * 1 + j * 2]
+    element [1, 1] is storage[1 * 1 + 1 * 2] = storage[3] = 4
+    <BLANKLINE>
+    storage of 4 elements, 32 bytes
+        0       1       2       3
+    +-------+-------+-------+-------+
+    |   1   |   2   |   3   |   4   |
+    +-------+-------+-------+-------+
+      [0,0]   [1,0]   [0,1]   [1,1]
     """
     check_tensor(tensor, "explain")
     parts = [_description(tensor), _formula(tensor), _picture(tensor)]

@@ -48,6 +48,11 @@ def set_printoptions(
     Raises:
         TypeError: a number of digits, items or characters that is no int, a `sci_mode` that is no bool.
         ValueError: a negative number.
+
+    >>> norch.set_printoptions(precision=2)
+    >>> norch.tensor([0.12345])
+    tensor([0.12])
+    >>> norch.set_printoptions(precision=4)
     """
     given = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth, "threshold": threshold}
     for name, value in given.items():
@@ -81,20 +86,20 @@ def _numbers_text(tensor: Tensor, indent: int) -> str:
     if 0 in tensor.shape:
         return "[]"
     summarize = math.prod(tensor.shape) > options.threshold
-    shown = _edges(tensor) if summarize else tensor.tolist()
-    return _block(shown, tensor.ndim, indent, NumberFormat(_scalars(shown), tensor.dtype.is_floating_point))
+    shown = edges(tensor) if summarize else tensor.tolist()
+    return _block(shown, tensor.ndim, indent, NumberFormat(scalars(shown), tensor.dtype.is_floating_point))
 
 
-def _edges(tensor: Tensor, dim: int = 0) -> Any:
+def edges(tensor: Tensor, dim: int = 0) -> Any:
     """The nested list of the elements at the edges of each dimension from `dim` on, `...` where others are left out."""
     if dim == tensor.ndim:
         return tensor.tolist()
     size, edge = tensor.shape[dim], options.edgeitems
     if size <= 2 * edge:
-        return _edges(tensor, dim + 1)
+        return edges(tensor, dim + 1)
     before = (slice(None),) * dim
-    head = _edges(tensor[before + (slice(0, edge),)], dim + 1)
-    tail = _edges(tensor[before + (slice(size - edge, size),)], dim + 1)
+    head = edges(tensor[before + (slice(0, edge),)], dim + 1)
+    tail = edges(tensor[before + (slice(size - edge, size),)], dim + 1)
     return _join(head, tail, dim)
 
 
@@ -104,10 +109,10 @@ def _join(head: list[Any], tail: list[Any], dim: int) -> list[Any]:
     return [_join(first, last, dim - 1) for first, last in zip(head, tail)]
 
 
-def _scalars(shown: Any) -> list[Any]:
+def scalars(shown: Any) -> list[Any]:
     """The numbers of a nested list, in order."""
     if isinstance(shown, list):
-        return [number for row in shown for number in _scalars(row)]
+        return [number for row in shown for number in scalars(row)]
     return [] if shown is ... else [shown]
 
 

@@ -26,6 +26,10 @@ class Generator:
     """A stream of random numbers: `norch.rand(3, generator=norch.Generator().manual_seed(1))`.
 
     `device` is accepted as in PyTorch; the numbers do not depend on it.
+
+    >>> generator = norch.Generator().manual_seed(1)
+    >>> norch.rand(2, generator=generator).equal(norch.rand(2, generator=norch.Generator().manual_seed(1)))
+    True
     """
 
     def __init__(self, device: str = "cpu") -> None:
@@ -85,31 +89,62 @@ default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed norch's generator and Python's `random`, from which Parameters are drawn; return the generator."""
+    """Seed norch's generator and Python's `random`, from which Parameters are drawn; return the generator.
+
+    >>> generator = norch.manual_seed(1)
+    >>> first = norch.rand(2)
+    >>> generator = norch.manual_seed(1)
+    >>> norch.rand(2).equal(first)
+    True
+    """
     default_generator.manual_seed(seed)
     _python.seed(operator.index(seed))
     return default_generator
 
 
 def seed() -> int:
-    """Seed norch's generator and Python's `random` from the operating system; return the seed."""
+    """Seed norch's generator and Python's `random` from the operating system; return the seed.
+
+    >>> seed = norch.seed()
+    >>> norch.initial_seed() == seed
+    True
+    """
     number = default_generator.seed()
     _python.seed(number)
     return number
 
 
 def initial_seed() -> int:
-    """The seed of norch's generator."""
+    """The seed of norch's generator.
+
+    >>> generator = norch.manual_seed(3)
+    >>> norch.initial_seed()
+    3
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Any:
-    """The state of norch's generator, for `set_rng_state`."""
+    """The state of norch's generator, for `set_rng_state`.
+
+    >>> state = norch.get_rng_state()
+    >>> first = norch.rand(2)
+    >>> norch.set_rng_state(state)
+    >>> norch.rand(2).equal(first)
+    True
+    """
     return default_generator.get_state()
 
 
 def set_rng_state(new_state: Any) -> None:
-    """Put norch's generator back to where `get_rng_state` was called."""
+    """Put norch's generator back to where `get_rng_state` was called.
+
+    >>> state = norch.get_rng_state()
+    >>> first = norch.rand(2)
+    >>> norch.set_rng_state(state)
+    >>> norch.rand(2).equal(first)
+    True
+    """
     default_generator.set_state(new_state)
 
 
@@ -127,7 +162,14 @@ class RandomFills:
     """The methods of Tensor that overwrite it with random numbers."""
 
     def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **bounds: float) -> Any:
-        """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64)."""
+        """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
+
+        Raises TypeError for an unknown argument.
+
+        >>> x = norch.zeros(100).uniform_(-1, 1)
+        >>> x.min() >= -1, x.max() < 1
+        (tensor([True]), tensor([True]))
+        """
         low = bounds.pop("from", from_)  # a keyword of Python, and PyTorch's name
         if bounds:
             raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
@@ -135,12 +177,23 @@ class RandomFills:
         return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
 
     def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-        """Fill with numbers of the normal distribution, by the method of Box and Muller."""
+        """Fill with numbers of the normal distribution, by the method of Box and Muller.
+
+        >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
+        tensor([5., 5.])
+        """
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
 
     def random_(self: Any, from_: Any = None, to: Any = None, *, generator: Any = None) -> Any:
-        """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`."""
+        """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
+
+        Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
+
+        >>> x = norch.zeros(100).random_(1, 7)
+        >>> x.min() >= 1, x.max() <= 6
+        (tensor([True]), tensor([True]))
+        """
         if from_ is not None and to is None:
             from_, to = 0, from_
         largest = LARGEST[self.dtype.name]
@@ -153,7 +206,11 @@ class RandomFills:
         return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
 
     def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-        """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise."""
+        """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
+
+        >>> norch.zeros(3).bernoulli_(1.0)
+        tensor([1., 1., 1.])
+        """
         _check_probabilities("bernoulli_", p)
         kind = p.dtype if isinstance(p, operation.Tensor) else float32
         return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)

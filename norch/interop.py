@@ -48,6 +48,10 @@ def from_numpy(array: Any) -> Any:
 
     An array that NumPy calls read-only makes a tensor that refuses to be written to. Raises TypeError for what is no
     array or a dtype that norch has not, ValueError for negative strides or a foreign byte order.
+
+    >>> import numpy
+    >>> norch.from_numpy(numpy.array([1.0, 2.0]))
+    tensor([1., 2.], dtype=norch.float64)
     """
     numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
     if numpy is None or not isinstance(array, numpy.ndarray):
@@ -105,6 +109,9 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
 
     `count` is the number of elements, -1 for as many as there are. Over bytes, which cannot change, the tensor refuses
     to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is asked for.
+
+    >>> norch.frombuffer(b"\\x01\\x02\\x03", dtype=norch.uint8)
+    tensor([1, 2, 3], dtype=norch.uint8)
     """
     kind = check_dtype(dtype)
     try:
@@ -166,6 +173,12 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
     arrays of dtypes or strides that norch has not, are copied as by `norch.tensor`.
+
+    >>> x = norch.ones(2)
+    >>> norch.as_tensor(x) is x
+    True
+    >>> norch.as_tensor([1, 2])
+    tensor([1, 2])
     """
     found = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
@@ -191,6 +204,11 @@ class Shared:
 
         Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA device; `force=True` is
         `detach().cpu().numpy()`. Raises ImportError where NumPy is not installed.
+
+        >>> x = norch.ones(2)
+        >>> x.numpy()[0] = 5  # NumPy must be installed
+        >>> x
+        tensor([5., 1.])
         """
         if force:
             return self.detach().cpu().numpy()

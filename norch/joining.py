@@ -24,7 +24,13 @@ def _sequence(tensors: Any, name: str) -> list[Tensor]:
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs."""
+    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs.
+
+    >>> norch.cat([norch.ones(1, 2), norch.zeros(2, 2)])
+    tensor([[1., 1.],
+            [0., 0.],
+            [0., 0.]])
+    """
     parts = _sequence(tensors, "cat")
     (place,) = sizes_of((dim if axis is None else axis,), "cat")
     addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
@@ -37,7 +43,12 @@ concat = concatenate = cat
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors of one shape joined along a new dimension."""
+    """Tensors of one shape joined along a new dimension. Raises ShapeError for tensors of different shapes.
+
+    >>> norch.stack([norch.tensor([1, 2]), norch.tensor([3, 4])], dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
     parts = _sequence(tensors, "stack")
     (place,) = sizes_of((dim if axis is None else axis,), "stack")
     for part in parts:
@@ -47,13 +58,22 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tenso
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors side by side: joined along the second dimension, vectors along their only one."""
+    """Tensors side by side: joined along the second dimension, vectors along their only one.
+
+    >>> norch.hstack([norch.tensor([1, 2]), norch.tensor([3])])
+    tensor([1, 2, 3])
+    """
     parts = [atleast_1d(part) for part in _sequence(tensors, "hstack")]
     return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors one below the other: joined along the first dimension, vectors as rows."""
+    """Tensors one below the other: joined along the first dimension, vectors as rows.
+
+    >>> norch.vstack([norch.tensor([1, 2]), norch.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
     return cat([atleast_2d(part) for part in _sequence(tensors, "vstack")], 0)
 
 
@@ -61,12 +81,21 @@ row_stack = vstack
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors one behind the other: joined along the third dimension."""
+    """Tensors one behind the other: joined along the third dimension.
+
+    >>> norch.dstack([norch.ones(2, 3), norch.ones(2, 3)]).shape
+    norch.Size([2, 3, 2])
+    """
     return cat([atleast_3d(part) for part in _sequence(tensors, "dstack")], 2)
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Vectors as the columns of a matrix; matrices side by side."""
+    """Vectors as the columns of a matrix; matrices side by side.
+
+    >>> norch.column_stack([norch.tensor([1, 2]), norch.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
     parts = _sequence(tensors, "column_stack")
     return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts])
 
@@ -75,7 +104,12 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views of all tensors in the shape that they broadcast to."""
+    """Views of all tensors in the shape that they broadcast to.
+
+    >>> x, y = norch.broadcast_tensors(norch.ones(2, 1), norch.ones(3))
+    >>> x.shape, y.shape
+    (norch.Size([2, 3]), norch.Size([2, 3]))
+    """
     shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors))
     return tuple(t.expand(shape) for t in tensors)
 
@@ -83,7 +117,16 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
-    With indexing="xy" the first two dimensions are exchanged.
+    With indexing="xy" the first two dimensions are exchanged. Raises RuntimeError for another indexing, or for what
+    is no vector.
+
+    >>> rows, columns = norch.meshgrid(norch.arange(2), norch.arange(3))
+    >>> rows
+    tensor([[0, 0, 0],
+            [1, 1, 1]])
+    >>> columns
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
     """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     if indexing not in ("ij", "xy"):
@@ -112,15 +155,27 @@ def _at_least(rank: int, name: str, tensors: Any) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Tensors of no dimensions get one; others stay. One tensor for one, a tuple for several or a list."""
+    """Tensors of no dimensions get one; others stay. One tensor for one, a tuple for several or a list.
+
+    >>> norch.atleast_1d(norch.tensor(5).reshape(()))
+    tensor([5])
+    """
     return _at_least(1, "atleast_1d", tensors)
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Dimensions of size 1 in front where there are fewer than two."""
+    """Dimensions of size 1 in front where there are fewer than two.
+
+    >>> norch.atleast_2d(norch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
     return _at_least(2, "atleast_2d", tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Dimensions of size 1 where there are fewer than three: a matrix gets one behind, a vector one on both sides."""
+    """Dimensions of size 1 where there are fewer than three: a matrix gets one behind, a vector one on both sides.
+
+    >>> norch.atleast_3d(norch.ones(2, 3)).shape
+    norch.Size([2, 3, 1])
+    """
     return _at_least(3, "atleast_3d", tensors)

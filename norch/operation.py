@@ -14,6 +14,7 @@ from . import _C
 from ._C import lib, number, raise_error
 from .autograd.function import edge, node, record
 from .autograd.mode import mode
+from .examples import EXAMPLES
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
 shared: Any = None  # interop.py's function
@@ -76,7 +77,7 @@ def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Calla
     def method_(self: Any) -> Any:
         return write(self, backward, (), lambda: into(self._ptr, self._ptr))
 
-    return _named(method, name, doc), _named(method_, f"{name}_", f"In place: {doc}")
+    return _documented(method, name, doc, 1), _documented(method_, f"{name}_", doc, 1)
 
 
 def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
@@ -92,10 +93,14 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             if b is NotImplemented:
                 return NotImplemented
             other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
-        result = wrap(function(self._ptr, b._ptr) or raise_error())
+        result = _new(Tensor)  # wrap() and node() written out: what every operation passes through makes no calls
+        result._ptr = function(self._ptr, b._ptr) or raise_error()
+        result._edge = result.grad = None
         x, y = self._edge, b._edge
         if (x or y) and backward is not None and mode.enabled:
-            record(result, node(backward, (self, other)), (x, y))
+            made = _new(backward)
+            made.input = self, other
+            record(result, made, (x, y))
         return result
 
     def reflected(self: Any, other: Any) -> Any:
@@ -125,8 +130,8 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
         _named(forward, f"__{method_name}__", doc),
         _named(reflected, f"__r{method_name}__", doc),
         _named(in_place, f"__i{method_name}__", doc),
-        _named(method, method_name, doc),
-        _named(method_, f"{method_name}_", f"In place: {doc}"),
+        _documented(method, method_name, doc, 2),
+        _documented(method_, f"{method_name}_", doc, 2),
     )
 
 
@@ -135,6 +140,34 @@ def _named(function: Any, name: str, doc: str) -> Any:
     function.__qualname__ = f"Tensor.{name}"
     function.__doc__ = doc
     return function
+
+
+def _documented(function: Any, name: str, doc: str, operands: int) -> Any:
+    """`_named` with what holds for every elementwise operation, and with its example."""
+    in_place = name[-1] == "_"
+    text = f"{doc.rstrip('.')}.\n\nElement by element"
+    if operands == 2:
+        text += ", both broadcast to one shape; `other` is a tensor, an array or a number"
+    if in_place:
+        text = f"In place: {text}, into this tensor, whose shape and dtype stay; returns it"
+    if operands == 2:
+        text += ". Raises ShapeError where the shapes do not fit, RuntimeError for tensors on two devices"
+    return _named(function, name, f"{text}.\n\n{_example(name, operands)}")
+
+
+def _example(name: str, operands: int) -> str:
+    """A doctest: from examples.py, or that an operation and its form in place agree."""
+    found = EXAMPLES.get(name.rstrip("_"))
+    if found is None:
+        plain, other = name.rstrip("_"), "x" if operands == 2 else ""
+        return f">>> x = norch.tensor([0.25, 0.5])\n>>> x.{plain}({other}).equal(x.clone().{plain}_({other}))\nTrue"
+    given, result = found.split(" -> ")
+    first, _, second = given.partition("], ")
+    argument = f"norch.tensor({second})" if second else ""
+    first = f"{first}]" if second else first
+    if name[-1] == "_" and "True" in result and "True" not in given:
+        result = f"[{', '.join(str(int(part == 'True')) for part in result.strip('[]').replace(',', ' ').split())}]"
+    return f">>> norch.tensor({first}).{name}({argument})\ntensor({result})"
 
 
 def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:

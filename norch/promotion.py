@@ -11,7 +11,11 @@ from .types import DTYPES, bool_, check_dtype, dtype, float32, float64
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype that holds both: the later in bool, uint8, int32, int64, float32, float64."""
+    """The smallest dtype that holds both: the later in bool, uint8, int32, int64, float32, float64.
+
+    >>> norch.promote_types(norch.uint8, norch.float32)
+    norch.float32
+    """
     return DTYPES[max(check_dtype(type1).number, check_dtype(type2).number)]
 
 
@@ -20,6 +24,9 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
     Tensors with dimensions decide. Tensors of 0 dimensions, and after them Python numbers, count only where they are of
     a higher category (bool, integer, float).
+
+    >>> norch.result_type(norch.tensor([1]), 2.5)
+    norch.float32
     """
     groups: list[Any] = [None, None, None]
     for value in (tensor1, tensor2):
@@ -37,7 +44,11 @@ def result_type(tensor1: Any, tensor2: Any) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether an operation in place may turn one dtype into another: no floats into integers, nor these into bool."""
+    """Whether an operation in place may turn one dtype into another: no floats into integers, nor these into bool.
+
+    >>> norch.can_cast(norch.int64, norch.float32), norch.can_cast(norch.float32, norch.int64)
+    (True, False)
+    """
     return _category(check_dtype(from_)) <= _category(check_dtype(to))
 
 
@@ -46,7 +57,11 @@ def _category(kind: dtype) -> int:
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of floats where none is given: norch.float32."""
+    """The dtype of floats where none is given: norch.float32.
+
+    >>> norch.get_default_dtype()
+    norch.float32
+    """
     return float32
 
 
@@ -54,6 +69,9 @@ class finfo:
     """The limits of a floating dtype.
 
     `bits`, `max`, `min`, `eps` (from 1 to the next number), `tiny` and `smallest_normal`, `resolution` (of decimals).
+
+    >>> norch.finfo(norch.float32).eps
+    1.1920928955078125e-07
     """
 
     def __init__(self, type: Any = float32) -> None:
@@ -76,7 +94,11 @@ class finfo:
 
 
 class iinfo:
-    """The limits of an integer dtype: `bits`, `max`, `min`."""
+    """The limits of an integer dtype: `bits`, `max`, `min`.
+
+    >>> norch.iinfo(norch.uint8).max
+    255
+    """
 
     def __init__(self, type: Any) -> None:
         kind = check_dtype(type)

@@ -21,14 +21,23 @@ from .views import sizes_of
 def rand(
     *size: Any, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """Uniform in [0, 1): every multiple of 2**-24 (float32) or 2**-53 (float64) is as likely as any other."""
+    """Uniform in [0, 1): every multiple of 2**-24 (float32) or 2**-53 (float64) is as likely as any other.
+
+    >>> x = norch.rand(2, 3)
+    >>> x.shape, bool((x < 1).all())
+    (norch.Size([2, 3]), True)
+    """
     return _finished(empty(*size, dtype=dtype, device=device).uniform_(generator=generator), requires_grad)
 
 
 def randn(
     *size: Any, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """The normal distribution of mean 0 and standard deviation 1."""
+    """The normal distribution of mean 0 and standard deviation 1.
+
+    >>> norch.randn(2, 3).shape
+    norch.Size([2, 3])
+    """
     return _finished(empty(*size, dtype=dtype, device=device).normal_(generator=generator), requires_grad)
 
 
@@ -42,7 +51,14 @@ def randint(
     device: str = "cpu",
     requires_grad: bool = False,
 ) -> Tensor:
-    """Integers from low to high - 1, int64 unless `dtype` says otherwise: `randint(high, size)` starts at 0."""
+    """Integers from low to high - 1, int64 unless `dtype` says otherwise: `randint(high, size)` starts at 0.
+
+    Raises TypeError for a size that is no tuple.
+
+    >>> x = norch.randint(1, 7, (100,))
+    >>> x.min() >= 1, x.max() <= 6
+    (tensor([True]), tensor([True]))
+    """
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, (list, tuple)):
@@ -54,7 +70,14 @@ def randint(
 def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise."""
+    """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise.
+
+    Each step of the shuffle depends on the ones before: it runs on the CPU, and its result is copied to the device.
+    Raises RuntimeError for a negative n, or numbers that the dtype does not hold.
+
+    >>> norch.randperm(5).sort().values
+    tensor([0, 1, 2, 3, 4])
+    """
     count = operator.index(n)
     if count < 0:
         raise RuntimeError(f"randperm: expected n >= 0, got {n}")
@@ -66,19 +89,31 @@ def randperm(
 
 
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Uniform in [0, 1), in another tensor's shape, dtype and device."""
+    """Uniform in [0, 1), in another tensor's shape, dtype and device.
+
+    >>> norch.rand_like(norch.zeros(2, 3)).shape
+    norch.Size([2, 3])
+    """
     return _finished(empty_like(input, dtype=dtype, device=device).uniform_(), requires_grad)
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Normal with mean 0 and standard deviation 1, in another tensor's shape, dtype and device."""
+    """Normal with mean 0 and standard deviation 1, in another tensor's shape, dtype and device.
+
+    >>> norch.randn_like(norch.zeros(2, 3)).shape
+    norch.Size([2, 3])
+    """
     return _finished(empty_like(input, dtype=dtype, device=device).normal_(), requires_grad)
 
 
 def randint_like(
     input: Tensor, low: Any, high: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Integers from low (0 where one bound is given) to high - 1, in another tensor's shape, dtype and device."""
+    """Integers from low (0 where one bound is given) to high - 1, in another tensor's shape, dtype and device.
+
+    >>> norch.randint_like(norch.zeros(2, 3), 10).shape
+    norch.Size([2, 3])
+    """
     low, high = (0, low) if high is None else (low, high)
     return _finished(empty_like(input, dtype=dtype, device=device).random_(low, high), requires_grad)
 
@@ -91,7 +126,14 @@ def _finished(result: Tensor, requires_grad: bool) -> Tensor:
 
 
 def normal(mean: Any, std: Any = 1.0, size: Sequence[int] | None = None, *, generator: Any = None) -> Tensor:
-    """Normal numbers whose mean and std are given for each: tensors that broadcast, or numbers with a size."""
+    """Normal numbers whose mean and std are given for each: tensors that broadcast, or numbers with a size.
+
+    Raises TypeError for numbers without a size or tensors with one, RuntimeError for a negative std or a dtype
+    that is not floating.
+
+    >>> norch.normal(norch.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 2.])
+    """
     given = [t for t in (mean, std) if isinstance(t, Tensor)]
     if not given:
         if size is None:
@@ -109,7 +151,11 @@ def normal(mean: Any, std: Any = 1.0, size: Sequence[int] | None = None, *, gene
 
 
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
-    """1 with the probability that `input` gives for each element, else 0; in its shape and dtype."""
+    """1 with the probability that `input` gives for each element, else 0; in its shape and dtype.
+
+    >>> norch.bernoulli(norch.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
     return empty_like(check_tensor(input, "bernoulli")).bernoulli_(input.detach(), generator=generator)
 
 
@@ -119,6 +165,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     A race: index i arrives after an exponential time of rate weight i, and comes first with the probability wanted.
     Without `replacement` the next ones in the order of arrival follow. Raises RuntimeError for weights that are
     negative or not finite, that sum to 0, or of which fewer than num_samples are positive.
+
+    >>> norch.multinomial(norch.tensor([0.0, 1.0, 0.0]), 1)
+    tensor([1])
     """
     check_tensor(input, "multinomial")
     if input.ndim not in (1, 2) or not input.is_floating_point():

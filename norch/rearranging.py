@@ -15,21 +15,42 @@ class Rearranging:
     """The methods of Tensor that copy its elements into another order."""
 
     def flip(self: Any, *dims: Any) -> Any:
-        """A copy in which the given dimensions run backwards."""
+        """A copy in which the given dimensions run backwards.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+        tensor([[4, 3],
+                [2, 1]])
+        """
         axes = sizes_of(dims, "flip")
         ptr = lib.flipped_tensor(self._ptr, int64_array(axes), len(axes)) or raise_error()
         return recorded(wrap(ptr), f.FlipBackward, (self,), axes)
 
     def fliplr(self: Any) -> Any:
-        """A copy in which the second dimension runs backwards."""
+        """A copy in which the second dimension runs backwards.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).fliplr()
+        tensor([[2, 1],
+                [4, 3]])
+        """
         return self.flip(1)
 
     def flipud(self: Any) -> Any:
-        """A copy in which the first dimension runs backwards."""
+        """A copy in which the first dimension runs backwards.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).flipud()
+        tensor([[3, 4],
+                [1, 2]])
+        """
         return self.flip(0)
 
     def roll(self: Any, shifts: Any, dims: Any = None) -> Any:
-        """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat."""
+        """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat.
+
+        Raises RuntimeError where there are not as many shifts as dims.
+
+        >>> norch.tensor([1, 2, 3]).roll(1)
+        tensor([3, 1, 2])
+        """
         if dims is None:
             return self.reshape(-1).roll(shifts, 0).reshape(self.shape)
         moves, axes = (sizes_of(v if isinstance(v, (list, tuple)) else (v,), "roll") for v in (shifts, dims))
@@ -41,7 +62,14 @@ class Rearranging:
         return self.clone() if result is self else result
 
     def repeat(self: Any, *repeats: Any) -> Any:
-        """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front."""
+        """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
+
+        Raises RuntimeError for fewer numbers than dimensions, or a negative one.
+
+        >>> norch.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+        """
         counts = sizes_of(repeats, "repeat")
         if len(counts) < self.ndim:
             shape = list(self.shape)
@@ -55,12 +83,22 @@ class Rearranging:
         return self.clone() if not any(count != 1 for count in counts) and len(counts) == self.ndim else result
 
     def tile(self: Any, *dims: Any) -> Any:
-        """`repeat`, where fewer numbers than dimensions stand for the last ones."""
+        """`repeat`, where fewer numbers than dimensions stand for the last ones.
+
+        >>> norch.tensor([1, 2]).tile(2)
+        tensor([1, 2, 1, 2])
+        """
         counts = sizes_of(dims, "tile")
         return self.repeat([1] * (self.ndim - len(counts)) + counts)
 
     def repeat_interleave(self: Any, repeats: int, dim: Any = None) -> Any:
-        """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat."""
+        """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
+
+        Raises RuntimeError for a negative number.
+
+        >>> norch.tensor([1, 2]).repeat_interleave(2)
+        tensor([1, 1, 2, 2])
+        """
         (count,) = sizes_of((repeats,), "repeat_interleave")
         if count < 0:
             raise RuntimeError(f"repeat_interleave: expected a number that is not negative, got {repeats}")

@@ -37,19 +37,32 @@ class Reductions:
     _ptr: Any
 
     def sum(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
-        """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length."""
+        """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length.
+
+        >>> x = norch.tensor([[1, 2], [3, 4]])
+        >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
+        (tensor([10]), tensor([4, 6]), norch.Size([2, 1]))
+        """
         x = self if dtype is None else self.to(dtype)
         return _reduce("sum", x, _axes("sum", dim, axis), keepdim, f.SumBackward)
 
     def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The mean; NaN over no elements. Raises RuntimeError for integers."""
+        """The mean; NaN over no elements. Raises RuntimeError for integers.
+
+        >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
+        tensor([4., 4.])
+        """
         if not self.is_floating_point():
             raise RuntimeError(f"mean: expected a floating dtype, got {self.dtype}")
         total = self.sum(dim, keepdim, axis=axis)
         return total / (int(self.numel) / int(total.numel) if total.numel else 1.0)
 
     def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The product; integers and bools multiply to int64."""
+        """The product; integers and bools multiply to int64.
+
+        >>> norch.tensor([2, 3, 4]).prod()
+        tensor([24])
+        """
         return _reduce("prod", self, _axes("prod", dim, axis), keepdim, f.ProdBackward)
 
     def var(
@@ -61,7 +74,13 @@ class Reductions:
         unbiased: Any = None,
         axis: Any = None,
     ) -> Any:
-        """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased)."""
+        """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased).
+
+        Raises RuntimeError for a dtype that is not floating.
+
+        >>> norch.tensor([1.0, 3.0]).var()
+        tensor([2.])
+        """
         if unbiased is not None:
             correction = int(unbiased)
         if not self.is_floating_point():
@@ -81,15 +100,27 @@ class Reductions:
         unbiased: Any = None,
         axis: Any = None,
     ) -> Any:
-        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is 0."""
+        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is 0.
+
+        >>> norch.tensor([1.0, 3.0]).std()
+        tensor([1.4142])
+        """
         return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Whether any element is nonzero, as bool."""
+        """Whether any element is nonzero, as bool.
+
+        >>> norch.tensor([[True, False], [True, False]]).any(0)
+        tensor([ True, False])
+        """
         return _reduce("any", self, _axes("any", dim, axis), keepdim)
 
     def all(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Whether all elements are nonzero, as bool."""
+        """Whether all elements are nonzero, as bool.
+
+        >>> norch.tensor([[True, False], [True, True]]).all(0)
+        tensor([ True, False])
+        """
         return _reduce("all", self, _axes("all", dim, axis), keepdim)
 
     def max(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
@@ -97,31 +128,62 @@ class Reductions:
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
         `max(other)` with a tensor is `maximum`. Raises RuntimeError over no elements.
+
+        >>> x = norch.tensor([[1, 5], [7, 3]])
+        >>> x.max(), x.max(axis=1)
+        (tensor([7]), tensor([5, 7]))
+        >>> x.max(1).indices
+        tensor([1, 0])
         """
         return _extremum(self, "max", "maximum", f.MaxBackward, dim, axis, keepdim)
 
     def min(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The smallest element; otherwise as `max`."""
+        """The smallest element; otherwise as `max`.
+
+        >>> x = norch.tensor([[1, 5], [7, 3]])
+        >>> x.min(), x.min(axis=1)
+        (tensor([1]), tensor([1, 3]))
+        """
         return _extremum(self, "min", "minimum", f.MinBackward, dim, axis, keepdim)
 
     def amax(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The largest element over one dimension or several; the gradient is shared by equals."""
+        """The largest element over one dimension or several; the gradient is shared by equals.
+
+        >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
+        tensor([5, 7])
+        """
         return self.max(axis=dim, keepdim=keepdim)
 
     def amin(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The smallest element over one dimension or several; the gradient is shared by equals."""
+        """The smallest element over one dimension or several; the gradient is shared by equals.
+
+        >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
+        tensor([1, 3])
+        """
         return self.min(axis=dim, keepdim=keepdim)
 
     def argmax(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The index, int64, of the first largest element along a dimension, or in the flattened tensor."""
+        """The index, int64, of the first largest element along a dimension, or in the flattened tensor.
+
+        >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
+        tensor([1, 0])
+        """
         return _arg("argmax", self, dim, axis, keepdim)
 
     def argmin(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The index, int64, of the first smallest element along a dimension, or in the flattened tensor."""
+        """The index, int64, of the first smallest element along a dimension, or in the flattened tensor.
+
+        >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
+        tensor([0, 1])
+        """
         return _arg("argmin", self, dim, axis, keepdim)
 
     def cumsum(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
-        """Along a dimension the sum of each element and all before it; integers and bools sum to int64."""
+        """Along a dimension the sum of each element and all before it; integers and bools sum to int64.
+
+        >>> norch.tensor([1, 2, 3]).cumsum(0)
+        tensor([1, 3, 6])
+        """
         x = self if dtype is None else self.to(dtype)
         return x._cumsum(_one_axis("cumsum", dim, axis), False)
 
@@ -130,7 +192,11 @@ class Reductions:
         return recorded(result, f.CumsumBackward, (self,), axis, reverse)
 
     def cumprod(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
-        """Along a dimension the product of each element and all before it; integers and bools multiply to int64."""
+        """Along a dimension the product of each element and all before it; integers and bools multiply to int64.
+
+        >>> norch.tensor([1, 2, 3]).cumprod(0)
+        tensor([1, 2, 6])
+        """
         x = self if dtype is None else self.to(dtype)
         along = _one_axis("cumprod", dim, axis)
         return recorded(wrap(lib.cumprod_tensor(x._ptr, along) or raise_error()), f.CumprodBackward, (x,), along)

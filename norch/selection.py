@@ -58,11 +58,23 @@ class Selection:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
         The index has as many dimensions, and is no larger except along `dim`. Raises IndexError out of range.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).gather(1, norch.tensor([[1], [0]]))
+        tensor([[2],
+                [3]])
         """
         return self._read(AlongAxis(_axis(dim, "gather"), _integers(index, "gather")))
 
     def take_along_dim(self: Any, indices: Any, dim: Any = None) -> Any:
-        """`gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor."""
+        """`gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
+
+        Raises ShapeError where the two differ in the number of dimensions.
+
+        >>> x = norch.tensor([[5, 1], [2, 8]])
+        >>> x.take_along_dim(x.argsort(1), 1)
+        tensor([[1, 5],
+                [2, 8]])
+        """
         places = _integers(indices, "take_along_dim")
         if dim is None:
             return self.reshape(-1).take_along_dim(places.reshape(-1), 0)
@@ -74,38 +86,75 @@ class Selection:
         return source._read(AlongAxis(axis, places.expand(_with(shape, axis, places.shape[axis])), wraps=True))
 
     def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
-        """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number."""
+        """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number.
+
+        >>> norch.zeros(2, 3).scatter_(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
+        tensor([[0., 0., 5.],
+                [6., 0., 0.]])
+        """
         return self._put_(*_scattered(self, dim, index, value if src is None else src, "scatter_"))
 
     def scatter(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
-        """`scatter_` into a copy."""
+        """`scatter_` into a copy.
+
+        >>> norch.zeros(2, 3).scatter(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
+        tensor([[0., 0., 5.],
+                [6., 0., 0.]])
+        """
         return self.clone().scatter_(dim, index, src, value=value)
 
     def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
-        """`self[i][index[i][j]] += src[i][j]` for dim=1; where places repeat, everything is added."""
+        """`self[i][index[i][j]] += src[i][j]` for dim=1; where places repeat, everything is added.
+
+        >>> norch.zeros(3).scatter_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
+        tensor([3., 0., 5.])
+        """
         check_tensor(src, "scatter_add_")
         return self._put_(*_scattered(self, dim, index, src, "scatter_add_"), accumulate=True)
 
     def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Any:
-        """`scatter_add_` into a copy."""
+        """`scatter_add_` into a copy.
+
+        >>> norch.zeros(3).scatter_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
+        tensor([3., 0., 5.])
+        """
         return self.clone().scatter_add_(dim, index, src)
 
     # ---- Along one dimension, whole slices ----------------------------------------------------------------------
 
     def index_select(self: Any, dim: int, index: Any) -> Any:
-        """The slices along `dim` that a vector of indices names, as a copy: `self[:, index]` for dim=1."""
+        """The slices along `dim` that a vector of indices names, as a copy: `self[:, index]` for dim=1.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).index_select(1, norch.tensor([1, 1]))
+        tensor([[2, 2],
+                [4, 4]])
+        """
         return self._read(_slices(self, dim, index, "index_select", wraps=False))
 
     def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
-        """Set the slices along `dim` that a vector of indices names to one number."""
+        """Set the slices along `dim` that a vector of indices names to one number.
+
+        >>> norch.zeros(3).index_fill_(0, norch.tensor([0, 2]), 9)
+        tensor([9., 0., 9.])
+        """
         return self._put_(_slices(self, dim, index, "index_fill_"), _one_value(self, value, "index_fill_"))
 
     def index_fill(self: Any, dim: int, index: Any, value: Any) -> Any:
-        """`index_fill_` into a copy."""
+        """`index_fill_` into a copy.
+
+        >>> norch.zeros(3).index_fill(0, norch.tensor([0, 2]), 9)
+        tensor([9., 0., 9.])
+        """
         return self.clone().index_fill_(dim, index, value)
 
     def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-        """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names."""
+        """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
+
+        Raises ShapeError for a source of another shape than the slices that are added to.
+
+        >>> norch.zeros(3).index_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
+        tensor([3., 0., 5.])
+        """
         place = _slices(self, dim, index, "index_add_", wraps=False)
         expected = _with(self.shape, _axis_within(self, dim, "index_add_"), int(index.numel))
         if list(check_tensor(source, "index_add_").shape) != expected:
@@ -113,7 +162,11 @@ class Selection:
         return self._put_(place, source if alpha == 1 else source * alpha, accumulate=True)
 
     def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
-        """`index_add_` into a copy."""
+        """`index_add_` into a copy.
+
+        >>> norch.zeros(3).index_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
+        tensor([3., 0., 5.])
+        """
         return self.clone().index_add_(dim, index, source, alpha=alpha)
 
     # ---- By several index tensors -------------------------------------------------------------------------------
@@ -121,7 +174,12 @@ class Selection:
     def index_put_(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
         """`self[indices] = values`, or += with `accumulate`, which adds every value where places repeat.
 
-        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts.
+        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts. Raises
+        TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
+
+        >>> norch.zeros(2, 2).index_put_((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
+        tensor([[0., 5.],
+                [6., 0.]])
         """
         if not isinstance(indices, (list, tuple)) or not indices:
             raise TypeError(f"index_put_: expected a tuple of index tensors, got {indices!r}")
@@ -132,17 +190,30 @@ class Selection:
         return self
 
     def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-        """`index_put_` into a copy."""
+        """`index_put_` into a copy.
+
+        >>> norch.zeros(2, 2).index_put((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
+        tensor([[0., 5.],
+                [6., 0.]])
+        """
         return self.clone().index_put_(indices, values, accumulate)
 
     def take(self: Any, index: Any) -> Any:
-        """The elements that `index` names in the flattened tensor, in the shape of `index`."""
+        """The elements that `index` names in the flattened tensor, in the shape of `index`.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).take(norch.tensor([3, 0]))
+        tensor([4, 1])
+        """
         return self.reshape(-1)._read(AtIndices([_integers(index, "take")]))
 
     # ---- By masks -----------------------------------------------------------------------------------------------
 
     def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
-        """Set the elements where a bool mask, which broadcasts, is True to one number."""
+        """Set the elements where a bool mask, which broadcasts, is True to one number.
+
+        >>> norch.tensor([1, 2]).masked_fill_(norch.tensor([True, False]), 9)
+        tensor([9, 2])
+        """
         _check_mask(mask, "masked_fill_")
         filling = _one_value(self, value, "masked_fill_")
 
@@ -152,13 +223,22 @@ class Selection:
         return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
 
     def masked_fill(self: Any, mask: Any, value: Any) -> Any:
-        """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to."""
+        """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to.
+
+        >>> norch.tensor([1, 2]).masked_fill(norch.tensor([True, False]), 9)
+        tensor([9, 2])
+        """
         _check_mask(mask, "masked_fill")
         shape = _broadcast_shape("masked_fill", self.shape, mask.shape)
         return self.expand(shape).clone().masked_fill_(mask, value)
 
     def masked_select(self: Any, mask: Any) -> Any:
-        """The elements where a bool mask is True, as a vector in row order; both broadcast."""
+        """The elements where a bool mask is True, as a vector in row order; both broadcast.
+
+        >>> x = norch.tensor([1, 2, 3])
+        >>> x.masked_select(x > 1)
+        tensor([2, 3])
+        """
         _check_mask(mask, "masked_select")
         shape = _broadcast_shape("masked_select", self.shape, mask.shape)
         return self.expand(shape)[mask.expand(shape)]
@@ -167,6 +247,10 @@ class Selection:
         """The index of each element that is not zero, in row order: int64 [count, ndim].
 
         With `as_tuple` a vector for each dimension, with which a tensor can be indexed.
+
+        >>> norch.tensor([[0, 2], [3, 0]]).nonzero()
+        tensor([[0, 1],
+                [1, 0]])
         """
         source = self.reshape(1) if as_tuple and self.ndim == 0 else self
         places = wrap(lib.nonzero_tensor(source._ptr) or raise_error())
@@ -175,25 +259,51 @@ class Selection:
     # ---- Parts of matrices --------------------------------------------------------------------------------------
 
     def tril(self: Any, diagonal: int = 0) -> Any:
-        """The lower triangle of a matrix, or of a batch of them: zeros above the diagonal."""
+        """The lower triangle of a matrix, or of a batch of them: zeros above the diagonal.
+
+        >>> norch.ones(2, 2).tril()
+        tensor([[1., 0.],
+                [1., 1.]])
+        """
         return self.clone().tril_(diagonal)
 
     def tril_(self: Any, diagonal: int = 0) -> Any:
-        """In place: zeros above the diagonal."""
+        """In place: zeros above the diagonal.
+
+        >>> norch.ones(2, 2).tril_()
+        tensor([[1., 0.],
+                [1., 1.]])
+        """
         rows, columns = _coordinates(self, "tril")
         return self.masked_fill_(columns > rows + diagonal, 0)
 
     def triu(self: Any, diagonal: int = 0) -> Any:
-        """The upper triangle of a matrix, or of a batch of them: zeros below the diagonal."""
+        """The upper triangle of a matrix, or of a batch of them: zeros below the diagonal.
+
+        >>> norch.ones(2, 2).triu()
+        tensor([[1., 1.],
+                [0., 1.]])
+        """
         return self.clone().triu_(diagonal)
 
     def triu_(self: Any, diagonal: int = 0) -> Any:
-        """In place: zeros below the diagonal."""
+        """In place: zeros below the diagonal.
+
+        >>> norch.ones(2, 2).triu_()
+        tensor([[1., 1.],
+                [0., 1.]])
+        """
         rows, columns = _coordinates(self, "triu")
         return self.masked_fill_(columns < rows + diagonal, 0)
 
     def diag(self: Any, diagonal: int = 0) -> Any:
-        """The diagonal of a matrix as a vector, or a matrix of zeros with a vector on its diagonal; both are copies."""
+        """The diagonal of a matrix as a vector, or a matrix of zeros with a vector on its diagonal; both are copies.
+
+        Raises RuntimeError for more than two dimensions.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).diag()
+        tensor([1, 4])
+        """
         from . import creation
 
         if self.ndim not in (1, 2):

@@ -122,6 +122,10 @@ def save(obj: Any, f: Any) -> None:
     `f` is a path, or a binary file that is open for writing. A path is replaced only when everything is written: if
     that fails, or the machine crashes, what was there before is still there. Tensors that share memory are written
     each for itself. Raises TypeError for what cannot be saved.
+
+    >>> norch.save(nn.Linear(2, 1).state_dict(), "linear.safetensors")
+    >>> list(norch.load("linear.safetensors"))
+    ['weight', 'bias']
     """
     tensors: dict[str, Tensor] = {}
     structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
@@ -218,6 +222,10 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
     ({"cuda:0": "cpu"}). Raises ValueError that says what is wrong with a file that is truncated, corrupt or hostile,
     before memory is taken for what it claims to hold. (Nothing but weights is ever loaded; PyTorch's scripts may give
     `weights_only` all the same.)
+
+    >>> norch.save({"weight": norch.ones(2)}, "weights.safetensors")
+    >>> norch.load("weights.safetensors")
+    {'weight': tensor([1., 1.])}
     """
     if isinstance(f, io.TextIOBase):
         raise TypeError("load: expected a binary file, got one opened for text; open it with mode 'rb'")

@@ -21,17 +21,28 @@ class Sorting:
         """The pair (values, indices) of the elements in order along `dim`; the indices are int64.
 
         `stable` is accepted as in PyTorch; norch always keeps the order of equal elements.
+
+        >>> norch.tensor([3, 1, 2]).sort().values
+        tensor([1, 2, 3])
         """
         return _sorted(self, dim, -1, descending)
 
     def argsort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
-        """The indices, int64, that put the elements in order along `dim`."""
+        """The indices, int64, that put the elements in order along `dim`.
+
+        >>> norch.tensor([3, 1, 2]).argsort()
+        tensor([1, 2, 0])
+        """
         return _sorted(self.detach(), dim, -1, descending).indices
 
     def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
 
         Raises RuntimeError where there are fewer than `k`.
+
+        >>> values, indices = norch.tensor([3, 1, 2]).topk(2)
+        >>> values, indices
+        (tensor([3, 2]), tensor([0, 2]))
         """
         (count,) = sizes_of((k,), "topk")
         if count < 0:

@@ -37,6 +37,9 @@ class Storage:
 
     It keeps the memory alive by itself. What is written through it shows in every tensor over it. Tensors that share
     memory give the same object, as long as one of them that was asked for it, or anybody else, holds it.
+
+    >>> norch.tensor([[1, 2], [3, 4]]).T.storage().tolist()
+    [1, 2, 3, 4]
     """
 
     __slots__ = ("_memory", "_name", "dtype", "__weakref__")
@@ -138,53 +141,98 @@ class Stored:
     _storages: tuple[Storage, ...] = ()
 
     def storage(self: Any) -> Storage:
-        """The memory beneath this tensor, as elements of its dtype."""
+        """The memory beneath this tensor, as elements of its dtype.
+
+        >>> len(norch.ones(2, 3)[0].storage())
+        6
+        """
         return storage_of(self, self.dtype, _TYPE_NAMES[self.dtype])
 
     def untyped_storage(self: Any) -> Storage:
-        """The memory beneath this tensor, as bytes."""
+        """The memory beneath this tensor, as bytes.
+
+        >>> len(norch.ones(2, 3).untyped_storage())
+        24
+        """
         return storage_of(self, uint8, "Untyped")
 
     def storage_offset(self) -> int:
-        """The index in the storage of the first element."""
+        """The index in the storage of the first element.
+
+        >>> norch.ones(2, 3)[1].storage_offset()
+        3
+        """
         return self._struct.offset
 
     def stride(self, dim: Any = None) -> Any:
-        """How many elements to step in the storage for the next index of each dimension, or of one."""
+        """How many elements to step in the storage for the next index of each dimension, or of one.
+
+        >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
+        ((3, 1), (1, 3))
+        """
         struct = self._struct
         strides = tuple(struct.strides[: struct.ndim])
         return strides if dim is None else strides[dim]
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
+        """The address of the first element.
+
+        >>> x = norch.ones(4)
+        >>> x[1:].data_ptr() - x.data_ptr()
+        4
+        """
         return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
 
     def element_size(self: Any) -> int:
-        """Bytes of an element."""
+        """Bytes of an element.
+
+        >>> norch.ones(2).element_size()
+        4
+        """
         return self.dtype.itemsize
 
     @property
     def nbytes(self: Any) -> int:
-        """Bytes of all elements."""
+        """Bytes of all elements.
+
+        >>> norch.ones(2, 3).nbytes
+        24
+        """
         return self._struct.size * self.dtype.itemsize
 
     @property
     def layout(self) -> layout:
-        """How memory is read as a tensor: always `norch.strided`."""
+        """How memory is read as a tensor: always `norch.strided`.
+
+        >>> norch.ones(2).layout
+        norch.strided
+        """
         return strided
 
     @property
     def device(self) -> str:
-        """Where the elements live: "cpu" or "cuda:0"."""
+        """Where the elements live: "cpu" or "cuda:0".
+
+        >>> norch.ones(2).device
+        'cpu'
+        """
         return _C.device_name(self._struct.device)
 
     @property
     def is_cuda(self) -> bool:
-        """Whether the elements live on a CUDA device."""
+        """Whether the elements live on a CUDA device.
+
+        >>> norch.ones(2).is_cuda
+        False
+        """
         return self._struct.device != 0
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie in row order without gaps."""
+        """Whether the elements lie in row order without gaps.
+
+        >>> norch.ones(2, 3).T.is_contiguous()
+        False
+        """
         stride, struct = 1, self._struct
         for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
             if size != 1 and own != stride and struct.size > 0:
@@ -193,5 +241,10 @@ class Stored:
         return True
 
     def contiguous(self: Any) -> Any:
-        """This tensor where its elements lie in row order without gaps, else a copy that does."""
+        """This tensor where its elements lie in row order without gaps, else a copy that does.
+
+        >>> x = norch.tensor([[1, 2], [3, 4]]).T
+        >>> x.stride(), x.contiguous().stride()
+        ((1, 2), (2, 1))
+        """
         return self if self.is_contiguous() else self.clone()

@@ -41,6 +41,12 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
     dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array.
     A number becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
+
+    >>> x = norch.Tensor([[1, 2], [3, 4]], requires_grad=True)
+    >>> (x @ x).sum().backward()
+    >>> x.grad
+    tensor([[ 7., 11.],
+            [ 9., 13.]])
     """
 
     # Every tensor has these (operation.wrap); what only some have has its default here.
@@ -70,7 +76,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     @property
     def tensor(self) -> Any:
-        """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
+        """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`.
+
+        >>> norch.Tensor([1, 2]).tensor.contents.data[1]
+        2.0
+        """
         struct = CTensor.from_address(self._ptr)
         struct.owner = self  # who reads the struct keeps its tensor
         return ctypes.pointer(struct)
@@ -81,37 +91,65 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     @property
     def shape(self) -> Size:
-        """The size of each dimension: a tuple that also equals the same list."""
+        """The size of each dimension: a tuple that also equals the same list.
+
+        >>> norch.ones(2, 3).shape == [2, 3]
+        True
+        """
         if self._shape is None:
             struct = self._struct
             self._shape = Size(struct.shape[: struct.ndim])
         return self._shape
 
     def size(self, dim: Any = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """The shape, or the size of one dimension.
+
+        >>> norch.ones(2, 3).size(), norch.ones(2, 3).size(1)
+        (norch.Size([2, 3]), 3)
+        """
         return self.shape if dim is None else self.shape[dim]
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        >>> norch.ones(2, 3).ndim
+        2
+        """
         return self._struct.ndim
 
     def dim(self) -> int:
-        """The number of dimensions."""
+        """The number of dimensions.
+
+        >>> norch.ones(2, 3).dim()
+        2
+        """
         return self._struct.ndim
 
     @property
     def numel(self) -> Count:
-        """The number of elements: the article's attribute, and PyTorch's method `numel()`, at once."""
+        """The number of elements: the article's attribute, and PyTorch's method `numel()`, at once.
+
+        >>> norch.ones(2, 3).numel, norch.ones(2, 3).numel()
+        (6, 6)
+        """
         return Count(self._struct.size)
 
     @property
     def dtype(self) -> dtype:
-        """The type of the elements, such as `norch.float32`."""
+        """The type of the elements, such as `norch.float32`.
+
+        >>> norch.tensor([1, 2]).dtype
+        norch.int64
+        """
         return DTYPES[self._struct.dtype]
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is float32 or float64."""
+        """Whether the dtype is float32 or float64.
+
+        >>> norch.ones(2).is_floating_point()
+        True
+        """
         return self.dtype.is_floating_point
 
     def __len__(self) -> int:
@@ -123,7 +161,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     @property
     def requires_grad(self) -> bool:
-        """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype."""
+        """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype.
+
+        >>> norch.ones(2, requires_grad=True).requires_grad
+        True
+        """
         return self._edge is not None
 
     @requires_grad.setter
@@ -141,22 +183,43 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         self._edge = self._leaf if value else None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return this tensor."""
+        """Set `requires_grad` and return this tensor.
+
+        >>> norch.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         self.requires_grad = requires_grad
         return self
 
     @property
     def grad_fn(self) -> Any:
-        """The node of the graph that computed this tensor; None for a leaf."""
+        """The node of the graph that computed this tensor; None for a leaf.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).exp().grad_fn
+        <ExpBackward>
+        """
         return None if self._edge is None or self._edge.age == 0 else self._edge
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor."""
+        """Whether no recorded operation made this tensor.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.is_leaf, (2 * x).is_leaf
+        (True, False)
+        """
         return self._edge is None or self._edge.age == 0
 
     def retain_grad(self) -> None:
-        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)"""
+        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> y = 2 * x
+        >>> y.sum().backward()
+        >>> y.grad
+        tensor([1., 1.])
+        """
 
     def backward(
         self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
@@ -165,21 +228,45 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
         `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
         The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
+
+        >>> x = norch.Tensor([1, 2], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
         """
         if gradient is not None:
             check_tensor(gradient, "backward: gradient")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
     def zero_grad(self) -> None:
-        """Forget the gradient: `.grad` is None again."""
+        """Forget the gradient: `.grad` is None again.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.sum().backward()
+        >>> x.zero_grad()
+        >>> x.grad is None
+        True
+        """
         self.grad = None
 
     def detach(self) -> Tensor:
-        """A tensor over the same storage, outside of any graph."""
+        """A tensor over the same storage, outside of any graph.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).detach().requires_grad
+        False
+        """
         return wrap(lib.alias_tensor(self._ptr) or raise_error())
 
     def detach_(self) -> Tensor:
-        """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`)."""
+        """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
+
+        Raises RuntimeError for a view, which its base would not follow.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).detach_().grad_fn is None
+        True
+        """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
         self._edge = None
@@ -187,7 +274,12 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     @property
     def data(self) -> Tensor:
-        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another."""
+        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.data.requires_grad
+        False
+        """
         return self.detach()
 
     @data.setter
@@ -199,7 +291,16 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         self._ptr, self._shape = ptr, None
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
-        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it."""
+        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
+
+        Raises RuntimeError for a tensor that requires no gradient.
+
+        >>> x = norch.Tensor([1, 2], requires_grad=True)
+        >>> handle = x.register_hook(lambda gradient: 10 * gradient)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+        """
         if self._edge is None:
             raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
         return self._edge.register_hook(hook)
@@ -301,7 +402,13 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self
 
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
-        """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
+        """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None.
+
+        Raises ValueError for neither.
+
+        >>> norch.tensor([1, 5, 9]).clamp(2, 8)
+        tensor([2, 5, 8])
+        """
         if min is None and max is None:
             raise ValueError("clamp: expected min, max or both, got neither")
         if not self.is_floating_point() and (min is None or max is None):
@@ -310,7 +417,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
 
     def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
-        """In place: each element moved into [min, max]."""
+        """In place: each element moved into [min, max]. Raises ValueError for neither bound.
+
+        >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
+        tensor([2, 5, 8])
+        """
         if min is None and max is None:
             raise ValueError("clamp_: expected min, max or both, got neither")
         if not self.is_floating_point() and (min is None or max is None):
@@ -323,19 +434,31 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere."""
+        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere.
+
+        >>> norch.tensor([1, 2]).where(norch.tensor([True, False]), 0)
+        tensor([1, 0])
+        """
         return check_tensor(condition, "where")._choose(self, other)
 
     def _choose(self, x: Any, y: Any) -> Tensor:
         return ternary("where", f.WhereBackward, self, x, y)
 
     def softmax(self, dim: int) -> Tensor:
-        """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
+        """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
+
+        >>> norch.zeros(1, 2).softmax(1)
+        tensor([[0.5000, 0.5000]])
+        """
         (axis,) = sizes_of((dim,), "softmax")
         return recorded(wrap(lib.softmax_tensor(self._ptr, axis) or raise_error()), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
-        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max)))."""
+        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))).
+
+        >>> norch.zeros(1, 2).log_softmax(1)
+        tensor([[-0.6931, -0.6931]])
+        """
         (axis,) = sizes_of((dim,), "log_softmax")
         return recorded(
             wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis
@@ -359,11 +482,18 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
 
         [..., m, k] @ [..., k, n] is [..., m, n]. Raises ShapeError where the shapes do not chain.
+
+        >>> norch.ones(5, 2, 3).matmul(norch.ones(3, 4)).shape
+        norch.Size([5, 2, 4])
         """
         return self @ check_tensor(other, "matmul")
 
     def mm(self, other: Tensor) -> Tensor:
-        """The product of two matrices."""
+        """The product of two matrices. Raises ShapeError for anything but [m, k] and [k, n].
+
+        >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
+        tensor([[11]])
+        """
         if self.ndim != 2 or check_tensor(other, "mm").ndim != 2:
             raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(other.shape)}")
         return self @ other
@@ -371,7 +501,12 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     # ---- Copies and conversions ---------------------------------------------------------------------------------
 
     def clone(self) -> Tensor:
-        """A contiguous copy, through which gradients flow."""
+        """A contiguous copy, through which gradients flow.
+
+        >>> x = norch.ones(2)
+        >>> x.clone().zero_(), x
+        (tensor([0., 0.]), tensor([1., 1.]))
+        """
         return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -379,6 +514,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
         A new tensor, differentiable; this one itself where nothing changes. Raises RuntimeError for a device that is
         not there, TypeError for what is neither device, dtype nor tensor.
+
+        >>> norch.tensor([1, 2]).to(norch.float64)
+        tensor([1., 2.], dtype=norch.float64)
         """
         device, kind = _destination(*args, **kwargs)
         result = self
@@ -391,42 +529,79 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return recorded(result, f.ToBackward, (self,))
 
     def cpu(self) -> Tensor:
-        """This tensor on the CPU."""
+        """This tensor on the CPU.
+
+        >>> norch.ones(2).cpu().device
+        'cpu'
+        """
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Tensor:
-        """This tensor on a CUDA device, given as an index or a name."""
+        """This tensor on a CUDA device, given as an index or a name.
+
+        >>> norch.ones(2).cuda().device if norch.cuda.is_available() else "cuda:0"
+        'cuda:0'
+        """
         return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
 
     def type_as(self, other: Tensor) -> Tensor:
-        """This tensor in the dtype of another."""
+        """This tensor in the dtype of another.
+
+        >>> norch.tensor([1, 2]).type_as(norch.ones(1))
+        tensor([1., 2.])
+        """
         return self.to(check_tensor(other, "type_as").dtype)
 
     def copy_(self, source: Any) -> Tensor:
-        """Overwrite the elements with those of a tensor or number, broadcast and converted."""
+        """Overwrite the elements with those of a tensor or number, broadcast and converted.
+
+        >>> norch.zeros(2, 2).copy_(norch.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+        """
         value = check_operand(source, "copy_")
         return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
     def fill_(self, value: Any) -> Tensor:
-        """Set every element to one number."""
+        """Set every element to one number.
+
+        >>> norch.zeros(2).fill_(7)
+        tensor([7., 7.])
+        """
         return self.copy_(value)
 
     def zero_(self) -> Tensor:
-        """Set every element to 0."""
+        """Set every element to 0.
+
+        >>> norch.ones(2).zero_()
+        tensor([0., 0.])
+        """
         return self.copy_(0)
 
     def ones_like(self) -> Tensor:
-        """Ones of this shape, dtype and device."""
+        """Ones of this shape, dtype and device.
+
+        >>> norch.tensor([5, 6]).ones_like()
+        tensor([1, 1])
+        """
         return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
 
     def zeros_like(self) -> Tensor:
-        """Zeros of this shape, dtype and device."""
+        """Zeros of this shape, dtype and device.
+
+        >>> norch.tensor([5, 6]).zeros_like()
+        tensor([0, 0])
+        """
         return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
 
     # ---- Values -------------------------------------------------------------------------------------------------
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions)."""
+        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions).
+
+        >>> norch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
         source = self.detach().cpu().contiguous()
         count = int(source.numel)
         flat = list((source.dtype.ctype * count).from_address(source.data_ptr())) if count else []
@@ -437,7 +612,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return flat[0] if self.ndim == 0 else flat
 
     def item(self) -> Any:
-        """The value of a tensor of one element, as a Python number."""
+        """The value of a tensor of one element, as a Python number. Raises RuntimeError for more elements, or none.
+
+        >>> norch.tensor([2.5]).item()
+        2.5
+        """
         if self.numel != 1:
             raise RuntimeError(f"item: expected a tensor of one element, got shape {list(self.shape)}")
         source = self.cpu() if self._struct.device else self
@@ -469,6 +648,11 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def __repr__(self) -> str:
         return formatting.tensor_repr(self)
+
+    def _repr_html_(self) -> str:
+        from .notebook import tensor_html
+
+        return tensor_html(self)
 
     def __getitem__(self, index: Any) -> Any:
         return indexing.get(self, index)
@@ -503,23 +687,43 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
 
     def float(self) -> Tensor:
-        """This tensor as float32."""
+        """This tensor as float32.
+
+        >>> norch.tensor([1, 2]).float()
+        tensor([1., 2.])
+        """
         return self.to(DTYPES[4])
 
     def double(self) -> Tensor:
-        """This tensor as float64."""
+        """This tensor as float64.
+
+        >>> norch.ones(2).double().dtype
+        norch.float64
+        """
         return self.to(DTYPES[5])
 
     def long(self) -> Tensor:
-        """This tensor as int64."""
+        """This tensor as int64.
+
+        >>> norch.tensor([1.9, -1.9]).long()
+        tensor([ 1, -1])
+        """
         return self.to(DTYPES[3])
 
     def int(self) -> Tensor:
-        """This tensor as int32."""
+        """This tensor as int32.
+
+        >>> norch.tensor([1.9, -1.9]).int()
+        tensor([ 1, -1], dtype=norch.int32)
+        """
         return self.to(DTYPES[2])
 
     def bool(self) -> Tensor:
-        """This tensor as bool: whether each element is nonzero."""
+        """This tensor as bool: whether each element is nonzero.
+
+        >>> norch.tensor([0, 2]).bool()
+        tensor([False,  True])
+        """
         return self.to(DTYPES[0])
 
 

@@ -6,12 +6,23 @@ from ._C import lib
 
 
 def set_num_threads(count: int) -> None:
-    """Use up to `count` threads for large operations, as NORCH_NUM_THREADS does. Raises ValueError below 1."""
+    """Use up to `count` threads for large operations, as NORCH_NUM_THREADS does. Raises ValueError below 1.
+
+    >>> before = norch.get_num_threads()
+    >>> norch.set_num_threads(1)
+    >>> norch.get_num_threads()
+    1
+    >>> norch.set_num_threads(before)
+    """
     if count < 1:
         raise ValueError(f"set_num_threads: expected a positive number, got {count}")
     lib.set_num_threads(count)
 
 
 def get_num_threads() -> int:
-    """How many threads a large operation may use: at first, as many as this process has processors."""
+    """How many threads a large operation may use: at first, as many as this process has processors.
+
+    >>> norch.get_num_threads() >= 1
+    True
+    """
     return lib.get_num_threads()

@@ -11,6 +11,9 @@ class dtype:
 
     Attributes: `itemsize` in bytes and `is_floating_point`. The numbers are those of `DType` in csrc/tensor.h, in the
     order of promotion.
+
+    >>> norch.float32.itemsize, norch.float32.is_floating_point
+    (4, True)
     """
 
     __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point")
@@ -40,7 +43,11 @@ DTYPES = (bool_, uint8, int32, int64, float32, float64)
 
 
 class layout:
-    """How the memory of a tensor is read: `norch.strided` is the one there is."""
+    """How the memory of a tensor is read: `norch.strided` is the one there is.
+
+    >>> norch.ones(2).layout is norch.strided
+    True
+    """
 
     __slots__ = ("name",)
 
@@ -69,7 +76,11 @@ def check_dtype(value: Any) -> dtype:
 
 
 class Size(tuple):
-    """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists."""
+    """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists.
+
+    >>> norch.Size([2, 3]) == (2, 3), norch.Size([2, 3]) == [2, 3], norch.Size([2, 3]).numel()
+    (True, True, 6)
+    """
 
     __slots__ = ()
 

@@ -45,6 +45,10 @@ class Views:
 
         `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
         No gradient flows through that.
+
+        >>> norch.arange(4).view(2, -1)
+        tensor([[0, 1],
+                [2, 3]])
         """
         if len(shape) == 1 and isinstance(shape[0], dtype):
             return view(self.detach(), lib.view_as_dtype(self._ptr, shape[0].number), None)
@@ -52,24 +56,49 @@ class Views:
         return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
 
     def view_as(self: Any, other: Any) -> Any:
-        """`view` in the shape of another tensor."""
+        """`view` in the shape of another tensor.
+
+        >>> norch.arange(4).view_as(norch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
         return self.view(check_tensor(other, "view_as").shape)
 
     def reshape(self: Any, *shape: Any) -> Any:
-        """The same elements in another shape; one size may be -1. A view wherever strides allow, else a copy."""
+        """The same elements in another shape; one size may be -1. A view wherever strides allow, else a copy.
+
+        >>> norch.arange(6).reshape(2, -1)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+        """
         sizes = sizes_of(shape, "reshape")
         return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
 
     def reshape_as(self: Any, other: Any) -> Any:
-        """`reshape` to the shape of another tensor."""
+        """`reshape` to the shape of another tensor.
+
+        >>> norch.arange(4).reshape_as(norch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
         return self.reshape(check_tensor(other, "reshape_as").shape)
 
     def ravel(self: Any) -> Any:
-        """All elements in one dimension."""
+        """All elements in one dimension.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).ravel()
+        tensor([1, 2, 3, 4])
+        """
         return self.reshape(-1)
 
     def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
-        """One dimension as several, of which one may be -1: the inverse of `flatten`."""
+        """One dimension as several, of which one may be -1: the inverse of `flatten`.
+
+        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for none.
+
+        >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
+        norch.Size([2, 3, 4])
+        """
         axis, parts = axis_of(self, dim, "unflatten"), sizes_of((list(sizes),), "unflatten")
         if not parts:
             raise RuntimeError("unflatten: expected at least one size, got none")
@@ -83,7 +112,11 @@ class Views:
         return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
 
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-        """The dimensions from start_dim to end_dim as one."""
+        """The dimensions from start_dim to end_dim as one. Raises RuntimeError where start_dim comes after end_dim.
+
+        >>> norch.zeros(2, 3, 4).flatten(1).shape
+        norch.Size([2, 12])
+        """
         shape = list(self.shape) or [1]
         start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
         if start > end:
@@ -94,30 +127,55 @@ class Views:
         return self.reshape(shape[:start] + [merged] + shape[end + 1 :])
 
     def transpose(self: Any, dim0: int, dim1: int) -> Any:
-        """Two dimensions exchanged."""
+        """Two dimensions exchanged.
+
+        >>> norch.zeros(2, 3, 4).transpose(0, 2).shape
+        norch.Size([4, 3, 2])
+        """
         (a, b) = sizes_of((dim0, dim1), "transpose")
         return view(self, lib.transpose_tensor(self._ptr, a, b), f.TransposeBackward, a, b)
 
     def t(self: Any) -> Any:
-        """A matrix transposed; fewer dimensions stay as they are."""
+        """A matrix transposed; fewer dimensions stay as they are. Raises RuntimeError for more than two dimensions.
+
+        >>> norch.ones(2, 3).t().shape
+        norch.Size([3, 2])
+        """
         if self.ndim > 2:
             raise RuntimeError(f"t: expected a tensor of at most 2 dimensions, got shape {list(self.shape)}")
         return self.transpose(0, 1) if self.ndim == 2 else self.transpose(0, 0)
 
     @property
     def T(self: Any) -> Any:
-        """All dimensions in reverse order."""
+        """All dimensions in reverse order.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]])
+        """
         return view(self, lib.reverse_tensor(self._ptr), f.ReverseBackward)
 
     @property
     def mT(self: Any) -> Any:
-        """The last two dimensions exchanged: each matrix of a batch transposed."""
+        """The last two dimensions exchanged: each matrix of a batch transposed.
+
+        Raises RuntimeError for fewer than two dimensions.
+
+        >>> norch.ones(5, 2, 3).mT.shape
+        norch.Size([5, 3, 2])
+        """
         if self.ndim < 2:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
         return self.transpose(-2, -1)
 
     def movedim(self: Any, source: Any, destination: Any) -> Any:
-        """Dimensions moved to other places, one or as many as there are destinations; the others keep their order."""
+        """Dimensions moved to other places, one or as many as there are destinations; the others keep their order.
+
+        Raises RuntimeError for places that repeat, or are not as many as the dimensions.
+
+        >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
+        norch.Size([3, 4, 2])
+        """
         sources, places = (
             [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
             for axes in (source, destination)
@@ -130,41 +188,76 @@ class Views:
         return self.permute(order)
 
     def permute(self: Any, *dims: Any) -> Any:
-        """The dimensions in another order."""
+        """The dimensions in another order.
+
+        >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
+        norch.Size([4, 2, 3])
+        """
         axes = sizes_of(dims, "permute")
         return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), f.PermuteBackward, axes)
 
     def expand(self: Any, *shape: Any) -> Any:
-        """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size."""
+        """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
+
+        >>> norch.tensor([[1], [2]]).expand(2, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        """
         sizes = sizes_of(shape, "expand")
         return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ExpandBackward)
 
     def expand_as(self: Any, other: Any) -> Any:
-        """Expanded to the shape of another tensor."""
+        """Expanded to the shape of another tensor.
+
+        >>> norch.tensor([[1], [2]]).expand_as(norch.ones(2, 3))
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        """
         return self.expand(check_tensor(other, "expand_as").shape)
 
     def broadcast_to(self: Any, *shape: Any) -> Any:
-        """The same as `expand`."""
+        """The same as `expand`.
+
+        >>> norch.tensor([1, 2]).broadcast_to(2, 2)
+        tensor([[1, 2],
+                [1, 2]])
+        """
         return self.expand(*shape)
 
     def squeeze(self: Any, dim: Any = None) -> Any:
-        """Without the dimensions of size 1, or without those of them that `dim` names."""
+        """Without the dimensions of size 1, or without those of them that `dim` names.
+
+        >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
+        (norch.Size([3]), norch.Size([3, 1]))
+        """
         axes = [] if dim is None else sizes_of(dim if isinstance(dim, (list, tuple)) else (dim,), "squeeze")
         count = -1 if dim is None else len(axes)
         return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), f.ReshapeBackward)
 
     def unsqueeze(self: Any, dim: int) -> Any:
-        """With a dimension of size 1 at `dim`."""
+        """With a dimension of size 1 at `dim`.
+
+        >>> norch.zeros(2, 3).unsqueeze(1).shape
+        norch.Size([2, 1, 3])
+        """
         (axis,) = sizes_of((dim,), "unsqueeze")
         return view(self, lib.unsqueeze_tensor(self._ptr, axis), f.ReshapeBackward)
 
     def select(self: Any, dim: int, index: int) -> Any:
-        """One index of a dimension, which goes away."""
+        """One index of a dimension, which goes away.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).select(1, 0)
+        tensor([1, 3])
+        """
         (axis, place) = sizes_of((dim, index), "select")
         return view(self, lib.select_tensor(self._ptr, axis, place), f.SelectBackward, axis, place)
 
     def narrow(self: Any, dim: int, start: int, length: int) -> Any:
-        """`length` indices of a dimension from `start` on."""
+        """`length` indices of a dimension from `start` on.
+
+        >>> norch.arange(5).narrow(0, 1, 3)
+        tensor([1, 2, 3])
+        """
         (axis, first, count) = sizes_of((dim, start, length), "narrow")
         return self._slice(axis, first + self.size(axis) if first < 0 else first, count, 1)
 
@@ -173,7 +266,14 @@ class Views:
         return view(self, ptr, f.SliceBackward, axis, start, length, step)
 
     def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
-        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
+        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
+
+        Raises ShapeError where sizes do not add up, RuntimeError for a size below 1 or a tensor of no
+        dimensions.
+
+        >>> norch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        """
         axis = axis_of(self, dim, "split")
         if self.ndim == 0:
             raise RuntimeError("split: expected at least one dimension, got a tensor of none")
@@ -191,7 +291,13 @@ class Views:
         return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
 
     def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
-        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller."""
+        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
+
+        Raises RuntimeError for fewer than one, or for a tensor of no dimensions.
+
+        >>> norch.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        """
         (count,) = sizes_of((chunks,), "chunk")
         if count < 1:
             raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
@@ -203,14 +309,26 @@ class Views:
         return self.split(-(-self.shape[axis] // count), axis)
 
     def unbind(self: Any, dim: int = 0) -> Any:
-        """A tuple of the views that `select` gives for each index of a dimension."""
+        """A tuple of the views that `select` gives for each index of a dimension.
+
+        Raises RuntimeError for a tensor of no dimensions.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+        """
         axis = axis_of(self, dim, "unbind")
         if self.ndim == 0:
             raise RuntimeError("unbind: expected at least one dimension, got a tensor of none")
         return tuple(self.select(axis, index) for index in range(self.shape[axis]))
 
     def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one."""
+        """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
+
+        Raises RuntimeError for fewer than two dimensions, or one dimension twice.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).diagonal()
+        tensor([1, 4])
+        """
         if self.ndim < 2:
             raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
         rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
@@ -227,7 +345,12 @@ class Views:
         return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
 
     def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
-        """A view of the storage by shape, strides and offset in elements. Raises ShapeError if it reached outside."""
+        """A view of the storage by shape, strides and offset in elements. Raises ShapeError if it reached outside.
+
+        >>> norch.arange(6).as_strided([2, 2], [3, 1])
+        tensor([[0, 1],
+                [3, 4]])
+        """
         shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
         if len(shape) != len(strides):
             raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")

@@ -23,7 +23,10 @@ def device(request: pytest.FixtureRequest) -> str:
 
 
 # Files whose tests say nothing of devices: all they make is made on each device in turn.
-ON_EACH_DEVICE = ["test_autograd", "test_fused", "test_init", "test_layers", "test_loss", "test_nn", "test_optim"]
+ON_EACH_DEVICE = {
+    *("test_activations", "test_attention", "test_autograd", "test_fused", "test_hooks", "test_init", "test_layers"),
+    *("test_loss", "test_nn", "test_optim", "test_recurrent"),
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -169,3 +169,44 @@ X = norch.ones(3, 2, 4)
 def test_refusals(use, error, words):
     with pytest.raises(error, match=words):
         use()
+
+
+# ---- Transformer -----------------------------------------------------------------------------------------------------
+
+
+def test_a_causal_encoder_does_not_look_ahead():
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, norm_first=True), 2, nn.LayerNorm(4)).eval()
+    assert encoder.layers[0].linear1.weight is not encoder.layers[1].linear1.weight
+    mask = norch.ones(5, 5, dtype=norch.bool).triu(1)
+    x = norch.randn(5, 3, 4)
+    output = encoder(x, mask, is_causal=True)
+    changed = norch.cat([x[:3], norch.randn(2, 3, 4)])
+    close(encoder(changed, mask)[:3], output[:3].tolist())
+    assert (encoder(changed, mask)[3:] - output[3:]).abs().max().item() > 1e-3
+    padded = encoder(x[:, 0], src_key_padding_mask=norch.tensor([False] * 3 + [True] * 2))[:3]
+    close(padded, encoder(x[:3, 0]).tolist())
+
+
+def test_a_transformer_learns_to_copy_what_stood_two_places_before():
+    norch.manual_seed(0)
+    embed, head = nn.Embedding(4, 16), nn.Linear(16, 4)
+    place = nn.Parameter(norch.randn(8, 1, 16) * 0.5)
+    encoder = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0)
+    parameters = [*embed.parameters(), *head.parameters(), *encoder.parameters(), place]
+    optimizer = norch.optim.Adam(parameters, lr=0.01)
+    mask = norch.ones(8, 8, dtype=norch.bool).triu(1)
+    for _ in range(150):
+        x = norch.randint(0, 4, (8, 32))
+        scores = head(encoder(embed(x) + place, mask))[2:]
+        loss = F.cross_entropy(scores.reshape(-1, 4), x[:-2].reshape(-1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.1
+
+
+def test_transformer_refuses():
+    with pytest.raises(RuntimeError, match="'tanh'.*'gelu'"):
+        nn.TransformerEncoderLayer(4, 2, activation="tanh")
+    with pytest.raises(ValueError, match="num_layers is 0"):
+        nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 0)

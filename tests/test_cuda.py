@@ -6,7 +6,12 @@ there is one, and in shapes that need several blocks by test_cuda_kernels.py.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from cases import CASES
@@ -17,6 +22,7 @@ import norch
 from norch import _C, nn, optim
 from norch.nn import functional as F
 
+ROOT = Path(__file__).resolve().parents[1]
 needs_cuda = pytest.mark.skipif(not norch.cuda.is_available(), reason="no CUDA device, and no emulator in this build")
 needs_two = pytest.mark.skipif(norch.cuda.device_count() < 2, reason="fewer than two CUDA devices")
 EMULATED = norch.cuda.is_available() and norch.cuda.get_device_name() == "CUDA emulator"
@@ -72,7 +78,7 @@ def calls_of(work):
     """How often a piece of work called each function of CUDA's runtime, as the emulator counted; none is left out."""
 
     def counted():
-        return {name: _C.lib.emulator_calls(name.encode()) for name in CALLS}
+        return {name: _C._library.emulator_calls(name.encode()) for name in CALLS}
 
     before = counted()
     work()
@@ -190,12 +196,12 @@ def test_repeated_work_allocates_nothing_new():
     x = norch.ones(300, device="cuda")
     for _ in range(3):
         x + 1
-    before = _C.lib.emulator_allocations()
+    before = _C._library.emulator_allocations()
     for _ in range(20):
         (x + 1).sum()
-    assert _C.lib.emulator_allocations() <= before + 3
+    assert _C._library.emulator_allocations() <= before + 3
     norch.cuda.empty_cache()
-    assert _C.lib.emulator_allocations() < before + 3
+    assert _C._library.emulator_allocations() < before + 3
 
 
 # ---- Waiting ---------------------------------------------------------------------------------------------------------
@@ -253,17 +259,40 @@ def test_no_reduction_waits(row):
     assert WAITS.isdisjoint(calls_of(lambda: row.of(x, (1,), False)))
 
 
-@needs_emulator
-@by_name([row for row in CASES if not any(word in row.name for word in SHAPED_BY_VALUES)])
-def test_no_other_operation_waits(row, rng):
+def operands_of(row, rng):
     draws = row.draws or (any_numbers,) * len(row.shapes)
     dtype = "float32" if "float32" in row.accepted else row.accepted[-1]
     kinds = ["bool" if draw.__name__ == "truths" else dtype for draw in draws]
-    operands = [
+    return [
         operand(drawn(rng, draw, kind), shape, kind, "contiguous", "cuda")[0]
         for draw, kind, shape in zip(draws, kinds, row.shapes)
     ]
+
+
+@needs_emulator
+@by_name([row for row in CASES if not any(word in row.name for word in SHAPED_BY_VALUES)])
+def test_no_other_operation_waits(row, rng):
+    operands = operands_of(row, rng)
     assert WAITS.isdisjoint(calls_of(lambda: row.call(norch, *operands)))
+
+
+@needs_emulator
+@by_name(CASES)
+def test_every_launch_is_checked(row, rng):
+    operands = operands_of(row, rng)
+    expected = row.call(norch, *operands).tolist()
+    launches = calls_of(lambda: row.call(norch, *operands)).get("launch", 0)
+    before = (norch.cuda.memory_allocated(), _C.live_tensors())
+    for nth in range(1, launches + 1):
+        _C._library.emulator_fail_launch(ctypes.c_int64(nth))
+        try:
+            with pytest.raises(RuntimeError, match="cudaErrorLaunchOutOfResources"):
+                row.call(norch, *operands)
+        finally:
+            _C._library.emulator_fail_launch(ctypes.c_int64(0))
+    gc.collect()  # the tracebacks of the exceptions
+    assert (norch.cuda.memory_allocated(), _C.live_tensors()) == before
+    assert row.call(norch, *operands).tolist() == expected
 
 
 # ---- What a kernel finds wrong is raised where the host waits next ---------------------------------------------------
@@ -323,3 +352,40 @@ def test_a_fault_belongs_to_its_device():
     norch.cuda.synchronize(0)
     with pytest.raises(IndexError, match="index 4"):
         norch.cuda.synchronize(1)
+
+
+# ---- Other libraries' streams ----------------------------------------------------------------------------------------
+
+
+@needs_cuda
+def test_dlpack_on_a_device():
+    x = norch.tensor([1.0, 2.0], device="cuda")
+    assert x.__dlpack_device__() == (2, 0)
+    y = norch.from_dlpack(x)
+    y.add_(1)
+    assert_close(x, [2.0, 3.0])
+    assert_close(norch.from_dlpack(x.__dlpack__(stream=1)), [2.0, 3.0])
+
+
+@needs_emulator
+def test_dlpack_orders_streams_without_waiting():
+    x = norch.tensor([1.0], device="cuda")
+    before = _C._library.emulator_calls(b"cudaStreamWaitEvent")
+    assert WAITS.isdisjoint(calls_of(lambda: x.__dlpack__()))
+    x.__dlpack__(stream=-1)  # asks for no order
+    assert _C._library.emulator_calls(b"cudaStreamWaitEvent") == before + 1
+
+
+# ---- The benchmark ---------------------------------------------------------------------------------------------------
+
+
+@needs_cuda
+def test_the_benchmark_runs():
+    command = [sys.executable, str(ROOT / "benchmarks" / "gpu.py"), "--size", "tiny"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    assert lines[0].startswith(f"device: {norch.cuda.get_device_name()}; torch: ")
+    groups = {line.split()[0] for line in lines[2:]}
+    assert groups == {"elementwise", "reduction", "matmul", "index", "step"}

@@ -208,7 +208,7 @@ def plain(batch):
         ([norch.ones(2), norch.zeros(2)], ("float32", [[1.0, 1.0], [0.0, 0.0]])),
         ([norch.ones(1, 2), norch.zeros(1, 2)], ("float32", [[[1.0, 1.0]], [[0.0, 0.0]]])),
         ([numbers(2)[1][1], numbers(2)[0][1]], ("int64", [1, 0])),
-        ([(1, "a"), (2, "b")], [("int64", [1, 2]), ["a", "b"]]),
+        ([(1, "a"), (2, "b")], [("int64", [1, 2]), ("a", "b")]),
         ([[1, [2.0]], [3, [4.0]]], [("int64", [1, 3]), [("float32", [2.0, 4.0])]]),
         ([{"a": 1, "b": "x"}, {"b": "y", "a": 2}], {"a": ("int64", [1, 2]), "b": ["x", "y"]}),
         ([OrderedDict(a=1), OrderedDict(a=2)], OrderedDict(a=("int64", [1, 2]))),
@@ -239,7 +239,7 @@ def test_default_collate_refuses(samples, error, words):
 def test_default_convert_leaves_things_alone():
     sample = (norch.ones(2), "a", {"b": 1.0}, [None], Point(1, 2))
     converted = default_convert(sample)
-    assert converted[0] is sample[0] and converted[1:] == sample[1:] and type(converted[4]) is Point
+    assert converted[0] is sample[0] and converted[1:] == list(sample[1:]) and type(converted[4]) is Point
 
 
 # ---- DataLoader ------------------------------------------------------------------------------------------------------

@@ -144,6 +144,49 @@ def test_the_last_state_alone_has_gradients():
 
 
 @every_kind
+def test_graph_rules(kind):
+    """A retained graph goes back twice, a freed one not; what backward reads must not change, what it returned may."""
+    layer = KINDS[kind](3, 4)
+    output, state = layer(norch.randn(5, 2, 3))
+    output.sum().backward(retain_graph=True)
+    once = layer.weight_hh_l0.grad.tolist()
+    output.sum().backward(retain_graph=True)
+    close(layer.weight_hh_l0.grad, [[2 * value for value in row] for row in once])
+    output.sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        output.sum().backward()
+
+    layer.zero_grad()
+    output, state = layer(norch.randn(5, 2, 3))
+    with norch.no_grad():
+        for result in (output, *(state if kind == "LSTM" else (state,))):
+            result.zero_()
+    output.sum().backward()
+    assert layer.weight_hh_l0.grad.abs().sum().item() > 0
+    output, state = layer(norch.randn(5, 2, 3))
+    with norch.no_grad():
+        layer.weight_hh_l0.mul_(2.0)
+    with pytest.raises(RuntimeError, match="modified by an in-place operation"):
+        output.sum().backward()
+
+
+@every_kind
+def test_frozen_parts_get_no_gradient(kind):
+    layer = KINDS[kind](3, 4)
+    layer.weight_hh_l0.requires_grad_(False)
+    layer.bias_ih_l0.requires_grad_(False)
+    x = norch.randn(5, 2, 3)
+    layer(x)[0].sum().backward()
+    assert layer.weight_hh_l0.grad is None and layer.bias_ih_l0.grad is None and x.grad is None
+    assert layer.weight_ih_l0.grad is not None and layer.bias_hh_l0.grad is not None
+    layer.requires_grad_(False)
+    assert not layer(x)[0].requires_grad
+    start = norch.zeros(1, 2, 4, requires_grad=True)
+    layer(x, (start, start) if kind == "LSTM" else start)[0].sum().backward()
+    assert start.grad.shape == [1, 2, 4]
+
+
+@every_kind
 def test_dropout_acts_between_layers_in_training_only(kind):
     layer = KINDS[kind](3, 4, 2, dropout=0.5)
     x = norch.randn(6, 2, 3)

@@ -359,6 +359,45 @@ def test_persistent_workers_stay_and_forget_an_abandoned_epoch():
     assert len(multiprocessing.active_children()) == 2
 
 
+def test_persistent_workers_are_replaced_after_a_death(tmp_path):
+    """Whoever made the loader hears of it once; the next epoch has workers again."""
+
+    def fetch(index):
+        if index == 3 and not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os._exit(1)
+        return index
+
+    loader = DataLoader(Calls(6, fetch), num_workers=2, persistent_workers=True)
+    with pytest.raises(RuntimeError, match="exit status 1"):
+        list(loader)
+    for _ in range(2):
+        assert [batch.item() for batch in loader] == list(range(6))
+    for _ in loader:
+        break
+    (tmp_path / "died").unlink()
+    with pytest.raises(RuntimeError, match="exit status 1"):
+        list(loader)
+    assert [batch.item() for batch in loader] == list(range(6))
+
+
+def test_an_interrupt_loses_no_batch_and_no_order():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    batches = iter(DataLoader(Calls(6, lambda i: time.sleep(0.5 if i == 2 else 0) or i), num_workers=2))
+    found = [next(batches).item(), next(batches).item()]
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                found.append(next(batches).item())
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert found + [batch.item() for batch in batches] == list(range(6))
+
+
 # ---- The end ---------------------------------------------------------------------------------------------------------
 
 
@@ -422,7 +461,8 @@ def test_nothing_leaks(no_leak):
 
 
 SCRIPT = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs start with it ignored
 from norch.utils.data import DataLoader, Dataset
 
 class Slow(Dataset):

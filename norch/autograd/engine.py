@@ -131,6 +131,11 @@ def backward(
     `grad_tensors` are the gradients to start from, of the shapes of `tensors`; for tensors of one element they may be
     left out (1). With `inputs`, only those tensors accumulate. `retain_graph` keeps the graph for another backward
     (default: only with `create_graph`, which records the walk itself so that it can be differentiated again).
+
+    >>> x = norch.Tensor([1, 2], requires_grad=True)
+    >>> norch.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
     """
     starts, given = _starts(tensors, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
@@ -155,6 +160,10 @@ def grad(
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None).
+
+    >>> x = norch.Tensor([3], requires_grad=True)
+    >>> norch.autograd.grad(x**2, x)
+    (tensor([6.]),)
     """
     starts, given = _starts(outputs, grad_outputs)
     inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)

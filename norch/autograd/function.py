@@ -28,20 +28,22 @@ class Function:
     first and second operand, checked not to have changed since; `self.output` is the result, where the class says
     `saves_output`. `needs(i)` tells whether the gradient of operand i is wanted at all.
 
-    Own operations derive from Function and define two static methods, as in PyTorch::
+    Own operations derive from Function and define two static methods, as in PyTorch.
 
-        class Square(norch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.save_for_backward(x)
-                return x * x
-
-            @staticmethod
-            def backward(ctx, gradient):
-                (x,) = ctx.saved_tensors
-                return 2 * x * gradient
-
-        y = Square.apply(x)
+    >>> class Square(norch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensors
+    ...         return 2 * x * gradient
+    >>> x = norch.Tensor([3], requires_grad=True)
+    >>> Square.apply(x).backward()
+    >>> x.grad
+    tensor([6.])
     """
 
     keeps_input = True  # False: backward reads no operand, so their memory may go

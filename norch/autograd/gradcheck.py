@@ -21,6 +21,10 @@ def gradcheck(
 
     `function` returns a tensor or several. Raises RuntimeError (or returns False) where an element differs by more than
     atol + rtol * |expected|; ValueError for inputs that are not float64, for which differences are too coarse.
+
+    >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
+    >>> norch.autograd.gradcheck(lambda x: x.log(), x)
+    True
     """
     inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
     checked = [x for x in inputs if isinstance(x, _tensor.Tensor) and x.requires_grad]
@@ -41,7 +45,12 @@ def gradcheck(
 
 
 def gradgradcheck(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
-    """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients."""
+    """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients.
+
+    >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
+    >>> norch.autograd.gradgradcheck(lambda x: x**3, x)
+    True
+    """
     inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
 
     def gradients(*values: Any) -> Any:

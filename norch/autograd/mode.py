@@ -15,7 +15,12 @@ mode = _Mode()
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations of this thread record a graph."""
+    """Whether operations of this thread record a graph.
+
+    >>> with norch.no_grad():
+    ...     print(norch.is_grad_enabled())
+    False
+    """
     return mode.enabled
 
 
@@ -69,7 +74,12 @@ def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Call
 
 
 class set_grad_enabled(_Context):
-    """Turn the recording of graphs on or off: as a call, a context (`with set_grad_enabled(False):`) or a decorator."""
+    """Turn the recording of graphs on or off: as a call, a context (`with set_grad_enabled(False):`) or a decorator.
+
+    >>> with norch.set_grad_enabled(False):
+    ...     print(norch.is_grad_enabled())
+    False
+    """
 
     def __init__(self, enabled: bool) -> None:
         super().__init__(bool(enabled))
@@ -86,7 +96,14 @@ class set_grad_enabled(_Context):
 
 
 class no_grad(_Context):
-    """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`)."""
+    """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`).
+
+    >>> x = norch.ones(1, requires_grad=True)
+    >>> with norch.no_grad():
+    ...     y = 2 * x
+    >>> y.requires_grad
+    False
+    """
 
     def __init__(self, function: Any = None) -> None:
         super().__init__(False)
@@ -96,7 +113,14 @@ class no_grad(_Context):
 
 
 class enable_grad(_Context):
-    """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`)."""
+    """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`).
+
+    >>> x = norch.ones(1, requires_grad=True)
+    >>> with norch.no_grad(), norch.enable_grad():
+    ...     y = 2 * x
+    >>> y.requires_grad
+    True
+    """
 
     def __init__(self, function: Any = None) -> None:
         super().__init__(True)

@@ -65,3 +65,7 @@ class NormalizeBackward(Function):
             (g * y).sum(over_others).reshape(weight.shape) if self.needs(1) else None,
             g.sum(over_others).reshape(self.input[2].shape) if self.needs(2) else None,
         ]
+
+    def release(self) -> None:
+        super().release()
+        self.mean = self.variance = None

@@ -43,8 +43,10 @@ API int32_t device_count();                 // CUDA devices; 0 where there is no
 API int32_t has_cuda();                     // 1 where this build holds CUDA kernels
 API const char* cuda_name(int32_t device);  // as the driver calls it; null after an error
 API int synchronize(int32_t device);        // waits until all work queued on a CUDA device is done
-API void empty_device_cache();              // gives memory of CUDA devices that no tensor uses back to the driver
-API const char* why_no_cuda();              // how the library was built, or what the driver said
+API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work is queued on; 0 after an error
+API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of another library, for norch's work so far
+API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
+API const char* why_no_cuda();  // how the library was built, or what the driver said
 API const char* list_operations(
     int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives; 5: losses
 

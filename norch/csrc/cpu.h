@@ -1,5 +1,5 @@
-// The CPU kernels: cpu.cpp (elementwise, copy), cpu_reduce.cpp, cpu_nn.cpp, cpu_optim.cpp and matmul.cpp, compiled
-// for each instruction set; cpu_index.cpp and cpu_fill.cpp, compiled once.
+// The CPU kernels: cpu.cpp (elementwise, copy), matmul.cpp and the other files named in the Makefile's KERNEL_SOURCES,
+// compiled for each instruction set; cpu_index.cpp and cpu_fill.cpp, compiled once.
 //
 // Inside the first add_tensor_cpu is a function of the copy that is being compiled, avx2::add_tensor_cpu for example.
 // For the rest of the library it is the copy that was chosen at load, called in the same way.

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <type_traits>
+
 #include "cpu.h"
 #include "parallel.h"
 #include "row_sum.h"
@@ -16,39 +18,60 @@ namespace {
 
 enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
 
-// The largest element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
+// The largest (smallest) element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
+template <bool LARGEST, int LANES, class T>
+T row_extreme(const T* x, int64_t n) {
+    auto better = [](T a, T b) { return LARGEST ? (a > b ? a : b) : (a < b ? a : b); };
+    T lanes[LANES];
+    for (int j = 0; j < LANES; j++) lanes[j] = LARGEST ? -INFINITY : INFINITY;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) for_lanes<LANES>(lanes, [=](T lane, int j) { return better(x[i + j], lane); });
+    for (; i + TAIL <= n; i += TAIL) for_lanes<TAIL>(lanes, [=](T lane, int j) { return better(x[i + j], lane); });
+    T best = LARGEST ? -INFINITY : INFINITY;
+    for (; i < n; i++) best = better(x[i], best);
+    return better(fold<LANES>(lanes, better), best);
+}
+template <bool LARGEST, class T>
+T row_extreme(const T* x, int64_t n) {
+    return n < SHORT ? row_extreme<LARGEST, TAIL>(x, n) : row_extreme<LARGEST, LANES>(x, n);
+}
 template <class T>
 T row_max(const T* x, int64_t n) {
-    T lanes[LANES];
-    for (int j = 0; j < LANES; j++) lanes[j] = -INFINITY;
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int j = 0; j < LANES; j++) lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
-    for (int64_t j = 0; j < n - i; j++) lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++) lanes[j] = lanes[j] > lanes[j + half] ? lanes[j] : lanes[j + half];
-    return lanes[0];
+    return row_extreme<true>(x, n);
 }
 
-// The sum of exp(x - shift). With STORE the exponentials go into out.
-template <bool STORE, class T>
-double row_exp(const T* x, int64_t n, T shift, T* out) {
+// The sum of e(x - shift), where e is exp. With STORE the exponentials go into out.
+template <bool STORE, class T, class Exp>
+double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
     auto term = [=](int64_t i) {
-        const T e = formula::exp(x[i] - shift);
-        if (STORE) out[i] = e;
-        return e;
+        const T y = e(x[i] - shift);
+        if (STORE) out[i] = y;
+        return y;
     };
-    // Filled up with exp(-infinity) = 0, a short rest goes through the same vectors.
+    // Filled up with zeros, a short rest goes through the same vectors.
     auto last = [=](int64_t i, int64_t count) {
         T rest[TAIL], sum = 0;
-        for (int j = 0; j < TAIL; j++) rest[j] = -INFINITY;
+        for (int j = 0; j < TAIL; j++) rest[j] = shift;
         memcpy(rest, x + i, size_t(count) * sizeof(T));
-        for (int j = 0; j < TAIL; j++) rest[j] = formula::exp(rest[j] - shift);
+        for_lanes<TAIL>(rest, [=](T v, int) { return e(v - shift); });
         for (int j = 0; j < count; j++) sum += rest[j];
         if (STORE) memcpy(out + i, rest, size_t(count) * sizeof(T));
         return sum;
     };
-    return row_sum<T>(n, term, last);
+    // While the processor computes, memory brings the next row.
+    auto ahead = [=](int64_t i) {
+        for (int line = 0; n >= SHORT && line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
+    };
+    return row_sum<T>(n, term, last, ahead);
+}
+
+// shift is the row's maximum, so that no exponential overflows. Where none is tiny either, they are ordinary (formulas.h).
+template <bool STORE, class T>
+double row_exp(const T* x, int64_t n, T shift, T* out) {
+    if constexpr (std::is_same<T, float>::value)
+        if (row_extreme<false>(x, n) - shift >= -formula::LARGEST_EXPONENT)
+            return row_exp<STORE>(x, n, shift, out, [](float v) { return formula::exp(formula::Ordinary(v)); });
+    return row_exp<STORE>(x, n, shift, out, [](T v) { return formula::exp(v); });
 }
 
 // Calls f(row) for each row of n elements, on several threads where there is enough work.

@@ -14,8 +14,8 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    CHUNK = 4096,      // elements of a row that are reduced at a time
-    LANE_BYTES = 256,  // of partial results, kept in registers
+    CHUNK = 512,       // elements of a row that are reduced at a time
+    LANE_BYTES = 128,  // of partial results, kept in registers
     TAIL_BYTES = 64,   // of those that take the elements at the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
@@ -36,10 +36,8 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
         Partial lanes[LANES];
         for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
         for (i = LANES; i + LANES <= n; i += LANES)
-            for (int j = 0; j < LANES; j++) lanes[j] = Op::combine(lanes[j], Op::lift(x[i + j]));
-        for (int half = LANES / 2; half > 0; half /= 2)
-            for (int j = 0; j < half; j++) lanes[j] = Op::combine(lanes[j], lanes[j + half]);
-        total = lanes[0];
+            for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
+        total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
     }
     if constexpr (BYTES > TAIL_BYTES)
         if (i < n) return Op::combine(total, reduce_chunk<Op, TAIL_BYTES>(x + i, n - i));
@@ -70,6 +68,7 @@ typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
 template <class Op, class T>
 typename Op::Total reduce_some_rows(const Layout<1>& reduced, const T* x, int64_t begin, int64_t end) {
     const int last = reduced.ndim - 1;
+    if (last == 0) return reduce_row<Op>(x, reduced.shape[0], reduced.strides[0][0]);  // the only row
     typename Op::Total total = Op::empty();
     Odometer<1> row(reduced, last);
     row.seek(begin);

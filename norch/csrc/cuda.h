@@ -15,8 +15,10 @@ int cuda_device_count();         // 0 without a driver or a device
 const char* cuda_unavailable();  // why there is none, for messages: how the library was built, what the driver said
 void* cuda_allocate(int64_t nbytes, int32_t device);  // null if the device has not that much
 void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept;
-void cuda_empty_cache();                // gives memory that no tensor uses back to the driver
-void cuda_synchronize(int32_t device);  // waits until all queued work is done
+void cuda_empty_cache();                                     // gives memory that no tensor uses back to the driver
+void cuda_synchronize(int32_t device);                       // waits until all queued work is done
+uint64_t cuda_stream(int32_t device);                        // that norch's work is queued on, for other libraries
+void cuda_let_stream_wait(int32_t device, uint64_t stream);  // another library's, until the work queued so far is done
 void cuda_device_name(int32_t device, char* name, int64_t capacity);
 void cpu_to_cuda(const Tensor& source, Tensor& target);  // both contiguous, of one dtype and shape
 void cuda_to_cpu(const Tensor& source, Tensor& target);

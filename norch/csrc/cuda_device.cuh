@@ -187,6 +187,16 @@ void cuda_device_name(int32_t number, char* name, int64_t capacity) {
 
 void cuda_synchronize(int32_t number) { wait_for(number, "synchronize"); }
 
+uint64_t cuda_stream(int32_t number) { return uint64_t(intptr_t(use(number))); }
+
+// 1 and 2 are CUDA's numbers for the two streams that a library may mean by none.
+void cuda_let_stream_wait(int32_t number, uint64_t stream) {
+    cudaStream_t from = use(number);
+    Event computed;
+    check(cudaEventRecord(computed.event, from), "dlpack");
+    check(cudaStreamWaitEvent(reinterpret_cast<cudaStream_t>(intptr_t(stream)), computed.event, 0), "dlpack");
+}
+
 void cuda_empty_cache() {
     for (int32_t number = 1; number <= cuda_device_count(); number++) {
         use(number);

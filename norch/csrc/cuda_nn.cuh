@@ -199,44 +199,48 @@ int sum_blocks(int64_t size) {
     return blocks > 1 ? blocks : 1;
 }
 
-// Launches a kernel of rows with the shape of out.
-template <class Kernel, class... Pointers>
-void launch_rows(const char* name, Kernel* kernel, const Tensor& out, Pointers... pointers) {
-    cudaStream_t stream = use(out.device);
-    const Rows rows(out);
-    kernel<<<rows.blocks, rows.block, 0, stream>>>(pointers..., rows.count, rows.n);
-    check_launch(name);
-}
-
 }  // namespace
 
 void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Rows rows(out);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        launch_rows("softmax", softmax_kernel<T>, out, values<T>(x), values<T>(out));
+        softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(x), values<T>(out), rows.count, rows.n);
     });
+    check_launch("softmax");
 }
 
 void log_softmax_tensor_cuda(const Tensor& x, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Rows rows(out);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        launch_rows("log_softmax", log_softmax_kernel<T>, out, values<T>(x), values<T>(out));
+        log_softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(x), values<T>(out), rows.count, rows.n);
     });
+    check_launch("log_softmax");
 }
 
 void softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        launch_rows("softmax_backward", softmax_backward_kernel<T>, out, values<T>(gradient), values<T>(y), values<T>(out));
+        softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(gradient), values<T>(y),
+                                                                          values<T>(out), rows.count, rows.n);
     });
+    check_launch("softmax_backward");
 }
 
 void log_softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        launch_rows("log_softmax_backward", log_softmax_backward_kernel<T>, out, values<T>(gradient), values<T>(y),
-                    values<T>(out));
+        log_softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(gradient), values<T>(y),
+                                                                              values<T>(out), rows.count, rows.n);
     });
+    check_launch("log_softmax_backward");
 }
 
 void label_scale_tensor_cuda(const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale) {

@@ -12,19 +12,19 @@ __device__ int64_t place_of(int64_t i, int64_t group, const Normalizing& sizes) 
 }
 
 template <class T>
-__global__ void normalize_kernel(const T* x, const T* weight, const T* bias, T* out, T* mean, T* variance,
+__global__ void __launch_bounds__(MAX_THREADS) normalize_kernel(const T* x, const T* weight, const T* bias, T* out, T* mean, T* variance,
                                  Normalizing sizes) {
     const int64_t n = sizes.outer * sizes.inner;
     for (int64_t group = blockIdx.x; group < sizes.groups; group += gridDim.x) {
         double sum = 0;
         for (int64_t i = threadIdx.x; i < n; i += blockDim.x) sum += double(x[place_of(i, group, sizes)]);
-        const T centre = T(sum_block(sum) / double(n));
+        const T centre = T(sum_row(sum) / double(n));
         double squares = 0;
         for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
             const T distance = x[place_of(i, group, sizes)] - centre;
             squares += double(distance * distance);
         }
-        const T spread = T(sum_block(squares) / double(n)), rate = T(1 / ::sqrt(double(spread) + sizes.eps));
+        const T spread = T(sum_row(squares) / double(n)), rate = T(1 / ::sqrt(double(spread) + sizes.eps));
         if (threadIdx.x == 0) {
             mean[group] = centre;
             variance[group] = spread;
@@ -39,7 +39,7 @@ __global__ void normalize_kernel(const T* x, const T* weight, const T* bias, T* 
 
 // dx = rate * (g - sum(g) / n - y * sum(g * y) / n) for g = gradient * weight; by group also the gradients of weight and bias
 template <class T>
-__global__ void normalize_backward_kernel(const T* gradient, const T* x, const T* weight, const T* mean, const T* variance,
+__global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T* gradient, const T* x, const T* weight, const T* mean, const T* variance,
                                           T* for_x, T* for_weight, T* for_bias, Normalizing sizes) {
     const int64_t n = sizes.outer * sizes.inner;
     for (int64_t group = blockIdx.x; group < sizes.groups; group += gridDim.x) {
@@ -52,8 +52,8 @@ __global__ void normalize_backward_kernel(const T* gradient, const T* x, const T
             sum += double(g);
             sum_y += double(g * ((x[at] - centre) * rate));
         }
-        sum = sum_block(sum);
-        sum_y = sum_block(sum_y);
+        sum = sum_row(sum);
+        sum_y = sum_row(sum_y);
         if (threadIdx.x == 0 && for_weight) for_weight[group] = T(sum_y);
         if (threadIdx.x == 0 && for_bias) for_bias[group] = T(sum);
         if (!for_x) continue;
@@ -85,6 +85,11 @@ __global__ void places_backward_kernel(const T* gradient, const T* x, const T* m
     }
 }
 
+int group_threads(const Normalizing& sizes) {
+    const int64_t n = sizes.outer * sizes.inner;
+    return power_of_two(n, n >= LONG_ROW ? MAX_THREADS : THREADS);
+}
+
 template <class T>
 const T* values(const Tensor* tensor) {
     return tensor ? static_cast<const T*>(tensor->data) : nullptr;
@@ -101,7 +106,7 @@ void normalize_tensor_cuda(const Tensor& x, const Tensor* weight, const Tensor* 
     cudaStream_t stream = use(out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        normalize_kernel<T><<<row_blocks(sizes.groups), row_threads(sizes.outer * sizes.inner), 0, stream>>>(
+        normalize_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
             values<T>(x), values<T>(weight), values<T>(bias), values<T>(out), values<T>(mean), values<T>(variance), sizes);
     });
     check_launch("normalize");
@@ -115,7 +120,7 @@ void normalize_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, con
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         if (for_x || !by_place) {
-            normalize_backward_kernel<T><<<row_blocks(sizes.groups), row_threads(sizes.outer * sizes.inner), 0, stream>>>(
+            normalize_backward_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
                 values<T>(gradient), values<T>(x), values<T>(weight), values<T>(mean), values<T>(variance), values<T>(for_x),
                 by_place ? nullptr : values<T>(for_weight), by_place ? nullptr : values<T>(for_bias), sizes);
             check_launch("normalize_backward");

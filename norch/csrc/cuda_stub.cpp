@@ -23,6 +23,8 @@ void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept {}  // no
 void naive_matmul_cuda(const Tensor& a, const Tensor& b, Tensor& out) { fail_without_cuda(); }
 void cuda_empty_cache() {}
 void cuda_synchronize(int32_t device) { fail_without_cuda(); }
+uint64_t cuda_stream(int32_t device) { fail_without_cuda(); }
+void cuda_let_stream_wait(int32_t device, uint64_t stream) { fail_without_cuda(); }
 void cuda_device_name(int32_t device, char* name, int64_t capacity) { fail_without_cuda(); }
 void cpu_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cpu(const Tensor& source, Tensor& target) { fail_without_cuda(); }

@@ -1,10 +1,11 @@
-// CUDA kernels behind windows.cpp: unfold and fold, convolution as a matrix product of columns, pooling. A part of cuda.cu.
+// CUDA kernels behind windows.cpp: unfold and fold, convolution as a matrix product of columns, pooling. A part of
+// cuda.cu.
 //
-// A thread computes one element of the result and reads what it needs: sums need no atomic operations, and are the same in
-// every run.
+// A thread computes one element of the result and reads what it needs: sums need no atomic operations, and are the same
+// in every run.
 
 #pragma once
-#include "cuda_device.cuh"
+#include "cuda_block.cuh"
 #include "cuda_matmul.cuh"
 #include "window.h"
 
@@ -22,8 +23,7 @@ struct Pixel {
 // out[image, (i, j), o] = what tap (i, j) sees at output o
 template <class T>
 __global__ void unfold_kernel(const T* x, T* out, int64_t size, Window window) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel o(e, window.y.out, window.x.out), tap(o.image, window.y.kernel, window.x.kernel);
         const int64_t row = window.y.input(o.y, tap.y), column = window.x.input(o.x, tap.x);
         const bool inside = window.y.holds(row) & window.x.holds(column);
@@ -34,8 +34,7 @@ __global__ void unfold_kernel(const T* x, T* out, int64_t size, Window window) {
 // out[image, y, x] = the sum of the columns whose tap sees it
 template <class T>
 __global__ void fold_kernel(const T* columns, T* out, int64_t size, Window window) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel at(e, window.y.in, window.x.in);
         const T* taps = columns + at.image * window.taps() * window.outputs();
         T sum = T(0);
@@ -56,8 +55,7 @@ __global__ void fold_kernel(const T* columns, T* out, int64_t size, Window windo
 
 template <class T>
 __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t size, Window window) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel o(e, window.y.out, window.x.out);
         const T* image = x + o.image * window.inputs();
         T largest = T(-INFINITY);
@@ -80,9 +78,9 @@ __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t si
 
 // out[i] = the sum of the gradients of the windows whose largest element is i
 template <class T>
-__global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indices, T* out, int64_t size, Window window) {
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+__global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indices, T* out, int64_t size,
+                                         Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel at(e, window.y.in, window.x.in);
         const int64_t place = at.y * window.x.in + at.x;
         T sum = T(0);
@@ -102,8 +100,7 @@ __global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indic
 template <class T>
 __global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging averaging) {
     const Window& window = averaging.window;
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel o(e, window.y.out, window.x.out);
         const Seen rows = inputs_of(window.y, o.y, averaging.counts_padding);
         const Seen columns = inputs_of(window.x, o.x, averaging.counts_padding);
@@ -119,8 +116,7 @@ __global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging aver
 template <class T>
 __global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size, Averaging averaging) {
     const Window& window = averaging.window;
-    const int64_t step = gridDim.x * int64_t(blockDim.x);
-    for (int64_t e = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; e < size; e += step) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel at(e, window.y.in, window.x.in);
         const Span rows = outputs_over(window.y, at.y), columns = outputs_over(window.x, at.x);
         T sum = T(0);
@@ -204,27 +200,27 @@ Tensor with_last_two_swapped(Tensor matrices) {
     return matrices;
 }
 
-// Launches a kernel with a thread for each element of out.
-template <class Kernel, class... Arguments>
-void launch_elements(const char* name, Kernel* kernel, const Tensor& out, Arguments... arguments) {
+// Queues what `launch` launches, with a thread for each element of out.
+template <class F>
+void for_elements(const char* name, const Tensor& out, F launch) {
     cudaStream_t stream = use(out.device);
-    kernel<<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(arguments...);
+    for_real(out.dtype, [&](auto type) { launch(type, blocks_for(out.size), threads_for(out.size), stream); });
     check_launch(name);
 }
 
 }  // namespace
 
 void unfold_tensor_cuda(const Tensor& x, Tensor& out, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("unfold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("unfold", unfold_kernel<T>, out, values<T>(x), values<T>(out), out.size, window);
+        unfold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, window);
     });
 }
 
 void fold_tensor_cuda(const Tensor& columns, Tensor& out, const Window& window) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("fold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("fold", fold_kernel<T>, out, values<T>(columns), values<T>(out), out.size, window);
+        fold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(columns), values<T>(out), out.size, window);
     });
 }
 
@@ -265,7 +261,8 @@ void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& ou
     const int64_t item = item_size(x.dtype), weights = out.size, matrix = lowered.outputs * lowered.depth;
     DeviceScratch<char> memory(lowered.columns() * item, x.device), terms(lowered.at_once * weights * item, x.device),
         part(weights * item, x.device);
-    Tensor sum = over(part.data, out, 2, {1, weights}, {weights, 1}), total = over(out.data, out, 2, {1, weights}, {weights, 1});
+    Tensor sum = over(part.data, out, 2, {1, weights}, {weights, 1}),
+           total = over(out.data, out, 2, {1, weights}, {weights, 1});
     for (int64_t first = 0; first < lowered.samples; first += lowered.at_once) {
         const int64_t n = lowered.count(first);
         Tensor columns = lowered.columns_in(memory.data, x, n);
@@ -279,32 +276,32 @@ void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& ou
 }
 
 void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("max_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("max_pool", max_pool_kernel<T>, out, values<T>(x), values<T>(out), values<int64_t>(indices),
-                        out.size, window);
+        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), values<int64_t>(indices),
+                                                         out.size, window);
     });
 }
 
 void max_pool_backward_tensor_cuda(const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("max_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("max_pool_backward", max_pool_backward_kernel<T>, out, values<T>(gradient),
-                        values<int64_t>(indices), values<T>(out), out.size, window);
+        max_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(
+            values<T>(gradient), values<int64_t>(indices), values<T>(out), out.size, window);
     });
 }
 
 void avg_pool_tensor_cuda(const Tensor& x, Tensor& out, const Averaging& averaging) {
-    for_real(x.dtype, [&](auto type) {
+    for_elements("avg_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("avg_pool", avg_pool_kernel<T>, out, values<T>(x), values<T>(out), out.size, averaging);
+        avg_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, averaging);
     });
 }
 
 void avg_pool_backward_tensor_cuda(const Tensor& gradient, Tensor& out, const Averaging& averaging) {
-    for_real(out.dtype, [&](auto type) {
+    for_elements("avg_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        launch_elements("avg_pool_backward", avg_pool_backward_kernel<T>, out, values<T>(gradient), values<T>(out),
-                        out.size, averaging);
+        avg_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(gradient), values<T>(out), out.size,
+                                                                  averaging);
     });
 }

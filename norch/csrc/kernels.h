@@ -91,6 +91,10 @@ struct Normalizing {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
+    /* fill a contiguous out, which is not empty: random.h says with what */                        \
+    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
+    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
+    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
     KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
                            int64_t ignored))                                                        \
@@ -126,11 +130,8 @@ struct Normalizing {
     KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
-    /* fill a contiguous out, which is not empty: ramp.h and random.h say with what */              \
+    /* fills a contiguous out, which is not empty: ramp.h says with what */                         \
     KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
-    KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
-    KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
-    KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
     /* fails where truth, a single bool, is false */                                                \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
     /* offsets = index * stride, or += unless first; fails where an index is not in 0 ... bounds.size - 1 and neither,   \

@@ -3,7 +3,7 @@
 //
 // Element i of a draw is a function of the seed, the number of the draw and i alone, so it comes out the same on every
 // device and in every order. The formulas use nothing but +, -, *, / and sqrt of doubles, which IEEE 754 rounds in one
-// way everywhere; a product is never fused with a sum (rounded_sum, and a compiler flag for cpu_fill.cpp).
+// way everywhere; a product is never fused with a sum (rounded_sum, and a compiler flag for cpu_random.cpp).
 
 #pragma once
 #include <string.h>

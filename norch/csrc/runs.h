@@ -248,5 +248,4 @@ void with_operand(const Run& run, int k, F f) {
     f(SideBySide<T>{data});
 }
 
-
 }  // namespace NORCH_ISA

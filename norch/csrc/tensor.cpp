@@ -54,6 +54,22 @@ int synchronize(int32_t device) {
     });
 }
 
+uint64_t stream_of(int32_t device) {
+    uint64_t stream = 0;
+    attempt([&] {
+        check_device(device);
+        stream = cuda_stream(device);
+    });
+    return stream;
+}
+
+int let_stream_wait(int32_t device, uint64_t stream) {
+    return attempt([&] {
+        check_device(device);
+        cuda_let_stream_wait(device, stream);
+    });
+}
+
 void empty_device_cache() {
     attempt([] { cuda_empty_cache(); });
 }

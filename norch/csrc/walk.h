@@ -9,8 +9,10 @@
 // Before a loop whose iterations are independent: an output is one of the operands or overlaps none.
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define KEPT_TOGETHER INDEPENDENT
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#define KEPT_TOGETHER _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #endif
 
 inline namespace NORCH_ISA {
@@ -46,6 +48,26 @@ struct Odometer {
         return false;
     }
 };
+
+// lanes[j] = f(lanes[j], j) for N partial results, in vectors. A loop of few iterations g++ would write out one by one.
+template <int N, class T, class F>
+inline __attribute__((always_inline)) void for_lanes(T* lanes, F f) {
+    if constexpr (N <= 16) {
+        KEPT_TOGETHER for (int j = 0; j < N; j++) lanes[j] = f(lanes[j], j);
+    } else {
+        INDEPENDENT for (int j = 0; j < N; j++) lanes[j] = f(lanes[j], j);
+    }
+}
+
+// Combines N partial results into one, half of them with the other half.
+template <int N, class T, class F>
+inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
+    if constexpr (N > 1) {
+        for (int j = 0; j < N / 2; j++) lanes[j] = combine(lanes[j], lanes[j + N / 2]);
+        return fold<N / 2>(lanes, combine);
+    }
+    return lanes[0];
+}
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -47,9 +47,12 @@ from .modules import (
     ParameterList,
     RNNCell,
     Sequential,
+    TransformerEncoder,
+    TransformerEncoderLayer,
     Unfold,
 )
 from .parameter import Parameter
+from .summary import summary
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -106,8 +109,11 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Tanh",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unfold",
     "functional",
     "init",
+    "summary",
     "utils",
 ]

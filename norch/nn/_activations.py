@@ -13,13 +13,21 @@ from norch.tensor import Tensor
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x where x > 0, negative_slope * x elsewhere."""
+    """x where x > 0, negative_slope * x elsewhere.
+
+    >>> F.leaky_relu(norch.tensor([-1.0, 2.0]))
+    tensor([-0.0100,  2.0000])
+    """
     _check("leaky_relu", input)
     return _finish(input, inplace, lambda x: norch.where(x > 0, x, negative_slope * x))
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015)."""
+    """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015).
+
+    >>> F.elu(norch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
     _check("elu", input)
 
     def of(x):
@@ -34,6 +42,10 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
     u = sqrt(2 / pi) * (x + 0.044715 x^3), here as sigmoid(2u), which is the same and keeps its digits for x < 0.
+    Raises RuntimeError for another approximation.
+
+    >>> F.gelu(norch.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
     """
     _check("gelu", input)
     if approximate == "none":
@@ -45,13 +57,21 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x), also known as swish."""
+    """x * sigmoid(x), also known as swish.
+
+    >>> F.silu(norch.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
     _check("silu", input)
     return _finish(input, inplace, lambda x: x * x.sigmoid())
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there they nearly agree."""
+    """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there they nearly agree.
+
+    >>> F.softplus(norch.tensor([-1.0, 2.0]))
+    tensor([0.3133, 2.1269])
+    """
     _check("softplus", input)
     scaled = input * beta
     straight = scaled > threshold
@@ -59,7 +79,13 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """x moved into [min_val, max_val]; the gradient is 0 from the bounds on (that of `clamp` is 1 on them)."""
+    """x moved into [min_val, max_val]; the gradient is 0 from the bounds on (that of `clamp` is 1 on them).
+
+    Raises ValueError where min_val > max_val.
+
+    >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
     _check("hardtanh", input)
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")

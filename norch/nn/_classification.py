@@ -27,6 +27,9 @@ def cross_entropy(
     scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the target
     with the uniform distribution. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range.
+
+    >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
+    tensor([0.1809])
     """
     check_reduction(reduction)
     check_smoothing(label_smoothing)
@@ -58,7 +61,11 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...]; see cross_entropy."""
+    """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...]; see cross_entropy.
+
+    >>> F.nll_loss(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
+    tensor([0.1000])
+    """
     check_reduction(reduction)
     check_tensors("nll_loss", input, target)
     loss, shares, _ = _chosen("nll_loss", input, target, weight, ignore_index)

@@ -25,6 +25,9 @@ def conv1d(
     For x [N, C, length] or [C, length], weight [out, C / groups, kernel] and bias [out]. Beyond its ends x is 0. Each
     of the `groups` parts of the channels gives its own part of the outputs. Padding "valid" is 0; "same" gives y the
     length of x, for a stride of 1. Raises ShapeError where shapes do not fit.
+
+    >>> F.conv1d(norch.tensor([[[1.0, 2.0, 4.0]]]), norch.tensor([[[-1.0, 1.0]]]))
+    tensor([[[1., 2.]]])
     """
     return _convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups)
 
@@ -41,6 +44,9 @@ def conv2d(
     """conv1d along two axes: x [N, C, height, width] or [C, height, width], weight [out, C / groups, height, width].
 
     Stride, padding and dilation are numbers, or pairs of them: for the height, then for the width.
+
+    >>> F.conv2d(norch.ones(8, 3, 28, 28), norch.ones(16, 3, 5, 5), padding=2).shape
+    norch.Size([8, 16, 28, 28])
     """
     return _convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups)
 
@@ -90,6 +96,9 @@ def unfold(x: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, str
     """What a window sees at each of its L positions, as columns: [N, C, height, width] to [N, C * kernel elements, L].
 
     An image [C, height, width] gives [C * kernel elements, L].
+
+    >>> F.unfold(norch.ones(1, 1, 3, 3), kernel_size=2).shape
+    norch.Size([1, 4, 4])
     """
     window = _window("unfold", kernel_size, dilation, padding, stride)
     _check("unfold", x, 3, "[N, C, height, width] or [C, height, width]")
@@ -97,7 +106,13 @@ def unfold(x: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, str
 
 
 def fold(x: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """Columns [N, C * kernel elements, L] added up to images [N, C, *output_size], where `unfold` takes them from."""
+    """Columns [N, C * kernel elements, L] added up to images [N, C, *output_size], where `unfold` takes them from.
+
+    >>> F.fold(norch.ones(1, 4, 4), output_size=3, kernel_size=2)
+    tensor([[[[1., 2., 1.],
+              [2., 4., 2.],
+              [1., 2., 1.]]]])
+    """
     size, window = sizes(output_size, 2, "fold: output_size"), _window("fold", kernel_size, dilation, padding, stride)
     _check("fold", x, 2, "[N, C * kernel elements, L] or [C * kernel elements, L]")
     return convolution.fold(x, window, *size) if x.ndim == 3 else convolution.fold(x[None], window, *size).squeeze(0)

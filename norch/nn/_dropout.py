@@ -13,17 +13,30 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
     """Each element is 0 with probability `p`, and divided by 1 - p otherwise; x itself when not training.
 
     Raises ValueError for a `p` outside [0, 1]. Formula: Srivastava and others, "Dropout" (2014), in its inverted form.
+
+    >>> F.dropout(norch.ones(3), p=0.5, training=False)
+    tensor([1., 1., 1.])
     """
     return _dropped("dropout", x, p, training, inplace, getattr(x, "shape", ()))
 
 
 def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, length] or [C, length]."""
+    """dropout of whole channels of [N, C, length] or [C, length].
+
+    >>> x = F.dropout1d(norch.ones(4, 8, 5))
+    >>> ((x == 0) | (x == 2)).all()
+    tensor([True])
+    """
     return _channels_dropped("dropout1d", 1, x, p, training, inplace)
 
 
 def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, height, width] or [C, height, width]."""
+    """dropout of whole channels of [N, C, height, width] or [C, height, width].
+
+    >>> x = F.dropout2d(norch.ones(4, 8, 5, 5))
+    >>> ((x == 0) | (x == 2)).all()
+    tensor([True])
+    """
     return _channels_dropped("dropout2d", 2, x, p, training, inplace)
 
 

@@ -11,6 +11,10 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tens
     """weight[x]: the row of weight [rows, size] for each integer of x [...], as [..., size].
 
     The row `padding_idx` gets no gradient; it may count from the end. Raises IndexError for an x outside 0 to rows - 1.
+
+    >>> F.embedding(norch.tensor([2, 0]), norch.tensor([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5]]))
+    tensor([[3.0000, 3.5000],
+            [1.0000, 1.5000]])
     """
     for tensor in (x, weight):
         if not isinstance(tensor, Tensor):

@@ -15,7 +15,11 @@ from ._reduction import REDUCTIONS, check_pair, check_reduction, check_tensors, 
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """(input - target)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ."""
+    """(input - target)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ.
+
+    >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([2.])
+    """
     if reduction not in REDUCTIONS:
         check_reduction(reduction)
     if not isinstance(input, Tensor) or not isinstance(target, Tensor):
@@ -29,7 +33,11 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """|input - target|, reduced. Raises ShapeError where the shapes differ."""
+    """|input - target|, reduced. Raises ShapeError where the shapes differ.
+
+    >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([1.])
+    """
     check_pair("l1_loss", input, target, reduction)
     return reduced((input - target).abs(), reduction)
 
@@ -38,6 +46,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; reduced. (Girshick 2015.)
 
     With beta 0 that is `l1_loss`. Raises RuntimeError for a beta below 0.
+
+    >>> F.smooth_l1_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
+    tensor([0.1250, 9.5000])
     """
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}, expected at least 0")
@@ -51,6 +62,9 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
     Raises RuntimeError for a delta that is not above 0.
+
+    >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
+    tensor([0.1250, 9.5000])
     """
     if not delta > 0:
         raise RuntimeError(f"huber_loss: delta is {delta}, expected above 0")
@@ -67,6 +81,9 @@ def binary_cross_entropy(
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
     Raises RuntimeError for an input that is no probability. The weight broadcasts to the input's shape.
+
+    >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
+    tensor([0.3993])
     """
     check_pair("binary_cross_entropy", input, target, reduction)
     if input.numel:
@@ -89,6 +106,9 @@ def binary_cross_entropy_with_logits(
 
     It is the binary cross-entropy of s(x), computed so that neither large logits nor small ones overflow. Both weights
     broadcast to the input's shape; a pos_weight above 1 makes it worse to miss a target of 1.
+
+    >>> F.binary_cross_entropy_with_logits(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
+    tensor([0.3466])
     """
     name = "binary_cross_entropy_with_logits"
     check_pair(name, input, target, reduction)
@@ -113,6 +133,9 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
+
+    >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
+    tensor([0.6931])
     """
     check_pair("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
     if reduction == "mean":

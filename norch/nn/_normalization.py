@@ -27,6 +27,11 @@ def batch_norm(
     given, move towards them in place: running += momentum * (batch - running), with the variance divided by n - 1.
     Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). Raises ValueError for
     a batch of one value a channel when training.
+
+    >>> x = norch.tensor([[1.0, 10.0], [3.0, 30.0]])
+    >>> F.batch_norm(x, None, None, training=True)
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
     """
     _check("batch_norm", x)
     if x.ndim < 2:
@@ -63,8 +68,12 @@ def layer_norm(
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of the sizes `normalized_shape`.
 
-    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer normalization"
-    (2016).
+    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer
+    normalization" (2016). Raises ShapeError for an input that does not end in that shape.
+
+    >>> F.layer_norm(norch.tensor([[1.0, 3.0], [10.0, 30.0]]), [2])
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
     """
     _check("layer_norm", x)
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
@@ -83,7 +92,11 @@ def group_norm(
 ) -> Tensor:
     """layer_norm over each of `num_groups` parts of the channels of x [N, C, ...]; weight and bias are [C].
 
-    Formula: Wu and He, "Group normalization" (2018).
+    Formula: Wu and He, "Group normalization" (2018). Raises ShapeError where the channels do not divide into the
+    groups.
+
+    >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     _check("group_norm", x)
     if x.ndim < 2 or num_groups < 1 or x.shape[1] % num_groups:

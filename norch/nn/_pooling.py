@@ -23,6 +23,9 @@ def max_pool1d(
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
     most half of the window, is never the largest. With `return_indices` the pair (values, indices along the axis).
+
+    >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
+    tensor([[[3., 7.]]])
     """
     return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
@@ -36,7 +39,11 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """max_pool1d along two axes, of [N, C, height, width] or [C, height, width]; indices are y * width + x."""
+    """max_pool1d along two axes, of [N, C, height, width] or [C, height, width]; indices are y * width + x.
+
+    >>> F.max_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
+    norch.Size([8, 3, 14, 14])
+    """
     return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -52,6 +59,9 @@ def avg_pool1d(
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
     most half of the window, is zeros, which count unless `count_include_pad` is False.
+
+    >>> F.avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
+    tensor([[[2., 6.]]])
     """
     return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
@@ -65,12 +75,20 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """avg_pool1d along two axes; with `divisor_override` the sums are divided by that number."""
+    """avg_pool1d along two axes; with `divisor_override` the sums are divided by that number.
+
+    >>> F.avg_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
+    norch.Size([8, 3, 14, 14])
+    """
     return _avg_pool("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """adaptive_avg_pool2d along the last axis of [N, C, length] or [C, length]."""
+    """adaptive_avg_pool2d along the last axis of [N, C, length] or [C, length].
+
+    >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
+    tensor([[[2., 6.]]])
+    """
     (width,) = (None,) if output_size is None else sizes(output_size, 1, "adaptive_avg_pool1d: output_size")
     return over_images("adaptive_avg_pool1d", 1, x, lambda images: _adaptive(images, 1, width))
 
@@ -80,6 +98,9 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
 
     Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
     size of the input.
+
+    >>> F.adaptive_avg_pool2d(norch.ones(8, 3, 7, 9), (1, 2)).shape
+    norch.Size([8, 3, 1, 2])
     """
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
     sizes([1 if size is None else size for size in given], 2, "adaptive_avg_pool2d: output_size")

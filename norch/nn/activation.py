@@ -7,21 +7,33 @@ from .module import Module
 
 
 class Sigmoid(Module):
-    """1 / (1 + e^(-x)) of each element; the article's formula, computed in one pass."""
+    """1 / (1 + e^(-x)) of each element; the article's formula, computed in one pass.
+
+    >>> nn.Sigmoid()(norch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
 
     def forward(self, x):
         return F.sigmoid(x)
 
 
 class Tanh(Module):
-    """Hyperbolic tangent of each element."""
+    """Hyperbolic tangent of each element.
+
+    >>> nn.Tanh()(norch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
 
     def forward(self, x):
         return F.tanh(x)
 
 
 class ReLU(Module):
-    """max(x, 0) of each element; with `inplace` the input itself is changed."""
+    """max(x, 0) of each element; with `inplace` the input itself is changed.
+
+    >>> nn.ReLU()(norch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def __init__(self, inplace: bool = False):
         super().__init__()
@@ -35,7 +47,11 @@ class ReLU(Module):
 
 
 class LeakyReLU(Module):
-    """x where x > 0, negative_slope * x elsewhere."""
+    """x where x > 0, negative_slope * x elsewhere.
+
+    >>> nn.LeakyReLU(0.1)(norch.tensor([-1.0, 2.0]))
+    tensor([-0.1000,  2.0000])
+    """
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
         super().__init__()
@@ -49,7 +65,11 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """x where x > 0, alpha * (e^x - 1) elsewhere."""
+    """x where x > 0, alpha * (e^x - 1) elsewhere.
+
+    >>> nn.ELU()(norch.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False):
         super().__init__()
@@ -63,7 +83,11 @@ class ELU(Module):
 
 
 class GELU(Module):
-    """x * P(Z <= x) for a normal Z; approximate="tanh" takes the usual approximation of P."""
+    """x * P(Z <= x) for a normal Z; approximate="tanh" takes the usual approximation of P.
+
+    >>> nn.GELU()(norch.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
+    """
 
     def __init__(self, approximate: str = "none"):
         super().__init__()
@@ -77,7 +101,11 @@ class GELU(Module):
 
 
 class SiLU(Module):
-    """x * sigmoid(x) of each element."""
+    """x * sigmoid(x) of each element.
+
+    >>> nn.SiLU()(norch.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
 
     def __init__(self, inplace: bool = False):
         super().__init__()
@@ -91,7 +119,11 @@ class SiLU(Module):
 
 
 class Softplus(Module):
-    """log(1 + e^(beta x)) / beta of each element, x itself where beta * x > threshold."""
+    """log(1 + e^(beta x)) / beta of each element, x itself where beta * x > threshold.
+
+    >>> nn.Softplus()(norch.tensor([-1.0, 2.0]))
+    tensor([0.3133, 2.1269])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0):
         super().__init__()
@@ -105,7 +137,11 @@ class Softplus(Module):
 
 
 class Hardtanh(Module):
-    """Each element moved into [min_val, max_val]."""
+    """Each element moved into [min_val, max_val].
+
+    >>> nn.Hardtanh()(norch.tensor([-3.0, 0.5, 3.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
         super().__init__()
@@ -125,7 +161,11 @@ def _in_place(module) -> str:
 
 
 class Softmax(Module):
-    """e^x / sum(e^x) along `dim`: positive, and of sum 1."""
+    """e^x / sum(e^x) along `dim`: positive, and of sum 1.
+
+    >>> nn.Softmax(dim=1)(norch.zeros(1, 2))
+    tensor([[0.5000, 0.5000]])
+    """
 
     def __init__(self, dim: int | None = None):
         super().__init__()
@@ -139,7 +179,11 @@ class Softmax(Module):
 
 
 class LogSoftmax(Softmax):
-    """log(softmax(x)) along `dim`, finite where softmax itself would round to 0."""
+    """log(softmax(x)) along `dim`, finite where softmax itself would round to 0.
+
+    >>> nn.LogSoftmax(dim=1)(norch.zeros(1, 2))
+    tensor([[-0.6931, -0.6931]])
+    """
 
     def forward(self, x):
         return F.log_softmax(x, self.dim)

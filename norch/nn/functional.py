@@ -42,6 +42,9 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b: rows [..., in] give [..., out] for a weight of [out, in] and a bias of [out].
 
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
+
+    >>> F.linear(norch.tensor([[1.0, 2.0]]), norch.tensor([[3.0, 4.0]]), norch.tensor([0.5]))
+    tensor([[11.5000]])
     """
     if not isinstance(x, Tensor) or not isinstance(weight, Tensor):
         check_tensors("linear", x, weight)
@@ -67,32 +70,52 @@ def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + e^(-x)) of each element."""
+    """1 / (1 + e^(-x)) of each element.
+
+    >>> F.sigmoid(norch.tensor([0.0, 2.0]))
+    tensor([0.5000, 0.8808])
+    """
     if not isinstance(x, Tensor):
         check_tensors("sigmoid", x)
     return x.sigmoid()
 
 
 def tanh(x: Tensor) -> Tensor:
-    """Hyperbolic tangent of each element."""
+    """Hyperbolic tangent of each element.
+
+    >>> F.tanh(norch.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
     check_tensors("tanh", x)
     return x.tanh()
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0) of each element; with `inplace` written into x."""
+    """max(x, 0) of each element; with `inplace` written into x.
+
+    >>> F.relu(norch.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     check_tensors("relu", x)
     return x.relu_() if inplace else x.relu()
 
 
 def softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """e^x / sum(e^x) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of."""
+    """e^x / sum(e^x) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+
+    >>> F.softmax(norch.zeros(1, 2), dim=1)
+    tensor([[0.5000, 0.5000]])
+    """
     check_tensors("softmax", x)
     return x.softmax(_implicit_dim(x) if dim is None else dim)
 
 
 def log_softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """x - log(sum(e^x)) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of."""
+    """x - log(sum(e^x)) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+
+    >>> F.log_softmax(norch.zeros(1, 2), dim=1)
+    tensor([[-0.6931, -0.6931]])
+    """
     check_tensors("log_softmax", x)
     return x.log_softmax(_implicit_dim(x) if dim is None else dim)
 
@@ -104,7 +127,14 @@ def _implicit_dim(x: Tensor) -> int:
 
 
 def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
-    """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1."""
+    """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1.
+
+    Raises RuntimeError for a class out of range.
+
+    >>> F.one_hot(norch.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
     check_tensors("one_hot", target)
     check_integers("one_hot", target)
     low, high = (target.min().item(), target.max().item()) if target.numel else (0, num_classes - 1)

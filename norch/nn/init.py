@@ -16,37 +16,65 @@ from norch.utils import utils
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Draw each element from `random.uniform(a, b)`, in row order."""
+    """Draw each element from `random.uniform(a, b)`, in row order. Raises ValueError where a > b.
+
+    >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
+    >>> x.abs().max() <= 1
+    tensor([True])
+    """
     if a > b:
         raise ValueError(f"uniform_: a is {a} and b is {b}, expected a <= b")
     return _write(tensor, utils.uniform_numbers(_floating("uniform_", tensor).numel, a, b))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Draw each element from the normal distribution, by `random.gauss(mean, std)` in row order."""
+    """Draw each element from the normal distribution, by `random.gauss(mean, std)` in row order.
+
+    Raises ValueError for a negative std.
+
+    >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
+    tensor([5., 5.])
+    """
     if std < 0:
         raise ValueError(f"normal_: std is {std}, expected at least 0")
     return _write(tensor, utils.normal_numbers(_floating("normal_", tensor).numel, mean, std))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set each element to `val`."""
+    """Set each element to `val`.
+
+    >>> nn.init.constant_(norch.empty(2), 7.0)
+    tensor([7., 7.])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set each element to 0."""
+    """Set each element to 0.
+
+    >>> nn.init.zeros_(norch.empty(2))
+    tensor([0., 0.])
+    """
     return constant_(tensor, 0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set each element to 1."""
+    """Set each element to 1.
+
+    >>> nn.init.ones_(norch.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Set a matrix to 1 on its diagonal and 0 elsewhere."""
+    """Set a matrix to 1 on its diagonal and 0 elsewhere. Raises ValueError for anything but two dimensions.
+
+    >>> nn.init.eye_(norch.empty(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndim != 2:
         raise ValueError(f"eye_: tensor has shape {list(tensor.shape)}, expected two dimensions")
     rows, columns = tensor.shape
@@ -55,7 +83,13 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor that keeps a signal's variance through a nonlinearity; `param` is the slope of leaky_relu."""
+    """The factor that keeps a signal's variance through a nonlinearity; `param` is the slope of leaky_relu.
+
+    Raises ValueError for an unknown nonlinearity.
+
+    >>> nn.init.calculate_gain("relu")
+    1.4142135623730951
+    """
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
@@ -90,24 +124,42 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Uniform in [-a, a] with a = gain * sqrt(6 / (fan_in + fan_out))."""
+    """Uniform in [-a, a] with a = gain * sqrt(6 / (fan_in + fan_out)).
+
+    >>> x = nn.init.xavier_uniform_(norch.empty(3, 3))
+    >>> x.abs().max() <= 1  # sqrt(6 / (3 + 3))
+    tensor([True])
+    """
     bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Normal with mean 0 and std = gain * sqrt(2 / (fan_in + fan_out))."""
+    """Normal with mean 0 and std = gain * sqrt(2 / (fan_in + fan_out)).
+
+    >>> nn.init.xavier_normal_(norch.empty(3, 4)).shape
+    norch.Size([3, 4])
+    """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain))
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """Uniform in [-b, b] with b = gain * sqrt(3 / fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out."""
+    """Uniform in [-b, b] with b = gain * sqrt(3 / fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+
+    >>> x = nn.init.kaiming_uniform_(norch.empty(3, 6))
+    >>> x.abs().max() <= 1  # gain sqrt(2), sqrt(3 / 6)
+    tensor([True])
+    """
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """Normal with mean 0 and std = gain / sqrt(fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out."""
+    """Normal with mean 0 and std = gain / sqrt(fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+
+    >>> nn.init.kaiming_normal_(norch.empty(3, 4)).shape
+    norch.Size([3, 4])
+    """
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
 
 

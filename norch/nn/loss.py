@@ -14,7 +14,11 @@ from .module import Module
 
 
 class MSELoss(Module):
-    """Mean of (prediction - label)^2 over all elements, or with `reduction` "sum" their sum, with "none" each."""
+    """Mean of (prediction - label)^2 over all elements, or with `reduction` "sum" their sum, with "none" each.
+
+    >>> nn.MSELoss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([2.])
+    """
 
     def __init__(self, reduction: str = "mean"):
         super().__init__()
@@ -25,7 +29,11 @@ class MSELoss(Module):
 
 
 class L1Loss(Module):
-    """|input - target|; both of one shape."""
+    """|input - target|; both of one shape.
+
+    >>> nn.L1Loss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
+    tensor([1.])
+    """
 
     def __init__(self, *, reduction: str = "mean"):
         super().__init__()
@@ -36,7 +44,11 @@ class L1Loss(Module):
 
 
 class SmoothL1Loss(Module):
-    """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target."""
+    """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target.
+
+    >>> nn.SmoothL1Loss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
+    tensor([0.1250, 9.5000])
+    """
 
     def __init__(self, *, reduction: str = "mean", beta: float = 1.0):
         super().__init__()
@@ -48,7 +60,11 @@ class SmoothL1Loss(Module):
 
 
 class HuberLoss(Module):
-    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target."""
+    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target.
+
+    >>> nn.HuberLoss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
+    tensor([0.1250, 9.5000])
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0):
         super().__init__()
@@ -60,7 +76,11 @@ class HuberLoss(Module):
 
 
 class BCELoss(Module):
-    """-(target log(input) + (1 - target) log(1 - input)) for probabilities; see `functional.binary_cross_entropy`."""
+    """-(target log(input) + (1 - target) log(1 - input)) for probabilities; see `functional.binary_cross_entropy`.
+
+    >>> nn.BCELoss()(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
+    tensor([0.3993])
+    """
 
     def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
         super().__init__()
@@ -72,7 +92,11 @@ class BCELoss(Module):
 
 
 class BCEWithLogitsLoss(Module):
-    """BCELoss of sigmoid(input), safe for large logits; see `functional.binary_cross_entropy_with_logits`."""
+    """BCELoss of sigmoid(input), safe for large logits; see `functional.binary_cross_entropy_with_logits`.
+
+    >>> nn.BCEWithLogitsLoss()(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
+    tensor([0.3466])
+    """
 
     def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None):
         super().__init__()
@@ -87,7 +111,11 @@ class BCEWithLogitsLoss(Module):
 
 
 class KLDivLoss(Module):
-    """target (log(target) - input), for an input of log-probabilities; see `functional.kl_div` for "batchmean"."""
+    """target (log(target) - input), for an input of log-probabilities; see `functional.kl_div` for "batchmean".
+
+    >>> nn.KLDivLoss(reduction="sum")(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]))
+    tensor([0.6931])
+    """
 
     def __init__(self, *, reduction: str = "mean", log_target: bool = False):
         super().__init__()
@@ -99,7 +127,11 @@ class KLDivLoss(Module):
 
 
 class NLLLoss(Module):
-    """-input[class] of each sample, for log-probabilities; see `functional.nll_loss`."""
+    """-input[class] of each sample, for log-probabilities; see `functional.nll_loss`.
+
+    >>> nn.NLLLoss()(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
+    tensor([0.1000])
+    """
 
     def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"):
         super().__init__()
@@ -112,7 +144,11 @@ class NLLLoss(Module):
 
 
 class CrossEntropyLoss(Module):
-    """-log softmax(logits)[class], averaged; see `functional.cross_entropy` for shapes and options."""
+    """-log softmax(logits)[class], averaged; see `functional.cross_entropy` for shapes and options.
+
+    >>> nn.CrossEntropyLoss()(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
+    tensor([0.1809])
+    """
 
     def __init__(
         self,

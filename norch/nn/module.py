@@ -31,6 +31,19 @@ class Module:
 
     Assigning a Parameter or a Module to an attribute registers it. Registered values stay ordinary attributes, so
     that reading `self.weight` in `forward` costs no more than any other attribute.
+
+    >>> class Scale(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.Parameter([2.0])
+    ...
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> model = Scale()
+    >>> model(norch.tensor([1.0, 3.0])).detach()
+    tensor([2., 6.])
+    >>> [name for name, _ in model.named_parameters()]
+    ['factor']
     """
 
     # (a __getattr__ that says the same would slow down every attribute of every module)
@@ -53,6 +66,7 @@ class Module:
         self.training = True
 
     def forward(self, *inputs, **kwargs):
+        """What calling the module computes; each subclass defines its own. Raises NotImplementedError without one."""
         raise NotImplementedError(f"{self.get_name()} does not define forward()")
 
     def __call__(self, *inputs, **kwargs):

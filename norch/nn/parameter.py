@@ -15,6 +15,12 @@ class Parameter(Tensor):
     `Parameter(shape=[3, 2])`, or a list of ints alone, draws each element in row order from `random.uniform(-1, 1)`.
     `Parameter(tensor)` wraps given values and shares the tensor's storage, dtype and device; nested lists and floats
     are values too. Raises TypeError for a lone int, RuntimeError for values that cannot have a gradient (integers).
+
+    >>> nn.Parameter([[1.0, 2.0]])
+    Parameter containing:
+    tensor([[1., 2.]], requires_grad=True)
+    >>> nn.Parameter(shape=[3, 2]).shape
+    norch.Size([3, 2])
     """
 
     def __init__(self, data=None, requires_grad: bool = True, *, shape: Sequence[int] | None = None):

@@ -19,6 +19,13 @@ class Adam(FusedOptimizer):
     With `amsgrad` the largest v so far takes v's place; with `maximize` g is negated first. With
     `decoupled_weight_decay` the decay leaves g alone and makes p = p - lr * weight_decay * p at the start of the step,
     which is AdamW. `state[p]` holds "step", "exp_avg" (m), "exp_avg_sq" (v) and "max_exp_avg_sq".
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.Adam([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
     """
 
     function = "adam_step"
@@ -66,7 +73,15 @@ class Adam(FusedOptimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): p shrinks by lr * weight_decay each step."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019): p shrinks by lr * weight_decay each step.
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.AdamW([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.8990])
+    """
 
     def __init__(
         self,

@@ -26,6 +26,16 @@ class LRScheduler:
     Where the schedule goes on from an earlier training, `last_epoch` is the epoch that it ended with; every group must
     then have its "initial_lr" (KeyError otherwise). To load the state_dicts of optimizer and scheduler does more: the
     schedule then goes on as if never stopped.
+
+    >>> class Halved(optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [lr / 2**self.last_epoch for lr in self.base_lrs]
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = Halved(optimizer)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
     """
 
     base_lrs: list[float]
@@ -88,6 +98,13 @@ class LambdaLR(LRScheduler):
     """initial_lr * lr_lambda(epoch), for one function or one for each group.
 
     A state_dict keeps the attributes of callable objects; functions it cannot keep.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable | Sequence[Callable], last_epoch: int = -1):
@@ -112,7 +129,18 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """The rate times gamma after every `step_size` epochs."""
+    """The rate times gamma after every `step_size` epochs.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    1.0
+    0.5
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
         self.step_size = _positive_integer(step_size, "step_size")
@@ -126,7 +154,18 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times gamma at each epoch listed in `milestones`."""
+    """The rate times gamma at each epoch listed in `milestones`.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.25
+    """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
         self.milestones = sorted(milestones)
@@ -140,7 +179,18 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The rate times gamma at every epoch."""
+    """The rate times gamma at every epoch.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.25
+    """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
         self.gamma = gamma
@@ -152,7 +202,18 @@ class ExponentialLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes from `start_factor` to `end_factor` in `total_iters` equal steps."""
+    """The rate times a factor that goes from `start_factor` to `end_factor` in `total_iters` equal steps.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    0.5
+    0.75
+    1.0
+    """
 
     def __init__(
         self,
@@ -185,6 +246,16 @@ class CosineAnnealingLR(LRScheduler):
     """eta_min + (initial_lr - eta_min) (1 + cos(pi epoch / T_max)) / 2: down to eta_min in T_max epochs, then up again.
 
     (Loshchilov and Hutter 2017, without their restarts.)
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> for epoch in range(3):
+    ...     print(round(optimizer.param_groups[0]["lr"], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.0
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
@@ -212,6 +283,11 @@ class OneCycleLR(LRScheduler):
     the end. With `cycle_momentum` the momentum (SGD, RMSprop) or beta1 (Adam) goes the other way, from `max_momentum`
     to `base_momentum` and back. Call `step` after every batch; total_steps may be given as epochs times
     steps_per_epoch. Raises ValueError at a step past the last. (Smith and Topin 2018.)
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0, momentum=0.9)
+    >>> scheduler = optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+    >>> round(optimizer.param_groups[0]["lr"], 4)
+    0.04
     """
 
     def __init__(
@@ -298,7 +374,21 @@ class OneCycleLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """One scheduler after the other: the next takes over, from the initial rates, at each epoch of `milestones`."""
+    """One scheduler after the other: the next takes over, from the initial rates, at each epoch of `milestones`.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> warm = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> later = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = optim.lr_scheduler.SequentialLR(optimizer, [warm, later], milestones=[2])
+    >>> for epoch in range(4):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    0.5
+    0.75
+    1.0
+    0.5
+    """
 
     _apart = ("optimizer", "_starting", "_schedulers")
 
@@ -355,6 +445,13 @@ class ReduceLROnPlateau(LRScheduler):
     `step(metric)` takes a number, or a tensor of one element. In `mode` "min" it improves where it is below the best so
     far by more than `threshold`: of the best ("rel") or as it is ("abs"); in "max", above. After a reduction,
     `cooldown` epochs are not counted. A change of `eps` or less is not made.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=1)
+    >>> for loss in (2.0, 1.0, 1.0, 1.0):
+    ...     scheduler.step(loss)
+    >>> optimizer.param_groups[0]["lr"]
+    0.5
     """
 
     def __init__(

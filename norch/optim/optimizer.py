@@ -20,6 +20,11 @@ class Optimizer:
     `parameters` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
     form {"params": [...], "lr": 0.1} that give a group settings of its own. `defaults` holds the settings of groups
     that name none. A tensor listed twice in a group is kept once; in two groups it is a ValueError.
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.SGD([w], lr=0.1)
+    >>> isinstance(optimizer, optim.Optimizer), optimizer.param_groups[0]["lr"]
+    (True, 0.1)
     """
 
     def __init__(self, parameters, defaults: dict | None = None):
@@ -115,6 +120,13 @@ class SGD(Optimizer):
 
     Without momentum v is g; with `maximize`, g is negated first. The rule is PyTorch's, done in place by one call for
     each group; the velocity v is kept in `state[p]["momentum_buffer"]`.
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.SGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.8000])
     """
 
     def __init__(

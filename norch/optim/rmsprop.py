@@ -19,6 +19,13 @@ class RMSprop(FusedOptimizer):
     With `centered`, the variance s - m^2 takes the place of s, where m = alpha * m + (1 - alpha) * g is a running mean
     (Graves 2013). With `maximize` g is negated first. `state[p]` holds "step", "square_avg" (s), "grad_avg" (m) and
     "momentum_buffer" (v).
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.RMSprop([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([8.0466e-08])
     """
 
     function = "rmsprop_step"

@@ -3,8 +3,9 @@
 from typing import Any
 
 from . import utils
+from .resume import load_checkpoint, progress, save_checkpoint
 
-__all__ = ["data", "utils"]
+__all__ = ["data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
 
 
 def __getattr__(name: str) -> Any:

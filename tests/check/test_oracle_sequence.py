@@ -260,11 +260,65 @@ def test_a_mask_for_each_head():
     )
 
 
+def assert_as_spread(name, mine, theirs):
+    """Two samples of one distribution: their deviations differ by a few in the square root of their number."""
+    deviation = torch.tensor(mine.tolist()).std().item()
+    assert deviation == pytest.approx(theirs.std().item(), rel=3 / math.sqrt(theirs.numel()), abs=1e-9), name
+
+
 def test_attention_starts_in_torch_s_distribution():
     """xavier_uniform_ for the joint projection, U(-1/sqrt(E), 1/sqrt(E)) for the output, zeros for the biases."""
+    norch.manual_seed(0)
+    torch.manual_seed(0)
     mine = norch.nn.MultiheadAttention(64, 4, add_bias_kv=True)
     theirs = torch.nn.MultiheadAttention(64, 4, add_bias_kv=True)
     for (name, a), (their_name, b) in zip(mine.named_parameters(), theirs.named_parameters()):
         assert name == their_name and list(a.shape) == list(b.shape)
-        mine_std, their_std = torch.tensor(a.tolist()).std().item(), b.std().item()
-        assert mine_std == pytest.approx(their_std, rel=0.25 if a.numel < 100 else 0.05, abs=1e-9), name
+        assert_as_spread(name, a, b)
+
+
+# ---- Transformer -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_transformer_encoder_layer(activation, norm_first, batch_first, bias):
+    options = {"activation": activation, "norm_first": norm_first, "batch_first": batch_first, "bias": bias}
+    mine, theirs = pair("TransformerEncoderLayer", 6, 2, 9, 0.0, **options)
+    (x,), (tx,) = tensors((4, 3, 6))
+    compare(mine, theirs, (x,), (tx,))
+
+
+def test_transformer_encoder_under_a_causal_mask():
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(6, 2, 9, 0.0, dtype=torch.float64)
+    theirs = torch.nn.TransformerEncoder(layer, 2, torch.nn.LayerNorm(6).double(), enable_nested_tensor=False)
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.uniform_(-0.7, 0.7)
+    layer = norch.nn.TransformerEncoderLayer(6, 2, 9, 0.0, dtype=norch.float64)
+    mine = norch.nn.TransformerEncoder(layer, 2, norch.nn.LayerNorm(6).double())
+    mine.load_state_dict({key: norch.tensor(value.tolist(), dtype=norch.float64) for key, value in state(theirs)})
+    assert list(mine.state_dict()) == list(theirs.state_dict())
+    causal = [[j > i for j in range(4)] for i in range(4)]
+    (x,), (tx,) = tensors((4, 3, 6))
+    compare(
+        lambda x: mine(x, norch.tensor(causal), is_causal=True),
+        lambda x: theirs(x, torch.tensor(causal), is_causal=True),
+        (x,),
+        (tx,),
+    )
+    for (name, a), (_, b) in zip(mine.named_parameters(), theirs.named_parameters()):
+        assert name
+        same(a.grad, b.grad)
+
+
+def test_transformer_starts_in_torch_s_distribution():
+    norch.manual_seed(0)
+    torch.manual_seed(0)
+    mine, theirs = (lib.nn.TransformerEncoderLayer(32, 4, 64) for lib in (norch, torch))
+    for (name, a), (their_name, b) in zip(mine.named_parameters(), theirs.named_parameters()):
+        assert name == their_name and list(a.shape) == list(b.shape)
+        assert_as_spread(name, a, b)

@@ -115,7 +115,8 @@ def test_a_hundred_steps(name, options, dtype):
     pair = Pair(name, dtype, name, options)
     for i in range(100):
         pair.step(skipped=1 if i in (0, 7) else None)  # whose count of steps is then its own
-        pair.check()
+        if i < 3 or i % 10 == 9:
+            pair.check()
 
 
 @pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop"])

@@ -32,7 +32,7 @@ def insert(lines, code):
         return [*lines[:end], *code.splitlines(), "", "", *lines[end:]]
     for new in code.splitlines():
         beside = [new[: new.index("asinh")] + name for name in ("tanh", "sinh")]
-        places = [[i for i, line in enumerate(lines) if line.startswith(prefix)] for prefix in beside]
+        places = [[i for i, line in enumerate(lines) if re.match(rf"{re.escape(name)}\b", line)] for name in beside]
         (place,) = places[0] or places[1]
         lines = [*lines[: place + 1], new, *lines[place + 1 :]]
     return lines

@@ -38,7 +38,8 @@ enum cudaError_t {  // numbered as in CUDA
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
-    cudaErrorInvalidResourceHandle = 400
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorLaunchOutOfResources = 701
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaHostAllocPortable = 1 };
@@ -79,7 +80,8 @@ inline uint32_t __umulhi(uint32_t x, uint32_t y) { return uint32_t(uint64_t(x) *
 
 namespace emulator {
 
-void run(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const std::function<void()>& thread);
+void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+         const std::function<void()>& thread);
 void* shared(const void* variable, size_t bytes);  // this block's copy of a __shared__ variable
 void* dynamic_shared();                            // this block's extern __shared__ array
 void barrier(const char* file, int line);
@@ -88,6 +90,7 @@ void check_pointer(const void* pointer);  // what a kernel is given must be memo
 // A kernel with its grid, to be called with the kernel's arguments. Those are copied once, as CUDA copies them.
 template <class Kernel>
 struct Launch {
+    const char* name;
     Kernel kernel;
     dim3 grid, block;
     size_t shared_bytes;
@@ -96,7 +99,7 @@ struct Launch {
     template <class... Arguments>
     void operator()(Arguments... arguments) const {
         (check(arguments), ...);
-        run(grid, block, shared_bytes, stream, [&] { kernel(arguments...); });
+        run(name, grid, block, shared_bytes, stream, [&] { kernel(arguments...); });
     }
     template <class T>
     static void check(const T& argument) {
@@ -106,8 +109,9 @@ struct Launch {
 };
 
 template <class Kernel>
-Launch<Kernel> launch(Kernel kernel, dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    return {kernel, grid, block, shared_bytes, stream};
+Launch<Kernel> launch(const char* name, Kernel kernel, dim3 grid, dim3 block, size_t shared_bytes = 0,
+                      cudaStream_t stream = nullptr) {
+    return {name, kernel, grid, block, shared_bytes, stream};
 }
 
 // What atomic functions do, so that ThreadSanitizer knows it for atomic.

@@ -7,6 +7,7 @@
 #include "emulator.h"
 
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <memory>
 #include <random>
+#include <set>
+#include <string>
 #include <vector>
 
 #ifdef EMULATOR_ADDRESS
@@ -258,11 +261,29 @@ void* shared(const void* variable, size_t bytes) {
 
 void* dynamic_shared() { return dynamic_variable; }
 
-void run(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const std::function<void()>& thread) {
+// NORCH_EMULATOR_KERNELS is a file that gets a line for each kernel that runs, so that none is left out of a check.
+static void note_kernel(const char* name) {
+    static auto* const known = new std::set<std::string>;
+    const char* path = setting("NORCH_EMULATOR_KERNELS", "");
+    if (!*path || !known->insert(name).second) return;
+    if (FILE* file = fopen(path, "a")) {
+        fprintf(file, "%s\n", name);
+        fclose(file);
+    }
+}
+
+static int64_t launches_until_failure;
+
+void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+         const std::function<void()>& thread) {
     const uint64_t threads = uint64_t(block.x) * block.y * block.z, blocks = uint64_t(grid.x) * grid.y * grid.z;
     if (threads == 0 || blocks == 0 || threads > 1024 || block.z > 64 || grid.x > INT32_MAX || grid.y > 65535 ||
         grid.z > 65535 || shared_bytes > 48 << 10) {
         remember(cudaErrorInvalidConfiguration);
+        return;
+    }
+    if (launches_until_failure > 0 && --launches_until_failure == 0) {
+        remember(cudaErrorLaunchOutOfResources);
         return;
     }
     if (in_kernel) stop("a kernel was launched by a kernel");
@@ -271,6 +292,7 @@ void run(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const 
         return;
     }
     count_call("launch");
+    note_kernel(kernel);
     const int order = thread_order();
     std::mt19937 random(static_cast<unsigned>(order));
     gridDim = grid;
@@ -301,3 +323,8 @@ void run(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const 
 }
 
 }  // namespace emulator
+
+// For tests: the countdown-th launch from now fails; 0 disarms.
+extern "C" __attribute__((visibility("default"))) void emulator_fail_launch(int64_t countdown) {
+    emulator::launches_until_failure = countdown;
+}

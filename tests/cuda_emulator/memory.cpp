@@ -246,7 +246,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) {
     count_call("cudaStreamSynchronize");
     return cudaSuccess;
 }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+    count_call("cudaStreamWaitEvent");
+    return cudaSuccess;
+}
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 
 // ---- Errors -----------------------------------------------------------------------------------------------------
@@ -267,6 +270,7 @@ const char* cudaGetErrorName(cudaError_t error) {
         case cudaErrorNoDevice: return "cudaErrorNoDevice";
         case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+        case cudaErrorLaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
     }
     return "cudaErrorUnknown";
 }

@@ -2,9 +2,9 @@
 
     python translate.py norch/csrc/cuda.cu build/cuda-emu/cuda
 
-`kernel<<<grid, block, bytes, stream>>>(x, y)` becomes `emulator::launch(kernel, grid, ...)(x, y)`, and a `__shared__`
-variable becomes a reference to the block's own copy. All .cuh files beside the .cu file are rewritten with it, into the
-folder named last. Lines stay where they are, so that messages point at the source.
+`kernel<<<grid, block, bytes, stream>>>(x, y)` becomes `emulator::launch("kernel", kernel, grid, ...)(x, y)`, and a
+`__shared__` variable becomes a reference to the block's own copy. All .cuh files beside the .cu file are rewritten with
+it, into the folder named last. Lines stay where they are, so that messages point at the source.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def rewrite_launches(source: str) -> str:
         configuration, _, rest = rest.partition(">>>")
         at = start_of_kernel(before)
         # a generic lambda, since template arguments may be left to be deduced; [=] for pointers to kernels
+        name = before[at:].partition("<")[0].strip()
         kernel = f"[=](const auto&... arguments) {{ {before[at:]}(arguments...); }}"
-        done += f"{before[:at]}::emulator::launch({kernel}, {configuration})"
+        done += f'{before[:at]}::emulator::launch("{name}", {kernel}, {configuration})'
     return done + rest
 
 

@@ -10,6 +10,7 @@ from .normalization import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm
 from .parameters import ParameterDict, ParameterList
 from .pooling import AdaptiveAvgPool1d, AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .transformer import TransformerEncoder, TransformerEncoderLayer
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -44,5 +45,7 @@ __all__ = [
     "RNN",
     "RNNCell",
     "Sequential",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unfold",
 ]

@@ -83,7 +83,12 @@ class ModuleSequence(Module):
 
 
 class Sequential(ModuleSequence):
-    """Calls its modules one after the other. Takes modules, or an OrderedDict that names them."""
+    """Calls its modules one after the other. Takes modules, or an OrderedDict that names them.
+
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    >>> model(norch.ones(4, 2)).shape
+    norch.Size([4, 1])
+    """
 
     def __init__(self, *modules):
         super().__init__()
@@ -102,7 +107,12 @@ class Sequential(ModuleSequence):
 
 
 class ModuleList(ModuleSequence):
-    """A list of modules whose parameters the module around it finds. It has no forward of its own."""
+    """A list of modules whose parameters the module around it finds. It has no forward of its own.
+
+    >>> layers = nn.ModuleList([nn.Linear(2, 3), nn.Linear(3, 1)])
+    >>> len(layers), len(list(layers.parameters()))
+    (2, 4)
+    """
 
     def __init__(self, modules: Iterable[Module] = ()):
         super().__init__()
@@ -113,7 +123,12 @@ class ModuleList(ModuleSequence):
 
 
 class ModuleDict(Module):
-    """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward."""
+    """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward.
+
+    >>> layers = nn.ModuleDict({"in": nn.Linear(2, 3), "out": nn.Linear(3, 1)})
+    >>> layers["out"](layers["in"](norch.ones(4, 2))).shape
+    norch.Size([4, 1])
+    """
 
     def __init__(self, modules=None):
         super().__init__()

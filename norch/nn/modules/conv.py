@@ -80,6 +80,9 @@ class Conv1d(_Convolution):
 
     length' = (length + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
     in_channels / groups, kernel_size] and bias [out_channels].
+
+    >>> nn.Conv1d(3, 16, kernel_size=5)(norch.zeros(8, 3, 100)).shape
+    norch.Size([8, 16, 96])
     """
 
     axes = 1
@@ -93,6 +96,9 @@ class Conv2d(_Convolution):
 
     Each size becomes (size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
     in_channels / groups, *kernel_size] and bias [out_channels].
+
+    >>> nn.Conv2d(3, 16, kernel_size=5, stride=2, padding=2)(norch.zeros(8, 3, 28, 28)).shape
+    norch.Size([8, 16, 14, 14])
     """
 
     axes = 2
@@ -102,7 +108,11 @@ class Conv2d(_Convolution):
 
 
 class Unfold(Module):
-    """[N, C, height, width] to the columns [N, C * kernel elements, L] that a window sees at its L positions."""
+    """[N, C, height, width] to the columns [N, C * kernel elements, L] that a window sees at its L positions.
+
+    >>> nn.Unfold(kernel_size=2)(norch.ones(1, 3, 4, 4)).shape
+    norch.Size([1, 12, 9])
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
         super().__init__()
@@ -116,7 +126,11 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Columns [N, C * kernel elements, L] added up to [N, C, *output_size], at the places where Unfold takes them."""
+    """Columns [N, C * kernel elements, L] added up to [N, C, *output_size], at the places where Unfold takes them.
+
+    >>> nn.Fold(output_size=3, kernel_size=2)(norch.ones(1, 4, 4)).shape
+    norch.Size([1, 1, 3, 3])
+    """
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
         super().__init__(kernel_size, dilation, padding, stride)

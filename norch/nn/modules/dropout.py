@@ -8,7 +8,11 @@ from ..module import Module
 
 
 class Dropout(Module):
-    """While training each element is 0 with probability `p`, or else divided by 1 - p; see `functional.dropout`."""
+    """While training each element is 0 with probability `p`, or else divided by 1 - p; see `functional.dropout`.
+
+    >>> nn.Dropout(0.5).eval()(norch.ones(3))
+    tensor([1., 1., 1.])
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False):
         super().__init__()
@@ -22,14 +26,22 @@ class Dropout(Module):
 
 
 class Dropout1d(Dropout):
-    """Dropout of whole channels of [N, C, length] or [C, length]."""
+    """Dropout of whole channels of [N, C, length] or [C, length].
+
+    >>> nn.Dropout1d(0.5).eval()(norch.ones(1, 1, 2))
+    tensor([[[1., 1.]]])
+    """
 
     def forward(self, x):
         return F.dropout1d(x, self.p, self.training, self.inplace)
 
 
 class Dropout2d(Dropout):
-    """Dropout of whole channels of [N, C, height, width] or [C, height, width]."""
+    """Dropout of whole channels of [N, C, height, width] or [C, height, width].
+
+    >>> nn.Dropout2d(0.5).eval()(norch.ones(1, 1, 1, 2))
+    tensor([[[[1., 1.]]]])
+    """
 
     def forward(self, x):
         return F.dropout2d(x, self.p, self.training, self.inplace)

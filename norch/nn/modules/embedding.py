@@ -19,6 +19,9 @@ class Embedding(Module):
     """Integers [...] to their rows [..., embedding_dim] of the weight [num_embeddings, embedding_dim].
 
     The weight is drawn from the normal distribution by `init.normal_`; the row `padding_idx` is 0 and gets no gradient.
+
+    >>> nn.Embedding(10, 3)(norch.tensor([[1, 2], [9, 0]])).shape
+    norch.Size([2, 2, 3])
     """
 
     def __init__(

@@ -13,6 +13,9 @@ class Linear(Module):
     A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] where input_dim > 1 (at input_dim 1 a
     column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight
     [output_dim, input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`.
+
+    >>> nn.Linear(3, 2)(norch.ones(5, 3)).shape
+    norch.Size([5, 2])
     """
 
     def __init__(
@@ -64,7 +67,11 @@ def _one_size(ours, theirs, our_name: str, their_name: str) -> int:
 
 
 class Identity(Module):
-    """Returns its input; takes and ignores any argument, so that it can stand in for any layer."""
+    """Returns its input; takes and ignores any argument, so that it can stand in for any layer.
+
+    >>> nn.Identity()(norch.tensor([1, 2]))
+    tensor([1, 2])
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__()
@@ -74,7 +81,11 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]."""
+    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W].
+
+    >>> nn.Flatten()(norch.zeros(8, 3, 4, 5)).shape
+    norch.Size([8, 60])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1):
         super().__init__()

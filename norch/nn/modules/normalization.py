@@ -86,19 +86,32 @@ class BatchNorm1d(_BatchNorm):
 
     Buffers: running_mean and running_var [C], num_batches_tracked. A `momentum` of None averages over all batches;
     without `track_running_stats` the batch's own statistics serve in evaluation too.
+
+    >>> nn.BatchNorm1d(2)(norch.tensor([[1.0, 10.0], [3.0, 30.0]])).detach()
+    tensor([[-1.0000, -1.0000],
+            [ 1.0000,  1.0000]])
     """
 
     ranks, expected = (2, 3), "[N, C] or [N, C, length]"
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of [N, C, height, width] to mean 0 and variance 1; options and buffers as BatchNorm1d."""
+    """Each channel of [N, C, height, width] to mean 0 and variance 1; options and buffers as BatchNorm1d.
+
+    >>> nn.BatchNorm2d(3)(norch.ones(8, 3, 4, 4)).shape
+    norch.Size([8, 3, 4, 4])
+    """
 
     ranks, expected = (4,), "[N, C, height, width]"
 
 
 class LayerNorm(Module):
-    """The last dimensions, of sizes `normalized_shape`, to mean 0 and variance 1; see `functional.layer_norm`."""
+    """The last dimensions, of sizes `normalized_shape`, to mean 0 and variance 1; see `functional.layer_norm`.
+
+    >>> nn.LayerNorm(2)(norch.tensor([[1.0, 3.0], [10.0, 30.0]])).detach()
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+    """
 
     def __init__(
         self,
@@ -126,7 +139,11 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Each of `num_groups` parts of the channels of [N, C, ...] to mean 0, variance 1; see `functional.group_norm`."""
+    """Each of `num_groups` parts of the channels of [N, C, ...] to mean 0, variance 1; see `functional.group_norm`.
+
+    >>> nn.GroupNorm(2, 4)(norch.tensor([[1.0, 3.0, 10.0, 30.0]])).detach()
+    tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+    """
 
     def __init__(
         self,

@@ -13,7 +13,12 @@ from ..parameter import Parameter
 
 
 class ParameterList(Module):
-    """A list of parameters, named "0", "1", ...; tensors become parameters over the same memory."""
+    """A list of parameters, named "0", "1", ...; tensors become parameters over the same memory.
+
+    >>> weights = nn.ParameterList([nn.Parameter([1.0]), nn.Parameter([2.0])])
+    >>> sum(weights)
+    tensor([3.], grad_fn=<AddBackward>)
+    """
 
     def __init__(self, values: Iterable[Any] = ()):
         super().__init__()
@@ -59,7 +64,12 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters, in the order given; tensors become parameters over the same memory."""
+    """A dict of parameters, in the order given; tensors become parameters over the same memory.
+
+    >>> weights = nn.ParameterDict({"a": nn.Parameter([1.0]), "b": nn.Parameter([2.0])})
+    >>> weights["a"] + weights["b"]
+    tensor([3.], grad_fn=<AddBackward>)
+    """
 
     def __init__(self, values=None):
         super().__init__()

@@ -32,21 +32,33 @@ class _MaxPool(Module):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest element that each window sees, of [N, C, length] or [C, length]; see `functional.max_pool1d`."""
+    """The largest element that each window sees, of [N, C, length] or [C, length]; see `functional.max_pool1d`.
+
+    >>> nn.MaxPool1d(2)(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[3., 7.]]])
+    """
 
     def forward(self, x):
         return F.max_pool1d(x, *self._arguments())
 
 
 class MaxPool2d(_MaxPool):
-    """The largest element that each window sees, of [N, C, height, width] or without N; see `functional.max_pool2d`."""
+    """The largest element that each window sees, of [N, C, height, width] or without N; see `functional.max_pool2d`.
+
+    >>> nn.MaxPool2d(2)(norch.ones(8, 3, 28, 28)).shape
+    norch.Size([8, 3, 14, 14])
+    """
 
     def forward(self, x):
         return F.max_pool2d(x, *self._arguments())
 
 
 class AvgPool1d(Module):
-    """The average of what each window sees: [N, C, length] or [C, length]. See `functional.avg_pool1d`."""
+    """The average of what each window sees: [N, C, length] or [C, length]. See `functional.avg_pool1d`.
+
+    >>> nn.AvgPool1d(2)(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[2., 6.]]])
+    """
 
     def __init__(
         self,
@@ -68,7 +80,11 @@ class AvgPool1d(Module):
 
 
 class AvgPool2d(AvgPool1d):
-    """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`."""
+    """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`.
+
+    >>> nn.AvgPool2d(2)(norch.ones(8, 3, 28, 28)).shape
+    norch.Size([8, 3, 14, 14])
+    """
 
     def __init__(
         self,
@@ -88,7 +104,11 @@ class AvgPool2d(AvgPool1d):
 
 
 class AdaptiveAvgPool1d(Module):
-    """Averages of windows that share out [N, C, length] or [C, length] evenly. See `functional.adaptive_avg_pool2d`."""
+    """Averages of windows that share out [N, C, length] or [C, length] evenly. See `functional.adaptive_avg_pool2d`.
+
+    >>> nn.AdaptiveAvgPool1d(2)(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
+    tensor([[[2., 6.]]])
+    """
 
     def __init__(self, output_size: Any):
         super().__init__()
@@ -102,7 +122,11 @@ class AdaptiveAvgPool1d(Module):
 
 
 class AdaptiveAvgPool2d(AdaptiveAvgPool1d):
-    """Averages of windows that share out [N, C, height, width] evenly. See `functional.adaptive_avg_pool2d`."""
+    """Averages of windows that share out [N, C, height, width] evenly. See `functional.adaptive_avg_pool2d`.
+
+    >>> nn.AdaptiveAvgPool2d(1)(norch.ones(8, 3, 7, 9)).shape
+    norch.Size([8, 3, 1, 1])
+    """
 
     def forward(self, x):
         return F.adaptive_avg_pool2d(x, self.output_size)

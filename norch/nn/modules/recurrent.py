@@ -1,7 +1,7 @@
 """Recurrent layers: RNN, LSTM and GRU over whole sequences, and their cells for a single step.
 
 Sizes in comments: T steps, N sequences, I input_size, H hidden_size, L layers, D directions. A layer multiplies the
-inputs of all steps by its weight at once; what depends on the step before goes in a loop over the steps.
+inputs of all steps by its weight at once; the loop over the steps, and the formulas, are in norch.autograd.recurrent.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import norch
 from norch._C import ShapeError
-from norch.autograd.joint import split, unbind
+from norch.autograd import recurrent
 from norch.tensor import Tensor
 
 from .. import functional as F
@@ -19,38 +19,6 @@ from .. import init
 from .._dropout import check_probability, dropout
 from ..module import Module
 from ..parameter import Parameter
-
-# ---- One step: x is the input's part of the gates, [N, gates * H]; the state before is h, or (h, c) ------------------
-
-
-def _rnn_step(activation: str):
-    def step(x: Tensor, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        total = x + F.linear(h, weight, bias)
-        return total.tanh() if activation == "tanh" else total.relu()
-
-    return step
-
-
-def _lstm_step(x: Tensor, state: tuple, weight: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
-    """i, f, o = sigmoid, g = tanh of their parts; c' = f c + i g, h' = o tanh(c') (Hochreiter, Schmidhuber 1997)."""
-    h, c = state
-    i, f, g, o = split(x + F.linear(h, weight, bias), [h.shape[-1]] * 4)
-    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-    return o.sigmoid() * c.tanh(), c
-
-
-def _gru_step(x: Tensor, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """r, z = sigmoid, n = tanh(x_n + r h_n); h' = n + z (h - n) (Cho et al. 2014, r after the product)."""
-    size = h.shape[-1]
-    x_rz, x_n = split(x, [2 * size, size])
-    h_rz, h_n = split(F.linear(h, weight, bias), [2 * size, size])
-    r, z = split((x_rz + h_rz).sigmoid(), [size, size])
-    n = (x_n + r * h_n).tanh()
-    return n + z * (h - n)
-
-
-_STEPS = {"tanh": _rnn_step("tanh"), "relu": _rnn_step("relu"), "LSTM": _lstm_step, "GRU": _gru_step}
-_GATES = {"tanh": 1, "relu": 1, "LSTM": 4, "GRU": 3}
 
 
 def _check_size(name: str, size: Any) -> int:
@@ -115,7 +83,7 @@ class RNNBase(Module):
         for layer in range(num_layers):
             inputs = input_size if layer == 0 else hidden_size * len(self._directions)
             for suffix in self._directions:
-                _add_weights(self, inputs, hidden_size, _GATES[self.kind], bias, f"_l{layer}{suffix}")
+                _add_weights(self, inputs, hidden_size, recurrent.GATES[self.kind], bias, f"_l{layer}{suffix}")
         if device is not None or dtype is not None:
             self.to(device, dtype)
 
@@ -143,13 +111,8 @@ class RNNBase(Module):
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
         w_ih, w_hh, b_ih, b_hh = (getattr(self, name + suffix) for name in _WEIGHTS)
         if b_ih is not None and self.kind != "GRU":
-            b_ih, b_hh = b_ih + b_hh, None  # one sum for all steps; GRU multiplies its b_hh by r
-        steps = unbind(F.linear(x, w_ih, b_ih))
-        step, outputs = _STEPS[self.kind], []
-        for projected in reversed(steps) if reverse else steps:
-            state = step(projected, state, w_hh, b_hh)
-            outputs.append(state[0] if isinstance(state, tuple) else state)
-        return norch.stack(outputs[::-1] if reverse else outputs), state
+            b_ih, b_hh = b_ih + b_hh, None  # one sum for all steps; GRU multiplies a part of its b_hh by r
+        return recurrent.run(self.kind, F.linear(x, w_ih, b_ih), state, w_hh, b_hh, reverse)
 
     # ---- Shapes
 
@@ -181,10 +144,10 @@ class RNNBase(Module):
         return norch.zeros(self._state_shape(x), dtype=x.dtype, device=x.device)
 
     def _initial(self, x: Tensor, hx: Any) -> list[Any]:
-        return list(unbind(self._zeros(x) if hx is None else self._checked_state("h_0", hx, x)))
+        return list(zip(self._zeros(x) if hx is None else self._checked_state("h_0", hx, x)))
 
     def _final(self, last: list[Any]) -> Any:
-        return norch.stack(last)
+        return norch.stack([h for (h,) in last])
 
     def inner_repr(self) -> str:
         """The sizes, then every setting that is not the default."""
@@ -203,7 +166,12 @@ _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 class RNN(RNNBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase."""
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase.
+
+    >>> output, hidden = nn.RNN(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args, **kwargs
@@ -220,24 +188,33 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase and `_gru_step`."""
+    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase.
+
+    >>> output, hidden = nn.GRU(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     kind = "GRU"
 
 
 class LSTM(RNNBase):
-    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase."""
+    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase.
+
+    >>> output, (hidden, cell) = nn.LSTM(4, 8)(norch.zeros(5, 2, 4))
+    >>> output.shape, hidden.shape, cell.shape
+    (norch.Size([5, 2, 8]), norch.Size([1, 2, 8]), norch.Size([1, 2, 8]))
+    """
 
     kind = "LSTM"
 
     def _initial(self, x, hx):
         if hx is None:
             zeros = self._zeros(x)
-            return list(zip(unbind(zeros), unbind(zeros)))
+            return list(zip(zeros, zeros))
         if not isinstance(hx, (tuple, list)) or len(hx) != 2:
             raise TypeError(f"LSTM: the initial state is a {type(hx).__name__}, expected (h_0, c_0)")
-        h, c = (unbind(self._checked_state(label, state, x)) for label, state in zip(("h_0", "c_0"), hx))
-        return list(zip(h, c))
+        return list(zip(*(self._checked_state(label, state, x) for label, state in zip(("h_0", "c_0"), hx))))
 
     def _final(self, last):
         return tuple(norch.stack(states) for states in zip(*last))
@@ -256,7 +233,7 @@ class RNNCellBase(Module):
         self.input_size = _check_size(f"{self.get_name()}: input_size", input_size)
         self.hidden_size = _check_size(f"{self.get_name()}: hidden_size", hidden_size)
         self.bias = bias
-        _add_weights(self, input_size, hidden_size, _GATES[self.kind], bias, "")
+        _add_weights(self, input_size, hidden_size, recurrent.GATES[self.kind], bias, "")
         if device is not None or dtype is not None:
             self.to(device, dtype)
 
@@ -269,10 +246,12 @@ class RNNCellBase(Module):
                 f"{self.get_name()}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]"
             )
         state = self._state(input, hx)
-        return _STEPS[self.kind](F.linear(input, self.weight_ih, self.bias_ih), state, self.weight_hh, self.bias_hh)
+        projected = F.linear(input, self.weight_ih, self.bias_ih)
+        new, _ = recurrent.STEPS[self.kind].forward(projected, state, self.weight_hh, self.bias_hh)
+        return new if len(new) > 1 else new[0]
 
-    def _state(self, x: Tensor, hx: Any) -> Any:
-        return self._checked("h", hx, x)
+    def _state(self, x: Tensor, hx: Any) -> tuple[Tensor, ...]:
+        return (self._checked("h", hx, x),)
 
     def _checked(self, label: str, state: Any, x: Tensor) -> Tensor:
         expected = [*x.shape[:-1], self.hidden_size]
@@ -289,7 +268,11 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it."""
+    """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
+
+    >>> nn.RNNCell(4, 8)(norch.zeros(2, 4)).shape
+    norch.Size([2, 8])
+    """
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
         if nonlinearity not in ("tanh", "relu"):
@@ -304,13 +287,22 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of GRU."""
+    """A step of GRU.
+
+    >>> nn.GRUCell(4, 8)(norch.zeros(2, 4)).shape
+    norch.Size([2, 8])
+    """
 
     kind = "GRU"
 
 
 class LSTMCell(RNNCellBase):
-    """A step of LSTM: takes and returns (h, c)."""
+    """A step of LSTM: takes and returns (h, c).
+
+    >>> hidden, cell = nn.LSTMCell(4, 8)(norch.zeros(2, 4))
+    >>> hidden.shape, cell.shape
+    (norch.Size([2, 8]), norch.Size([2, 8]))
+    """
 
     kind = "LSTM"
 

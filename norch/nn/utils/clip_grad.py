@@ -17,6 +17,13 @@ def clip_grad_norm_(
 
     Returns the norm that they had, of shape [1]: of order `norm_type`, which may be inf. A norm that is infinite or NaN
     makes the gradients 0 or NaN; with `error_if_nonfinite` it is a RuntimeError, and they stay as they are.
+
+    >>> w = nn.Parameter([1.0])
+    >>> w.grad = norch.tensor([10.0])
+    >>> nn.utils.clip_grad_norm_([w], max_norm=1.0)
+    tensor([10.])
+    >>> w.grad
+    tensor([1.0000])
     """
     gradients = _gradients(parameters)
     if not gradients:
@@ -36,7 +43,14 @@ def clip_grad_norm_(
 
 @no_grad()
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
-    """Clamp every element of all gradients, in place, to -clip_value and clip_value."""
+    """Clamp every element of all gradients, in place, to -clip_value and clip_value.
+
+    >>> w = nn.Parameter([1.0])
+    >>> w.grad = norch.tensor([10.0])
+    >>> nn.utils.clip_grad_value_([w], 0.5)
+    >>> w.grad
+    tensor([0.5000])
+    """
     for gradient in _gradients(parameters):
         gradient.clamp_(-float(clip_value), float(clip_value))
 

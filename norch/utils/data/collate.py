@@ -13,10 +13,14 @@ from norch.tensor import Tensor
 def default_collate(batch: Any) -> Any:
     """A batch with a new first dimension for the samples, each of which is built alike.
 
-    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay a list; of dicts, lists
+    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay; of dicts, lists
     and tuples each place is collated for itself (tuples become lists, as in PyTorch; named ones stay). Floats become
     float32, for in norch an element of a float32 vector is a Python float (PyTorch: float64). Raises TypeError for
     other things, RuntimeError where samples differ in shape or length.
+
+    >>> norch.utils.data.default_collate([(norch.tensor([1, 2]), 0), (norch.tensor([3, 4]), 1)])
+    [tensor([[1, 2],
+            [3, 4]]), tensor([0, 1])]
     """
     batch = batch if isinstance(batch, (list, tuple)) else list(batch)
     if not batch:
@@ -27,7 +31,7 @@ def default_collate(batch: Any) -> Any:
     if isinstance(first, (bool, int, float)):
         return norch.tensor(list(batch))
     if isinstance(first, (str, bytes)):
-        return list(batch)
+        return batch
     if _is_array(first):
         return _stacked([norch.as_tensor(sample) for sample in batch])
     if isinstance(first, Mapping):
@@ -46,7 +50,11 @@ def default_collate(batch: Any) -> Any:
 
 
 def default_convert(sample: Any) -> Any:
-    """A sample on its own (batch_size=None): arrays become tensors, everything else stays."""
+    """A sample on its own (batch_size=None): arrays become tensors and tuples lists, everything else stays.
+
+    >>> norch.utils.data.default_convert((norch.tensor([1, 2]), "name"))
+    [tensor([1, 2]), 'name']
+    """
     if isinstance(sample, (Tensor, str, bytes)):
         return sample
     if _is_array(sample):
@@ -55,7 +63,7 @@ def default_convert(sample: Any) -> Any:
         return _like(sample, {key: default_convert(value) for key, value in sample.items()})
     if isinstance(sample, (list, tuple)):
         places = [default_convert(value) for value in sample]
-        return type(sample)(*places) if hasattr(sample, "_fields") else type(sample)(places)
+        return type(sample)(*places) if hasattr(sample, "_fields") else places
     return sample
 
 

@@ -37,6 +37,14 @@ class DataLoader:
     NumPy's generators anew in each epoch with a number drawn from `generator` plus its own, then, once, calls
     `worker_init_fn(id)`. `timeout` limits the seconds to wait for a batch (0: no limit). A worker cannot use CUDA: move
     batches to a device here. (`pin_memory` is accepted; norch has no pinned memory.)
+
+    >>> from norch.utils.data import DataLoader, TensorDataset
+    >>> dataset = TensorDataset(norch.arange(5), norch.arange(5) * 10)
+    >>> for inputs, labels in DataLoader(dataset, batch_size=2):
+    ...     print(inputs, labels)
+    tensor([0, 1]) tensor([ 0, 10])
+    tensor([2, 3]) tensor([20, 30])
+    tensor([4]) tensor([40])
     """
 
     def __init__(
@@ -92,8 +100,7 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
             return _Iterator(self)
-        if self.persistent_workers and self._kept is not None:
-            self._kept.restart(self)
+        if self._kept is not None and self._kept.restart(self):
             return self._kept
         iterator = _WorkerIterator(self)
         if self.persistent_workers:
@@ -166,7 +173,7 @@ class _Iterator:
 
     def __init__(self, loader: DataLoader):
         loader._seed()
-        self._fetch, self._tasks, self._count = loader._make_fetch(), loader._tasks(), loader
+        self._fetch, self._tasks, self._loader = loader._make_fetch(), loader._tasks(), loader
 
     def __iter__(self) -> _Iterator:
         return self
@@ -183,7 +190,7 @@ class _Iterator:
         return batch
 
     def __len__(self) -> int:
-        return len(self._count)
+        return len(self._loader)
 
 
 _living: weakref.WeakSet[_WorkerIterator] = weakref.WeakSet()
@@ -218,13 +225,14 @@ class _WorkerIterator:
         _living.add(self)
         self._begin(loader)
 
-    def restart(self, loader: DataLoader) -> None:
-        """Begin another epoch with the same workers."""
-        while self._waiting:  # what an abandoned epoch left behind
-            worker = self._waiting.popleft()
-            if isinstance(worker, Worker):
-                worker.receive(self._timeout)
+    def restart(self, loader: DataLoader) -> bool:
+        """Begin another epoch with the same workers; False where they are gone, because one had died."""
+        while self._waiting:
+            self._receive()  # what an abandoned epoch left behind
+        if not self._workers:
+            return False
         self._begin(loader)
+        return True
 
     def _begin(self, loader: DataLoader) -> None:
         self._loader = weakref.ref(loader)
@@ -256,23 +264,31 @@ class _WorkerIterator:
 
     def __next__(self) -> Any:
         while self._waiting:
-            worker = self._waiting.popleft()
-            if isinstance(worker, Exception):
-                raise worker
-            try:
-                reply = worker.receive(self._timeout)
-            except RuntimeError:
-                self.close()
-                raise
-            worker.finished = isinstance(reply, End)
-            if not worker.finished:
+            worker, reply = self._receive()
+            if isinstance(reply, End):
+                worker.finished = True
+                continue
+            if worker is not None:
                 self._assign(worker)
-                if isinstance(reply, Failure):
-                    raise reply.exception()
-                return reply
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
         if not self._persistent:
             self.close()
         raise StopIteration
+
+    def _receive(self) -> tuple[Any, Any]:
+        """The worker whose turn it is and its reply, or an exception; no worker for what the sampler raised."""
+        worker = self._waiting[0]
+        if isinstance(worker, Exception):
+            return None, self._waiting.popleft()
+        try:
+            reply = worker.receive(self._timeout)
+        except RuntimeError:
+            self.close()
+            raise
+        self._waiting.popleft()  # only now: after an interrupt it is still this worker's turn
+        return worker, reply.exception() if isinstance(reply, Failure) else reply
 
     def close(self) -> None:
         """End the workers."""

@@ -18,6 +18,15 @@ class Dataset:
     """Base class: a subclass defines `__getitem__`, which returns a sample, and `__len__`.
 
     A sample is what a batch is to be made of: a tensor, a number, a string, or tuples, lists and dicts of them.
+
+    >>> class Squares(norch.utils.data.Dataset):
+    ...     def __len__(self):
+    ...         return 10
+    ...
+    ...     def __getitem__(self, index):
+    ...         return index, index**2
+    >>> Squares()[3]
+    (3, 9)
     """
 
     def __getitem__(self, index: Any) -> Any:
@@ -32,6 +41,12 @@ class IterableDataset(Dataset):
 
     Where a DataLoader has workers, each iterates over a copy of the whole dataset: `get_worker_info()` tells a copy
     which part to yield.
+
+    >>> class Countdown(norch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([3, 2, 1])
+    >>> list(norch.utils.data.DataLoader(Countdown(), batch_size=2))
+    [tensor([3, 2]), tensor([1])]
     """
 
     def __iter__(self) -> Iterator[Any]:
@@ -42,6 +57,10 @@ class TensorDataset(Dataset):
     """Sample i is the tuple of `tensor[i]`, for tensors of one length. Raises ShapeError for others.
 
     (An element of a vector stays a tensor, of no dimensions, so that it keeps its dtype.)
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.ones(5, 3), norch.arange(5))
+    >>> len(dataset), dataset[4]
+    (5, (tensor([1., 1., 1.]), tensor(4)))
     """
 
     def __init__(self, *tensors: Tensor):
@@ -64,7 +83,13 @@ class TensorDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Datasets one after the other."""
+    """Datasets one after the other.
+
+    >>> from norch.utils.data import ConcatDataset, TensorDataset
+    >>> whole = ConcatDataset([TensorDataset(norch.arange(2)), TensorDataset(norch.arange(3))])
+    >>> len(whole), whole[2]
+    (5, (tensor(0),))
+    """
 
     def __init__(self, datasets: Iterable[Any]):
         self.datasets = list(datasets)
@@ -85,7 +110,12 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """The samples of a dataset at `indices`, in their order."""
+    """The samples of a dataset at `indices`, in their order.
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.arange(10))
+    >>> norch.utils.data.Subset(dataset, [7, 1])[0]
+    (tensor(7),)
+    """
 
     def __init__(self, dataset: Any, indices: Sequence[int]):
         self.dataset, self.indices = dataset, indices
@@ -102,6 +132,11 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
 
     Fractions are rounded down, and what is left over goes to the first subsets, one sample each. Raises ValueError for
     lengths that do not add up to len(dataset).
+
+    >>> dataset = norch.utils.data.TensorDataset(norch.arange(10))
+    >>> training, testing = norch.utils.data.random_split(dataset, [0.8, 0.2])
+    >>> len(training), len(testing)
+    (8, 2)
     """
     from norch.random import randperm
 

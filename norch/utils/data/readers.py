@@ -41,6 +41,11 @@ def read_idx(path: Any) -> Tensor:
 
     Bytes come as uint8, signed bytes and shorts as int32, the other types (int, float, double) as they are. Raises
     ValueError for a wrong magic number and for a file that is longer or shorter than its header says.
+
+    >>> with open("labels-idx1-ubyte", "wb") as file:
+    ...     written = file.write(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 1]))
+    >>> norch.utils.data.read_idx("labels-idx1-ubyte")
+    tensor([7, 2, 1], dtype=norch.uint8)
     """
     data = _bytes_of(path)
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _IDX_TYPES:
@@ -84,6 +89,9 @@ def mnist(root: Any, train: bool = True) -> TensorDataset:
 
     `root` is a folder with the four IDX files under their usual names, plain or as .gz, or torchvision's folder around
     MNIST/raw. Raises FileNotFoundError that names the files it looked for.
+
+    >>> import os
+    >>> data = norch.utils.data.mnist("mnist") if os.path.isdir("mnist") else None  # the folder of the downloaded files
     """
     prefix = "train" if train else "t10k"
     found = [_find(root, f"{prefix}-{what}") for what in ("images-idx3-ubyte", "labels-idx1-ubyte")]
@@ -128,6 +136,12 @@ def read_csv(
     Empty cells count as `missing`, and are an error where it is None. `converters` maps a column to a function, or a
     dict, from its text to a number: {"species": {"setosa": 0, "virginica": 1}}. Empty lines are skipped. Raises
     ValueError with file and line for a cell that is no number and for a line with more or fewer cells than the first.
+
+    >>> with open("table.csv", "w") as file:
+    ...     written = file.write("height,width\\n1,2\\n3,4\\n")
+    >>> norch.utils.data.read_csv("table.csv")
+    tensor([[1., 2.],
+            [3., 4.]])
     """
     import csv
 

@@ -10,14 +10,29 @@ import norch
 
 
 class Sampler:
-    """Base class: a subclass defines `__iter__`, which yields indices, and `__len__`."""
+    """Base class: a subclass defines `__iter__`, which yields indices, and `__len__`.
+
+    >>> class Backwards(norch.utils.data.Sampler):
+    ...     def __iter__(self):
+    ...         return iter([2, 1, 0])
+    ...
+    ...     def __len__(self):
+    ...         return 3
+    >>> dataset = norch.utils.data.TensorDataset(norch.arange(3))
+    >>> [batch[0].tolist() for batch in norch.utils.data.DataLoader(dataset, sampler=Backwards())]
+    [[2], [1], [0]]
+    """
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
 
 
 class SequentialSampler(Sampler):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ...
+
+    >>> list(norch.utils.data.SequentialSampler(range(3)))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source: Any):
         self.data_source = data_source
@@ -34,6 +49,9 @@ class RandomSampler(Sampler):
 
     `num_samples` (default: as many as there are) may be more: then one order follows another. The numbers come from
     `generator`, or from norch's, which `norch.manual_seed` seeds.
+
+    >>> sorted(norch.utils.data.RandomSampler(range(5)))
+    [0, 1, 2, 3, 4]
     """
 
     def __init__(
@@ -67,7 +85,11 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The given indices in random order."""
+    """The given indices in random order.
+
+    >>> sorted(norch.utils.data.SubsetRandomSampler([7, 1, 4]))
+    [1, 4, 7]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Any = None):
         self.indices, self.generator = indices, generator
@@ -81,7 +103,11 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """`num_samples` indices, i with probability proportional to `weights[i]`; each once at most without replacement."""
+    """`num_samples` indices, i with probability proportional to `weights[i]`; each once at most without replacement.
+
+    >>> list(norch.utils.data.WeightedRandomSampler([0.0, 1.0], num_samples=3))
+    [1, 1, 1]
+    """
 
     def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None):
         _check_count("WeightedRandomSampler: num_samples", num_samples)
@@ -101,7 +127,12 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of `batch_size` indices of another sampler; the last may be shorter, and is left out with `drop_last`."""
+    """Lists of `batch_size` indices of another sampler; the last may be shorter, and is left out with `drop_last`.
+
+    >>> from norch.utils.data import BatchSampler, SequentialSampler
+    >>> list(BatchSampler(SequentialSampler(range(5)), batch_size=2, drop_last=False))
+    [[0, 1], [2, 3], [4]]
+    """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool):
         _check_count("BatchSampler: batch_size", batch_size)

@@ -17,6 +17,10 @@ def sin_squared(
     """sin(x)^2 at equally distant x from low to high, as columns x and y [samples, 1]; by default the article's points.
 
     `noise` is the standard deviation of what is added to y.
+
+    >>> x, y = norch.utils.data.sin_squared()[:]
+    >>> x.shape, y.shape
+    (norch.Size([51, 1]), norch.Size([51, 1]))
     """
     x = norch.linspace(low, high, _checked(samples)).reshape(-1, 1)
     return TensorDataset(x, _noisy(x.sin() ** 2, noise, generator))
@@ -27,6 +31,10 @@ def moons(samples: int = 200, noise: float = 0.1, generator: Any = None) -> Tens
 
     The upper one is (cos t, sin t), the lower (1 - cos t, 1/2 - sin t) for t from 0 to pi; `noise` is the standard
     deviation of what is added to both coordinates.
+
+    >>> points, classes = norch.utils.data.moons(100)[:]
+    >>> points.shape, classes.shape
+    (norch.Size([100, 2]), norch.Size([100]))
     """
     label, along = _classes(samples, 2)
     angle = along * math.pi
@@ -41,6 +49,10 @@ def spirals(
     """Arms of a spiral around the origin, one for each class: points [samples, 2] and classes in turn (int64).
 
     An arm's angle grows with its radius, from 0 to 1, by `turns` full circles; `noise` is as in `moons`.
+
+    >>> points, classes = norch.utils.data.spirals(99, classes=3)[:]
+    >>> points.shape, classes.max()
+    (norch.Size([99, 2]), tensor([2]))
     """
     label, radius = _classes(samples, classes)
     angle = (radius * turns + label.float() / classes) * (2 * math.pi)

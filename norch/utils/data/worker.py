@@ -41,7 +41,11 @@ _info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """In a worker, its id, num_workers, this epoch's seed and its copy of the dataset; elsewhere None."""
+    """In a worker, its id, num_workers, this epoch's seed and its copy of the dataset; elsewhere None.
+
+    >>> norch.utils.data.get_worker_info() is None  # this is no worker
+    True
+    """
     return _info
 
 

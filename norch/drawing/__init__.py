@@ -1,0 +1,113 @@
+"""`norch.draw_graph(loss)`: the autograd graph as text, in Graphviz's DOT language and as an SVG picture.
+
+graph.py reads the graph into plain records, summary.py folds what is too long to show, layout.py says where boxes go,
+formats.py writes; svg.py is the sheet that it draws on. None of them reads a value of a tensor.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .graph import Node
+
+FORMATS = ("text", "dot", "svg")
+_ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+
+
+class Drawing:
+    """A graph that `norch.draw_graph` read: as `.text`, `.dot` and `.svg`, drawn when asked for; a notebook shows it.
+
+    It holds names and shapes only: no tensor and no part of the graph stays alive through it. `str(drawing)` is the
+    text, or what `format=` named.
+
+    >>> x = norch.Tensor([3, 4], requires_grad=True)
+    >>> drawing = norch.draw_graph((x * x).sum(), params={"x": x})
+    >>> drawing
+    2 operations, 1 leaf
+    x  = leaf        [2]
+    %1 = mul(x, x)   [2]
+    %2 = sum(%1)     [1]
+    >>> drawing.dot.splitlines()[0]
+    'digraph autograd {'
+    """
+
+    def __init__(self, nodes: list[Node], shown: list[Node], format: str = "text") -> None:
+        self.format = format
+        self._nodes, self._shown = nodes, shown
+
+    @property
+    def text(self) -> str:
+        """A line for each node, operands before what is computed from them: name, operation, shape."""
+        from .formats import text
+
+        return text(self._nodes, self._shown)
+
+    @property
+    def dot(self) -> str:
+        """The graph in the DOT language: `dot -Tpdf graph.dot -o graph.pdf` draws it where Graphviz is installed."""
+        from .formats import dot
+
+        return dot(self._shown)
+
+    @property
+    def svg(self) -> str:
+        """The graph as a picture: leaves above, the result at the bottom; norch's own layout, no Graphviz needed."""
+        from .formats import svg
+
+        return svg(self._shown)
+
+    def save(self, path: Any) -> None:
+        """Write the drawing to a file: its ending (.svg, .dot, .gv or .txt) says how. Raises ValueError for others."""
+        ending = os.path.splitext(path)[1].lower()
+        if ending not in _ENDINGS:
+            raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(getattr(self, _ENDINGS[ending]) + "\n")
+
+    def __str__(self) -> str:
+        return getattr(self, self.format)
+
+    __repr__ = __str__
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def draw_graph(tensor: Any, format: str = "text", params: Any = None, max_nodes: int = 100) -> Drawing:
+    """The graph that `tensor.backward()` would walk, as a `Drawing`: print it, save it, or let a notebook show it.
+
+    Args:
+        tensor: a tensor that requires gradients, such as a loss.
+        format: what `str()` of the drawing is: "text", "dot" or "svg". The drawing has all three.
+        params: names for tensors: a Module, a dict {name: tensor}, or pairs as from `named_parameters()`.
+        max_nodes: a graph of more nodes is summarised. Stretches that repeat become one box with a count, and where
+            that is not enough, the middle of the graph does.
+
+    Raises:
+        TypeError: `tensor`, or what `params` names, is no Tensor.
+        ValueError: an unknown format, or `max_nodes` below 4.
+        RuntimeError: the tensor requires no gradients, or a backward has freed its graph.
+
+    >>> x = norch.Tensor([[1, 2, 3], [3, 2, 1]], requires_grad=True)
+    >>> y = norch.Tensor([[3, 2, 1], [1, 2, 3]], requires_grad=True)
+    >>> print(norch.draw_graph(((x - y) ** 3).sum(), params={"x": x, "y": y}))
+    3 operations, 2 leaves
+    x  = leaf         [2, 3]
+    y  = leaf         [2, 3]
+    %1 = sub(x, y)    [2, 3]
+    %2 = pow(%1, 3)   [2, 3]
+    %3 = sum(%2)      [1]
+    """
+    from .graph import read
+    from .summary import summarise
+
+    if format not in FORMATS:
+        raise ValueError(f"draw_graph: format is {format!r}, expected one of {', '.join(map(repr, FORMATS))}")
+    if not isinstance(max_nodes, int) or isinstance(max_nodes, bool):
+        raise TypeError(f"draw_graph: max_nodes is {max_nodes!r}, expected an int")
+    if max_nodes < 4:
+        raise ValueError(f"draw_graph: max_nodes is {max_nodes}, expected at least 4")
+    nodes = read(tensor, params)
+    return Drawing(nodes, summarise(nodes, max_nodes), format)

@@ -1,0 +1,37 @@
+"""The quick tour in Jupyter itself: valid by its schema, and run by its kernel it shows what is stored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = ROOT / "examples" / "quick_tour.ipynb"
+
+
+def plain(outputs):
+    """What a cell printed, and the text of what it showed."""
+    printed = "".join(output["text"] for output in outputs if output["output_type"] == "stream")
+    return printed, [output["data"]["text/plain"] for output in outputs if output["output_type"] == "execute_result"]
+
+
+def test_valid():
+    nbformat.validate(nbformat.read(NOTEBOOK, as_version=4))
+
+
+@pytest.mark.filterwarnings("ignore")  # Jupyter's own
+def test_runs_in_jupyter(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    fresh = nbformat.read(NOTEBOOK, as_version=4)
+    nbclient.NotebookClient(fresh, timeout=300, kernel_name="python3").execute()
+    cells = [cell for cell in fresh.cells if cell.cell_type == "code"]
+    expected = [cell for cell in stored.cells if cell.cell_type == "code"]
+    assert cells and [plain(cell.outputs) for cell in cells] == [plain(cell.outputs) for cell in expected]
+    assert [sorted(o.get("data", {})) for c in cells for o in c.outputs] == [
+        sorted(o.get("data", {})) for c in expected for o in c.outputs
+    ]

@@ -1,0 +1,291 @@
+"""Convolution and pooling: values worked out by hand, modules, errors, memory."""
+
+import random
+
+import pytest
+from nn_helpers import close
+
+import norch
+from norch import nn
+from norch.nn import functional as F
+
+IMAGE = [[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]]
+
+
+def image(device="cpu"):
+    return norch.tensor(IMAGE, device=device)
+
+
+# ---- Convolution ----------------------------------------------------------------------------------------------------
+
+
+def test_a_convolution_by_hand(device):
+    kernel = norch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]], device=device)
+    close(F.conv2d(image(device), kernel), [[[[11.0, 14.0], [20.0, 23.0]]]])
+    bias = norch.tensor([0.5], device=device)
+    close(F.conv2d(image(device), kernel, bias, stride=2, padding=1), [[[[2.5, 6.5], [14.5, 23.5]]]])
+    close(F.conv2d(image(device), kernel, dilation=2), [[[[19.0]]]])
+    close(F.conv2d(image(device), kernel, padding="same"), [[[[11.0, 14.0, 3.0], [20.0, 23.0, 6.0], [7.0, 8.0, 9.0]]]])
+    sequence = norch.tensor([[[1.0, 2.0, 3.0, 4.0], [1.0, 0.0, 0.0, 1.0]]], device=device)
+    filters = norch.tensor([[[1.0, -1.0]], [[2.0, 3.0]]], device=device)
+    close(F.conv1d(sequence, filters, groups=2), [[[-1.0, -1.0, -1.0], [2.0, 0.0, 3.0]]])
+
+
+def test_its_gradients_by_hand(device):
+    x = image(device).requires_grad_()
+    kernel = norch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]], device=device).requires_grad_()
+    bias = norch.zeros(1, device=device).requires_grad_()
+    (F.conv2d(x, kernel, bias) * norch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)).sum().backward()
+    close(x.grad, [[[[1.0, 2.0, 0.0], [3.0, 6.0, 4.0], [0.0, 6.0, 8.0]]]])
+    close(kernel.grad, [[[[37.0, 47.0], [67.0, 77.0]]]])
+    close(bias.grad, [10.0])
+
+
+def test_only_wanted_gradients_are_computed(device):
+    x, kernel = image(device), norch.ones(1, 1, 2, 2, device=device).requires_grad_()
+    bias = norch.zeros(1, device=device)
+    F.conv2d(x, kernel, bias).sum().backward()
+    assert kernel.grad is not None and x.grad is None and bias.grad is None
+
+
+def test_columns_by_hand(device):
+    columns = F.unfold(image(device), 2)
+    close(columns, [[[1.0, 2.0, 4.0, 5.0], [2.0, 3.0, 5.0, 6.0], [4.0, 5.0, 7.0, 8.0], [5.0, 6.0, 8.0, 9.0]]])
+    close(F.fold(columns, 3, 2), [[[[1.0, 4.0, 3.0], [8.0, 20.0, 12.0], [7.0, 16.0, 9.0]]]])
+    assert nn.Fold(3, 2)(nn.Unfold(2)(image(device))).shape == [1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 4), (2, 3, 5, 4)])
+def test_an_image_without_a_batch(shape, device):
+    x = norch.rand(*shape, device=device)
+    conv, pool = nn.Conv2d(3, 6, 2).to(device), nn.MaxPool2d(2)
+    assert conv(x).shape == [*shape[:-3], 6, 4, 3] and pool(x).shape == [*shape[:-3], 3, 2, 2]
+    if len(shape) == 3:
+        close(conv(x), conv(x.unsqueeze(0))[0].tolist())
+
+
+def test_a_batch_of_none(device):
+    x = norch.zeros(0, 2, 5, 5, device=device).requires_grad_()
+    conv = nn.Conv2d(2, 3, 3).to(device)
+    y = conv(x)
+    assert y.shape == [0, 3, 3, 3]
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+    assert conv.weight.grad.tolist() == norch.zeros(3, 2, 3, 3).tolist() and conv.bias.grad.tolist() == [0.0] * 3
+
+
+def test_operands_of_any_layout(device):
+    """Against the same values side by side."""
+    x, weight = norch.rand(4, 5, 3, 2, device=device).permute(3, 2, 1, 0), norch.rand(2, 2, 3, 6, device=device).T
+    assert not x.is_contiguous() and not weight.is_contiguous()
+    close(F.conv2d(x, weight), F.conv2d(x.contiguous(), weight.contiguous()).tolist())
+    close(F.max_pool2d(x, 2), F.max_pool2d(x.contiguous(), 2).tolist())
+
+
+@pytest.mark.parametrize("samples, channels, outputs, size", [(1, 70, 20, 40), (40, 20, 3, 5), (3, 300, 5, 3)])
+def test_blocks_and_threads_do_not_change_a_result(samples, channels, outputs, size):
+    """Large enough for blocks of rows, blocks of samples, and several threads."""
+    x, weight = norch.rand(samples, channels, size, size), norch.rand(outputs, channels, 3, 3)
+    results = []
+    threads = norch.get_num_threads()
+    try:
+        for count in (1, 3):
+            norch.set_num_threads(count)
+            a, b = x.clone().requires_grad_(), weight.clone().requires_grad_()
+            y = F.conv2d(a, b, padding=1)
+            y.sum().backward()
+            results.append([t.flatten().tolist() for t in (y.detach(), a.grad, b.grad)])
+    finally:
+        norch.set_num_threads(threads)
+    assert results[0] == results[1]
+    columns = F.unfold(x.double(), 3, padding=1)
+    close(y, (weight.double().reshape(outputs, -1) @ columns).reshape(y.shape).tolist())
+    close(b.grad, columns.sum((0, 2)).reshape(1, channels, 3, 3).expand(weight.shape).tolist(), 1e-4)
+
+
+# ---- Pooling --------------------------------------------------------------------------------------------------------
+
+
+def test_pools_by_hand(device):
+    x = image(device)
+    close(F.max_pool2d(x, 2), [[[[5.0]]]])
+    close(F.max_pool2d(x, 2, ceil_mode=True), [[[[5.0, 6.0], [8.0, 9.0]]]])
+    close(F.max_pool2d(-x, 2, padding=1), [[[[-1.0, -2.0], [-4.0, -5.0]]]])
+    close(F.max_pool2d(x, 2, stride=1, dilation=2), [[[[9.0]]]])
+    close(F.avg_pool2d(x, 2, stride=1), [[[[3.0, 4.0], [6.0, 7.0]]]])
+    close(F.avg_pool2d(x, 2, padding=1), [[[[0.25, 1.25], [2.75, 7.0]]]])
+    close(F.avg_pool2d(x, 2, padding=1, count_include_pad=False), [[[[1.0, 2.5], [5.5, 7.0]]]])
+    close(F.avg_pool2d(x, 2, divisor_override=2), [[[[6.0]]]])
+    close(F.adaptive_avg_pool2d(x, 2), [[[[3.0, 4.0], [6.0, 7.0]]]])
+    close(F.adaptive_avg_pool2d(x, (None, 1)), [[[[2.0], [5.0], [8.0]]]])
+    close(F.max_pool1d(x[0], 2, stride=1), [[[2.0, 3.0], [5.0, 6.0], [8.0, 9.0]]])
+    close(F.avg_pool1d(x[0], 3), [[[2.0], [5.0], [8.0]]])
+    close(F.adaptive_avg_pool1d(x[0], 1), [[[2.0], [5.0], [8.0]]])
+
+
+def test_a_window_s_gradient_goes_to_its_largest_element(device):
+    x = norch.tensor([[[[1.0, 3.0, 3.0], [2.0, 1.0, 0.0]]]], device=device).requires_grad_()
+    values, indices = F.max_pool2d(x, 2, stride=1, return_indices=True)
+    assert indices.tolist() == [[[[1, 1]]]]
+    values.sum().backward()
+    close(x.grad, [[[[0.0, 2.0, 0.0], [0.0, 0.0, 0.0]]]])
+    x.grad = None
+    F.avg_pool2d(x, 2, stride=1).sum().backward()
+    close(x.grad, [[[[0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]]])
+
+
+def test_max_pool_without_a_finite_element(device):
+    nan, inf = float("nan"), float("inf")
+    x = norch.tensor([[[-inf, -inf, nan, 1.0, inf, nan]]], device=device)
+    values, indices = F.max_pool1d(x, 2, return_indices=True)
+    assert str(values.tolist()) == "[[[-inf, nan, nan]]]"
+    assert indices.tolist() == [[[0, 2, 5]]]
+
+
+def test_indices_that_were_changed_are_noticed(device):
+    x = image(device).requires_grad_()
+    values, indices = F.max_pool2d(x, 2, return_indices=True)
+    indices.add_(100)
+    with pytest.raises(RuntimeError, match="in-place"):
+        values.sum().backward()
+
+
+# ---- Modules --------------------------------------------------------------------------------------------------------
+
+
+def test_modules_hold_what_torch_s_hold():
+    conv = nn.Conv2d(4, 6, (3, 5), stride=2, padding="valid", groups=2, bias=False)
+    assert {name: list(tensor.shape) for name, tensor in conv.state_dict().items()} == {"weight": [6, 2, 3, 5]}
+    assert (conv.kernel_size, conv.stride, conv.padding, conv.dilation) == ((3, 5), (2, 2), "valid", (1, 1))
+    assert {name: list(tensor.shape) for name, tensor in nn.Conv1d(4, 6, 3).state_dict().items()} == {
+        "weight": [6, 4, 3],
+        "bias": [6],
+    }
+    assert not list(nn.MaxPool2d(2).parameters())
+
+
+def test_weights_are_drawn_by_kaiming_from_python_s_random():
+    random.seed(3)
+    bound = 1 / (2 * 9) ** 0.5
+    random.seed(3)
+    conv = nn.Conv2d(2, 4, 3)
+    values = conv.weight.flatten().tolist() + conv.bias.tolist()
+    assert all(-bound <= value <= bound for value in values) and max(map(abs, values)) > 0.8 * bound
+    random.seed(3)
+    assert nn.Conv2d(2, 4, 3).weight.tolist() == conv.weight.tolist()
+
+
+def test_repr():
+    model = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2, bias=False), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1))
+    assert repr(model) == (
+        "Sequential(\n"
+        "   (0): Conv2d(1, 6, kernel_size=(5, 5), stride=(1, 1), padding=(2, 2), bias=False)\n"
+        "   (1): MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)\n"
+        "   (2): AdaptiveAvgPool2d(output_size=1)\n"
+        ")"
+    )
+
+
+def test_a_small_network_learns_to_tell_rows_from_columns(device):
+    random.seed(1)
+    norch.manual_seed(1)
+    lines = norch.zeros(10, 1, 5, 5)
+    for k in range(5):
+        lines[k, 0, k] = 1
+        lines[5 + k, 0, :, k] = 1
+    x, y = lines.to(device), norch.tensor([0] * 5 + [1] * 5, device=device)
+    model = nn.Sequential(
+        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2, ceil_mode=True), nn.Flatten(), nn.Linear(36, 2)
+    ).to(device)
+    optimizer = norch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(30):
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    assert model(x).argmax(1).tolist() == y.tolist()
+
+
+# ---- Errors and memory ----------------------------------------------------------------------------------------------
+
+
+def refused(x=None, weight=None, bias=None, **options):
+    x = norch.zeros(1, 2, 5, 5) if x is None else x
+    return F.conv2d(x, norch.zeros(4, 2, 3, 3) if weight is None else weight, bias, **options)
+
+
+@pytest.mark.parametrize(
+    "attempt, kind, message",
+    [
+        (lambda: refused(weight=norch.zeros(4, 3, 3, 3)), RuntimeError, "2 channels.*expected 3"),
+        (lambda: refused(weight=norch.zeros(3, 1, 3, 3), groups=2), RuntimeError, "3 outputs.*2 groups"),
+        (lambda: refused(groups=0), RuntimeError, "groups is 0"),
+        (lambda: refused(groups=1.0), TypeError, "groups is 1.0"),
+        (lambda: refused(x=norch.zeros(2, 2)), ValueError, r"\[2, 2\].*\[N, C, height, width\]"),
+        (lambda: refused(x=norch.zeros(1, 2, 2, 5)), ValueError, "window of 3 elements.*has 2"),
+        (lambda: refused(weight=norch.zeros(4, 2, 3)), ValueError, r"\[4, 2, 3\].*\[out, in / groups, height, width\]"),
+        (lambda: refused(weight=norch.zeros(4, 2, 0, 3)), RuntimeError, "kernel size is 0"),
+        (lambda: refused(bias=norch.zeros(3)), ValueError, r"bias has shape \[3\], expected \[4\]"),
+        (lambda: refused(bias=1.0), TypeError, "Tensors as weight and bias, got Tensor and float"),
+        (lambda: refused(x=[[1.0]]), TypeError, "conv2d was given a list"),
+        (lambda: refused(x=norch.zeros(1, 2, 5, 5).double()), RuntimeError, "float64 and float32"),
+        (lambda: refused(x=norch.zeros(1, 2, 5, 5, dtype=norch.int64)), RuntimeError, "floating dtype, got int64"),
+        (lambda: refused(stride=0), RuntimeError, "stride is 0, expected 1 to"),
+        (lambda: refused(stride=(1, 2, 3)), ValueError, "stride is .1, 2, 3., expected an int or 2"),
+        (lambda: refused(stride=1.5), TypeError, "stride is 1.5"),
+        (lambda: refused(padding=-1), RuntimeError, "padding is -1"),
+        (lambda: refused(padding=2**40), RuntimeError, "padding is 1099511627776"),
+        (lambda: refused(padding=2**70), OverflowError, "64 bits"),
+        (lambda: refused(padding=2**30), (RuntimeError, MemoryError), "too large"),
+        (lambda: refused(padding="full"), ValueError, "'full', expected numbers, 'valid' or 'same'"),
+        (lambda: refused(padding="same", stride=2), ValueError, "stride of 1"),
+        (lambda: refused(dilation=3), ValueError, "window of 7 elements"),
+        (lambda: nn.Conv2d(3, 4, 3, groups=2), ValueError, "3 in_channels and 4 out_channels in 2 groups"),
+        (lambda: nn.Conv2d(0, 4, 3), ValueError, "in_channels is 0"),
+        (lambda: nn.Conv2d(3, 4, (3, 0)), ValueError, "kernel_size"),
+        (lambda: nn.Conv1d(3, 4, (3, 3)), ValueError, "kernel_size is .3, 3."),
+        (lambda: nn.Conv2d(3, 4, 3, padding_mode="reflect"), ValueError, "'reflect', expected 'zeros'"),
+        (
+            lambda: F.max_pool2d(norch.zeros(1, 1, 4, 4), 2, padding=2),
+            RuntimeError,
+            "padding is 2, expected at most half",
+        ),
+        (lambda: F.max_pool2d(norch.zeros(1, 1, 0, 4), 1), ValueError, "window of 1|no elements"),
+        (lambda: F.max_pool1d(norch.zeros(1, 1, 1), 2, 1, 1, 2), RuntimeError, "no tap"),
+        (lambda: F.max_pool2d(norch.zeros(1, 1, 4, 4), 5), RuntimeError, "window of 5"),
+        (lambda: F.max_pool2d(norch.zeros(4, 4), 2), ValueError, r"\[4, 4\]"),
+        (lambda: F.avg_pool2d(norch.zeros(1, 1, 4, 4), 2, divisor_override=0), ValueError, "divisor_override is 0"),
+        (lambda: F.avg_pool2d("image", 2), TypeError, "avg_pool2d was given a str"),
+        (lambda: F.adaptive_avg_pool2d(norch.zeros(1, 1, 4, 4), 0), ValueError, "0 x 0"),
+        (lambda: F.adaptive_avg_pool2d(norch.zeros(1, 1, 4, 4), "2"), TypeError, "'2'"),
+        (lambda: F.unfold(norch.zeros(4, 4), 2), ValueError, r"\[4, 4\]"),
+        (lambda: F.fold(norch.zeros(1, 5, 4), 3, 2), ValueError, r"\[1, 5, 4\], expected \[N, C \* 4, 4\]"),
+    ],
+)
+def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
+    with pytest.raises(kind, match=message):
+        attempt()
+
+
+def test_nothing_is_left_behind(device, no_leak):
+    conv, pool = nn.Conv2d(3, 4, 3, padding=1).to(device), nn.AvgPool2d(2)
+    x = norch.rand(2, 3, 8, 8, device=device).requires_grad_()
+    for _ in range(3):
+        y, indices = F.max_pool2d(pool(conv(x)), 2, return_indices=True)
+        y.sum().backward()
+        (gradient,) = norch.autograd.grad(F.max_pool2d(conv(x), 2).sum(), x, create_graph=True)
+        (gradient * gradient).sum().backward()
+
+
+def test_running_out_of_memory_leaves_nothing_behind(no_leak):
+    """Whichever allocation of a forward and a backward fails; in the end none does."""
+    for countdown in range(1, 100):
+        x, conv = norch.rand(3, 2, 9, 9).requires_grad_(), nn.Conv2d(2, 3, 3)
+        norch._C.fail_allocation(countdown)
+        try:
+            F.max_pool2d(conv(x), 2).sum().backward()
+            break
+        except MemoryError:
+            pass
+        finally:
+            norch._C.fail_allocation(0)
+    assert 10 < countdown < 99 and x.grad is not None
