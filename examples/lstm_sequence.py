@@ -2,7 +2,7 @@
 
     python examples/lstm_sequence.py
 
-It misses the wave's next value by 0.090 (RMSE) after 20 s on 2 cores, where the value before misses by 0.225 and the
+It misses the wave's next value by 0.090 (RMSE) after 10 s on 2 cores, where the value before misses by 0.225 and the
 noise itself is 0.1; the same in torch: 0.089.
 """
 
