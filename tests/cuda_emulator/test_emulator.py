@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-COMPILER = shutil.which(os.environ.get("CXX", "g++").split()[0])
+COMPILER = shutil.which(os.environ.get("CXX", "g++").split()[-1])  # "ccache g++"
 MODES = {"plain": [], "address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
 ORDERS = ["forward", "reverse", "7"]
 
