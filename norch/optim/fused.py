@@ -57,6 +57,6 @@ class FusedOptimizer(Optimizer):
 
 def _completed(state: dict, keys: tuple, parameter: Tensor) -> dict:
     """The state with what is missing from it: no steps, and zeros."""
-    start: dict[str, Tensor] = {} if "step" in state else {"step": Tensor([0.0])}
+    start: dict[str, Tensor] = {} if "step" in state else {"step": Tensor([0.0], device="cpu")}
     start.update((key, parameter.detach().zeros_like()) for key in keys if key and key not in state)
     return {**start, **state}
