@@ -1,5 +1,6 @@
 """norch.optim: Optimizer's groups and state, and SGD against sequences worked out by hand."""
 
+import gc
 import math
 
 import pytest
