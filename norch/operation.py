@@ -93,7 +93,7 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             if b is NotImplemented:
                 return NotImplemented
             other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
-        result = _new(Tensor)  # wrap() and node() written out: what every operation passes through makes no calls
+        result = _new(Tensor)  # wrap() and node() written out: each call less is a twentieth of x + y
         result._ptr = function(self._ptr, b._ptr) or raise_error()
         result._edge = result.grad = None
         x, y = self._edge, b._edge

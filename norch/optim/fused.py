@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from norch import _C
 from norch._C import addresses
-from norch.autograd import enable_grad
 from norch.tensor import Tensor
 
 from .optimizer import Optimizer
@@ -28,16 +25,6 @@ class FusedOptimizer(Optimizer):
     def remembered(self, group: dict) -> tuple[str | None, str | None, str | None]:
         """The keys in `state` of what the settings ask to remember."""
         raise NotImplementedError
-
-    def step(self, closure: Callable | None = None):
-        """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self._step_group(group)
-        return loss
 
     def _step_group(self, group: dict) -> None:
         keys = self.remembered(group)

@@ -15,7 +15,7 @@ from norch.utils.utils import clear_gradient
 
 
 class Optimizer:
-    """Base class for optimizers: a subclass defines `step`.
+    """Base class for optimizers: a subclass defines `step`, or `_step_group`, which `step` calls for each group.
 
     `parameters` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
     form {"params": [...], "lr": 0.1} that give a group settings of its own. `defaults` holds the settings of groups
@@ -62,7 +62,16 @@ class Optimizer:
         """Raise ValueError for settings that make no sense; a subclass defines which."""
 
     def step(self, closure: Callable | None = None):
-        """Change every parameter by its gradient."""
+        """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        for group in self.param_groups:
+            self._step_group(group)
+        return loss
+
+    def _step_group(self, group: dict) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not define step()")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -157,16 +166,6 @@ class SGD(Optimizer):
                 "Nesterov momentum requires a momentum and zero dampening, "
                 f"given momentum {settings['momentum']} and dampening {settings['dampening']}"
             )
-
-    def step(self, closure: Callable | None = None):
-        """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            self._step_group(group)
-        return loss
 
     def _step_group(self, group: dict) -> None:
         parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
