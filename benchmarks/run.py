@@ -42,6 +42,7 @@ class Budget:
         self.total, self.round, self.fewest, self.most = (0.15, 0.002, 3, 9) if quick else (4.0, 0.01, 5, 61)
         self.clock = time.perf_counter if threads > 1 else time.process_time  # which stands still while others work
         self.rest = 0.03 if threads > 1 else 0.0  # a peer's threads spin for a while when their work is done
+        self.warm = 0.04 if threads > 1 else 0.0  # a processor that slept is given back to a virtual machine late
 
 
 def calls_of_a_round(code: timeit.Timer, seconds: float) -> tuple[int, float]:
@@ -53,18 +54,26 @@ def calls_of_a_round(code: timeit.Timer, seconds: float) -> tuple[int, float]:
     return max(1, round(count * seconds / spent)), spent / count
 
 
+def warm_up(code: timeit.Timer, seconds: float) -> None:
+    """Run it once, which fetches what the others pushed out of the caches, and then until some time has passed."""
+    end = time.perf_counter() + seconds
+    code.timeit(1)
+    while time.perf_counter() < end:
+        code.timeit(1)
+
+
 def measure(codes: dict[str, timeit.Timer], budget: Budget) -> dict[str, list[float]]:
     """Seconds a call of each code, a list over the rounds; in each round all take their turn."""
     plans = {name: calls_of_a_round(code, budget.round) for name, code in codes.items()}
-    expected = sum(count * seconds + budget.rest for count, seconds in plans.values())
+    expected = sum(count * seconds + budget.rest + budget.warm for count, seconds in plans.values())
     times: dict[str, list[float]] = {name: [] for name in codes}
     shuffler = random.Random(1)
     for _ in range(min(budget.most, max(budget.fewest, int(budget.total / expected)))):
         for name in shuffler.sample(list(codes), len(codes)):  # nobody always inherits the same caches
             count, _ = plans[name]
             time.sleep(budget.rest)
-            if count > 1:
-                codes[name].timeit(1)  # fetches what the others pushed out
+            if count > 1 or budget.warm:
+                warm_up(codes[name], budget.warm)
             times[name].append(codes[name].timeit(count) / count)
     return times
 
