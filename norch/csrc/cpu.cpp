@@ -37,32 +37,83 @@ ORDINARY(cos, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
+// An operand in blocks of SIZE elements that lie side by side: where it is, or a copy where it repeats or ends.
+template <class T>
+struct Blocks {
+    enum { SIZE = 256 / sizeof(T) };
+    const T* data;
+    bool repeats;
+    T copy[SIZE];
+
+    Blocks(const Run& run, int k) : data(reinterpret_cast<const T*>(run.data[k])), repeats(run.repeats[k]) {
+        if (repeats) fill(*data);
+    }
+    void fill(T value) {
+        for (T& element : copy) element = value;
+    }
+    // The block that begins at `start`, of n elements; those that are missing there are like the last one.
+    const T* at(int64_t start, int64_t n) {
+        if (repeats) return copy;
+        if (n - start >= SIZE) return data + start;
+        fill(data[n - 1]);
+        memcpy(copy, data + start, size_t(n - start) * sizeof(T));
+        return copy;
+    }
+};
+
+// The loop of a row whose formula is long. compute(start, results) computes a block; only then it is stored, as a processor
+// that has to store in between computes less at once.
+template <class T, class F>
+void block_loop(const Run& run, int written, F compute) {
+    enum { SIZE = Blocks<T>::SIZE };
+    T* out = reinterpret_cast<T*>(run.data[written]);
+    for (int64_t start = 0; start < run.n; start += SIZE) {
+        T results[SIZE];
+        compute(start, results);
+        if (run.n - start >= SIZE)
+            memcpy(out + start, results, sizeof results);
+        else
+            memcpy(out + start, results, size_t(run.n - start) * sizeof(T));
+    }
+}
+
 // A block of ordinary arguments takes the shorter way, any other the whole formula.
-template <class Row, class Operand>
-void ordinary_loop(Operand x, float* out, int64_t n) {
-    enum { BLOCK = 4096 };
-    using Test = Ordinaries<Row>;
-    for (int64_t start = 0; start < n; start += BLOCK) {
-        const int64_t end = start + BLOCK < n ? start + BLOCK : n;
+template <class Row, class T>
+void compute_block(const T* x, T* results) {
+    enum { SIZE = Blocks<T>::SIZE };
+    if constexpr (Ordinaries<Row>::exist && std::is_same<T, float>::value) {
+        using Test = Ordinaries<Row>;
         uint32_t distance = 0;
-        for (int64_t i = start; i < end; i++)
-            distance = Test::distance(x[i]) > distance ? Test::distance(x[i]) : distance;
+        for (int i = 0; i < SIZE; i++) distance = Test::distance(x[i]) > distance ? Test::distance(x[i]) : distance;
         if (distance <= Test::farthest()) {
-            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(formula::Ordinary(x[i]));
-        } else {
-            INDEPENDENT for (int64_t i = start; i < end; i++) out[i] = Row::formula_of(x[i]);
+            INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(formula::Ordinary(x[i]));
+            return;
         }
     }
+    INDEPENDENT for (int i = 0; i < SIZE; i++) results[i] = Row::formula_of(x[i]);
+}
+
+template <class Row, class T>
+void unary_block_loop(const Run& run) {
+    Blocks<T> x(run, 0);
+    block_loop<T>(run, 1, [&](int64_t start, T* results) { compute_block<Row>(x.at(start, run.n), results); });
 }
 
 template <class Row, class T>
 void unary_loop(const Run& run) {
     with_operand<T>(run, 0, [&](auto x) {
-        if constexpr (Ordinaries<Row>::exist && std::is_same<T, float>::value)
-            return ordinary_loop<Row>(x, reinterpret_cast<float*>(run.data[1]), run.n);
         auto out = reinterpret_cast<decltype(Row::formula_of(T()))*>(run.data[1]);
         const int64_t n = run.n;
         INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = Row::formula_of(x[i]);
+    });
+}
+
+template <class Row, class T>
+void binary_block_loop(const Run& run) {
+    Blocks<T> x(run, 0), y(run, 1);
+    block_loop<T>(run, 2, [&](int64_t start, T* results) {
+        const T *a = x.at(start, run.n), *b = y.at(start, run.n);
+        INDEPENDENT for (int i = 0; i < Blocks<T>::SIZE; i++) results[i] = Row::formula_of(a[i], b[i]);
     });
 }
 
@@ -96,7 +147,10 @@ template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        walk<2>({&x, &out}, 1, unary_loop<Row, T>);
+        if constexpr (RULE == REAL)
+            walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
+        else
+            walk<2>({&x, &out}, 1, unary_loop<Row, T>);
     });
 }
 
@@ -104,7 +158,10 @@ template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
+        if constexpr (RULE == REAL)
+            walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
+        else
+            walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
     });
 }
 

@@ -43,9 +43,9 @@ HOST_DEVICE float power_of_two(int32_t n) { return bits_as<float>(int32_t((n + 1
 const float ROUNDING = 12582912.0f;
 const double ROUNDING_DOUBLE = 6755399441055744.0;
 
-// ln 2 and pi / 2 in two parts: the first has so few bits that its product with a small integer is exact.
+// ln 2 and pi in two parts: the first has so few bits that its product with a small integer is exact.
 const float LN2_HIGH = 0.693359375f, LN2_LOW = -2.12194440e-4f;
-const double HALF_PI_HIGH = 1.57079632673412561417, HALF_PI_LOW = 6.07710050650619224932e-11;
+const double PI_HIGH = 3.14159265346825122834, PI_LOW = 1.21542010130012384648e-10;
 
 // ---- Ordinary arguments -----------------------------------------------------------------------------------------
 
@@ -71,15 +71,19 @@ struct Exponential {
     HOST_DEVICE float power() const { return power_of_two(n); }
 };
 
-HOST_DEVICE Exponential exponential(float x) {
-    const float shifted = x * 1.44269504f + ROUNDING, n = shifted - ROUNDING;
-    const float r = (x - n * LN2_HIGH) - n * LN2_LOW;
+// exp(r + n ln 2), given n + ROUNDING
+HOST_DEVICE Exponential exponential(float r, float shifted) {
     float p = 1.3882498e-3f;
     p = p * r + 8.36664718e-3f;
     p = p * r + 4.16672044e-2f;
     p = p * r + 1.66665420e-1f;
     p = p * r + 4.9999997e-1f;
     return {bits_as<int32_t>(shifted) - bits_as<int32_t>(ROUNDING), p * (r * r) + r};
+}
+
+HOST_DEVICE Exponential exponential(float x) {
+    const float shifted = x * 1.44269504f + ROUNDING, n = shifted - ROUNDING;
+    return exponential((x - n * LN2_HIGH) - n * LN2_LOW, shifted);
 }
 
 const float LARGEST_EXPONENT = 87.0f;  // exp of it and of its negative are normal numbers
@@ -100,12 +104,11 @@ HOST_DEVICE float exp(float x) {
 
 // ---- log --------------------------------------------------------------------------------------------------------
 
-// log(x) = e ln 2 + log(1 + m), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). Of x the bits; scale is added to e.
-HOST_DEVICE float log_of_bits(int32_t bits, float scale) {
-    const int32_t sqrt_half = 0x3F3504F3, mantissa = 0x7FFFFF;
-    bits -= sqrt_half;
-    const float e = float(bits >> 23) + scale;
-    const float m = bits_as<float>((bits & mantissa) + sqrt_half) - 1.0f, square = m * m;
+const int32_t SQRT_HALF = 0x3F3504F3, MANTISSA = 0x7FFFFF;  // bits of a float
+
+// e ln 2 + log(1 + m), for 1 + m in [sqrt(1/2), sqrt(2)) or a little outside
+HOST_DEVICE float log_of_parts(float e, float m) {
+    const float square = m * m;
     float p = 7.0376836292e-2f;
     p = p * m - 1.1514610310e-1f;
     p = p * m + 1.1676998740e-1f;
@@ -117,6 +120,12 @@ HOST_DEVICE float log_of_bits(int32_t bits, float scale) {
     p = p * m + 3.3333331174e-1f;
     const float y = p * m * square + e * LN2_LOW - 0.5f * square;
     return m + y + e * LN2_HIGH;
+}
+
+// log(x), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). Of x the bits; scale is added to e.
+HOST_DEVICE float log_of_bits(int32_t bits, float scale) {
+    bits -= SQRT_HALF;
+    return log_of_parts(float(bits >> 23) + scale, bits_as<float>((bits & MANTISSA) + SQRT_HALF) - 1.0f);
 }
 
 const float SMALLEST_NORMAL = 1.17549435e-38f, LARGEST = 3.40282347e38f;
@@ -136,68 +145,77 @@ HOST_DEVICE float log(float x) {
     return x != x ? x : y;
 }
 
+// log(1 + x), with 1 + x = 2^e (1 + m): the sum, rounded, tells e, and m = 2^-e x + (2^-e - 1) is exact where it matters.
+// (4 2^-e is a normal number for every e.) Near 0 it is x.
+HOST_DEVICE float log1p(float x) {
+    const int32_t e = (bits_as<int32_t>(1.0f + x) - SQRT_HALF) & ~MANTISSA;  // in place of the exponent
+    const float part = bits_as<float>(bits_as<int32_t>(4.0f) - e) * 0.25f - 1.0f;
+    float y = log_of_parts(float(e >> 23), bits_as<float>(bits_as<int32_t>(x) - e) + part);
+    y = x == INFINITY ? INFINITY : y;
+    y = x == -1.0f ? -INFINITY : y;
+    y = x < -1.0f ? NAN : y;
+    return is_within(x, 1e-8f) | (x != x) ? x : y;
+}
+
 // ---- sin and cos ------------------------------------------------------------------------------------------------
 
-const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi / 2 in parts reduces exactly enough
+const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi in parts reduces exactly enough
 
-// r = x - n pi / 2 for an integer n: in [-pi / 4, pi / 4], or a little outside.
-HOST_DEVICE float reduced_angle(float x, float n) {
+// sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or -sin(r)
+// of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 - 1.5...), which keeps
+// the most digits, and never exceeds 1. At 0, p is 0 or a little more, which leaves r and its sign as they are.
+HOST_DEVICE float sine_of_turned(float x, float turn) {
+    const float shifted = (x * 0.318309886f + turn) + ROUNDING, n = (shifted - ROUNDING) - turn;
 #if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
-    // Three floats hold 72 bits of pi / 2; the first step is exact, as a fused product is not rounded.
-    return fmaf(-n, -1.7151245100e-15f, fmaf(-n, -4.3711388287e-8f, fmaf(-n, 1.5707963705f, x)));
+    // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded.
+    const float r = fmaf(-n, 1.07806059e-14f, fmaf(-n, 1.50995788e-7f, fmaf(-n, 3.14159250f, x)));
 #else
-    return float((double(x) - n * HALF_PI_HIGH) - n * HALF_PI_LOW);
+    const float r = float((double(x) - n * PI_HIGH) - n * PI_LOW);
 #endif
+    const float s = r * r - 1.52734709f;
+    float p = 2.5877896e-6f;
+    p = p * s - 1.82198506e-4f;
+    p = p * s + 7.46186823e-3f;
+    p = p * s - 1.42560825e-1f;
+    p = p * s - 2.35810086e-1f;
+    return bits_as<float>(bits_as<uint32_t>(p * r + r) ^ (bits_as<uint32_t>(shifted) << 31));
 }
 
-// sin(x + quarter_turns pi / 2). With n the integer nearest to x / (pi / 2) it is sin(r), cos(r), -sin(r) or -cos(r) by the
-// last two bits of n + quarter_turns.
-HOST_DEVICE float sine_of_turned(float x, int32_t quarter_turns) {
-    const float shifted = x * 0.636619772f + ROUNDING;
-    const float r = reduced_angle(x, shifted - ROUNDING), s = r * r;
-    const int32_t quadrant = bits_as<int32_t>(shifted) + quarter_turns;
-    float cosine = 2.443315711809948e-5f;
-    cosine = cosine * s - 1.388731625493765e-3f;
-    cosine = cosine * s + 4.166664568298827e-2f;
-    cosine = cosine * s * s - 0.5f * s + 1.0f;
-    float sine = -1.9515295891e-4f;
-    sine = sine * s + 8.3321608736e-3f;
-    sine = sine * s - 1.6666654611e-1f;
-    sine = sine * s * r + r;
-    const float y = (quadrant & 1) != 0 ? cosine : sine;
-    return bits_as<float>(bits_as<int32_t>(y) ^ ((quadrant & 2) << 30));
-}
-
-HOST_DEVICE float sin(Ordinary x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0); }  // sin(-0) is -0
-HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 1); }
+HOST_DEVICE float sin(Ordinary x) { return sine_of_turned(x.value, 0.0f); }
+HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 0.5f); }
 HOST_DEVICE float sin(float x) { return is_within(x, LARGEST_ANGLE) ? sin(Ordinary(x)) : ::sinf(x); }
 HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordinary(x)) : ::cosf(x); }
 
-// ---- tanh and sigmoid -------------------------------------------------------------------------------------------
+// ---- expm1, tanh and sigmoid ------------------------------------------------------------------------------------
 
-// For |x| a polynomial near 0, elsewhere 1 - 2 / (exp(2 |x|) + 1); then with the sign of x.
-HOST_DEVICE float tanh(float x) {
-    const int32_t magnitude = magnitude_bits(x), ten = magnitude_bits(10.0f);  // tanh(10) rounds to 1
-    const float z = bits_as<float>(magnitude < ten ? magnitude : ten), s = z * z;
-    float small = -5.70498872745e-3f;
-    small = small * s + 2.06390887954e-2f;
-    small = small * s - 5.37397155531e-2f;
-    small = small * s + 1.33314422036e-1f;
-    small = small * s - 3.33332819422e-1f;
-    small = small * s * z + z;
-    const Exponential e = exponential(z + z);
-    const float large = 1.0f - 2.0f / (e.power() * e.rest + (e.power() + 1.0f));
-    const float y = z < 0.625f ? small : large;
-    const float with_sign = bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
-    return x != x ? x : with_sign;
+// exp(x) - 1 for x up to LARGEST_EXPONENT and from -LARGEST_EXPONENT; near 0 it is rest, as exact as x.
+HOST_DEVICE float expm1(Ordinary x) {
+    const Exponential e = exponential(x.value);
+    return e.power() * e.rest + (e.power() - 1.0f);
 }
 
-// 1 / (1 + exp(-x)). What rounding took from the sum is counted in the end: 1 / (sum + lost) = y - y y lost + ...
+// Below -20 it rounds to -1. 2^n in two factors, as in exp; x itself where it is so small that half of it may be inexact.
+HOST_DEVICE float expm1(float x) {
+    float z = x > 89.0f ? 89.0f : x;
+    z = z < -20.0f ? -20.0f : z;
+    const Exponential e = exponential(z);
+    const float half = power_of_two(e.n - 1), y = (half * e.rest + (half - 0.5f)) * 2.0f;
+    return is_within(x, 1e-8f) ? x : y;
+}
+
+// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x.
+HOST_DEVICE float tanh(float x) {
+    const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.0f ? 10.0f : size;  // tanh(10) rounds to 1
+    const Exponential e = exponential(-z - z);
+    const float power = e.power(), y = (power * e.rest + (power - 1.0f)) / (power * e.rest + (power + 1.0f));
+    return bits_as<float>(magnitude_bits(y) | (bits_as<int32_t>(x) & INT32_MIN));
+}
+
+// 1 / (1 + exp(-x)). What 1 + power rounds away is added back.
 HOST_DEVICE float sigmoid(Ordinary x) {
     const Exponential e = exponential(-x.value);
-    const float power = e.power(), rough = power + 1.0f, sum = power * e.rest + rough;
-    const float y = 1.0f / sum, lost = power * e.rest + ((rough - sum) + (1.0f - (rough - power)));
-    return y - y * y * lost;
+    const float power = e.power(), sum = power + 1.0f, lost = 1.0f - (sum - power);
+    return 1.0f / ((power * e.rest + lost) + sum);
 }
 
 // From -LARGEST_EXPONENT down it is exp(x), as 1 + exp(-x) rounds to exp(-x).
@@ -205,6 +223,54 @@ HOST_DEVICE float sigmoid(float x) {
     float z = x < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : x;
     z = z > LARGEST_EXPONENT ? LARGEST_EXPONENT : z;
     return x < -LARGEST_EXPONENT ? exp(x) : sigmoid(Ordinary(z));
+}
+
+// ---- erf and erfc -----------------------------------------------------------------------------------------------
+
+// erf(x) for x in [-3/4, 3/4]
+HOST_DEVICE float erf_near_0(float x) {
+    const float s = x * x;
+    float p = -6.73758390e-4f;
+    p = p * s + 5.11315698e-3f;
+    p = p * s - 2.68343352e-2f;
+    p = p * s + 1.12833790e-1f;
+    p = p * s - 3.76126200e-1f;
+    p = p * s + 1.28379166e-1f;
+    return p * x + x;
+}
+
+// erfc(x) / exp(-x^2) for x in [3/4, 10.1]: a polynomial in 1 / (x + 5/4)
+template <class T>
+HOST_DEVICE T scaled_erfc(T x) {
+    const T u = T(1) / (x + T(1.25));
+    T p = T(3.67733812f);
+    p = p * u - T(10.4634695f);
+    p = p * u + T(11.5077286f);
+    p = p * u - T(5.13454247f);
+    p = p * u + T(4.66789529e-2f);
+    p = p * u - T(8.11240003e-2f);
+    p = p * u + T(6.10276878e-1f);
+    p = p * u + T(7.04712272e-1f);
+    p = p * u + T(5.64200461e-1f);
+    return p * u;
+}
+
+HOST_DEVICE float erf(float x) {
+    const float size = bits_as<float>(magnitude_bits(x)), z = size > 5.0f ? 5.0f : size;  // erf(5) rounds to 1
+    const float far = 1.0f - scaled_erfc(z) * exp(Ordinary(-z * z)), y = z < 0.75f ? erf_near_0(z) : far;
+    return bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
+}
+
+// exp(-x^2) is as exact as it has to be only if x^2 is not rounded, and the polynomial too is for doubles.
+HOST_DEVICE float erfc(float x) {
+    const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.1f ? 10.1f : size;  // erfc(10.1) rounds to 0
+    const double square = double(z) * double(z);
+    const float shifted = ROUNDING - float(square) * 1.44269504f, n = shifted - ROUNDING;
+    const Exponential e = exponential(float(n * -0.69314718055994531 - square), shifted);
+    const int32_t half = e.n >> 1;  // 2^n in two factors, as in exp
+    const float g = float(scaled_erfc(double(z)));
+    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half);
+    return z < 0.75f ? 1.0f - erf_near_0(x) : x < 0.0f ? 2.0f - y : y;
 }
 
 // ---- pow --------------------------------------------------------------------------------------------------------
