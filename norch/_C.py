@@ -176,11 +176,11 @@ def operations() -> dict[str, list[str]]:
     """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
     names = _library.list_operations
     names.restype = c_char_p
-    kinds = ("unary", "binary", "ternary", "derivative", "loss")
+    kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
 
 
-for _arity, _names in zip((1, 2, 3, 2, 2), operations().values()):
+for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))

@@ -100,7 +100,8 @@ def declared_functions():
     header = re.sub(r"//[^\n]*", "", (CSRC / "api.h").read_text()).replace("\\\n", " ")
     reductions = re.search(r"#define REDUCTIONS\(K\)((?:.*\\\n)*.*)", (CSRC / "kernels.h").read_text()).group(1)
     names = {**_C.operations(), "reduction": re.findall(r"K\((\w+)\)", reductions)}
-    names["binary"] += names.pop("derivative") + names.pop("loss")
+    names["unary"] += names.pop("activation")
+    names["binary"] += names.pop("derivative") + names.pop("loss") + names.pop("shaped")
     functions = {}
     for result, name, arguments in re.findall(r"API ([\w\s]+?[\s*]+)([\w#]+)\(([^)]*)\);", header):
         arguments = [] if arguments.strip() in ("", "void") else [c_type(part) for part in arguments.split(",")]

@@ -1,4 +1,4 @@
-"""exp, log, sin, cos, tanh, sigmoid and pow of float32: at most 2 ULP from the truth, and right at the extremes."""
+"""The formulas of float32 (csrc/formulas.h): at most 2 ULP from the truth, and right at the extremes."""
 
 import math
 import struct
@@ -37,6 +37,14 @@ def log(x):
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
+def expm1(x):
+    return math.expm1(x) if x < 709 else math.inf
+
+
+def log1p(x):
+    return math.log1p(x) if x > -1 else -math.inf if x == -1 else math.nan
+
+
 # Every exponent and sign, with mantissas that step through all of their range.
 ALL_MAGNITUDES = [float32(bits) for bits in range(0, 1 << 32, 200_003)]
 DENORMALS = [float32(bits) for bits in range(1, 1 << 23, 9_001)]
@@ -45,6 +53,7 @@ INPUTS = [x for x in ALL_MAGNITUDES + DENORMALS + NEAR if not math.isnan(x)] + [
 
 
 FUNCTIONS = {"exp": exp, "log": log, "tanh": math.tanh, "sigmoid": sigmoid, "sin": math.sin, "cos": math.cos}
+FUNCTIONS |= {"expm1": expm1, "log1p": log1p, "erf": math.erf, "erfc": math.erfc}
 
 
 @pytest.mark.parametrize("name, true", FUNCTIONS.items())
@@ -63,7 +72,7 @@ def test_nan_stays(name):
 
 
 def test_the_sign_of_zero():
-    for name in ("sin", "tanh"):
+    for name in ("sin", "tanh", "expm1", "log1p", "erf"):
         assert [math.copysign(1, y) for y in getattr(norch.tensor([0.0, -0.0] * 20), name)().tolist()] == [1, -1] * 20
 
 
@@ -73,6 +82,14 @@ def test_huge_arguments_of_sin_and_cos_among_small_ones():
     for name in ("sin", "cos"):
         for v, y in zip(x.tolist(), getattr(x, name)().tolist()):
             assert ulps(y, getattr(math, name)(v)) <= 2
+
+
+@pytest.mark.parametrize("name, shift", [("sin", 0.5), ("cos", 0.0)])
+def test_sin_and_cos_never_exceed_1(name, shift):
+    x = norch.tensor([(k // 50 + shift) * math.pi * (1 + (k % 50 - 25) * 2.0**-22) for k in range(20_000)])
+    result = getattr(x, name)()
+    assert result.abs().max().item() == 1
+    assert max(ulps(y, getattr(math, name)(v)) for v, y in zip(x.tolist(), result.tolist())) <= 2
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "sigmoid"])

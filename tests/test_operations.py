@@ -31,7 +31,7 @@ from operations import (
 
 import norch
 from norch import _C
-from norch.autograd import convolution, functions, fused, losses, normalization, pooling
+from norch.autograd import activations, convolution, functions, fused, losses, normalization, pooling
 
 # ---- the table is whole ----------------------------------------------------------------------------------------------
 
@@ -40,12 +40,24 @@ def test_every_operation_of_the_library_has_a_row():
     operations = _C.operations()
     assert set(operations["unary"]) == {row.c_row for row in UNARY}
     assert set(operations["binary"]) == {row.c_row for row in BINARY}
-    assert set(operations["derivative"]) <= {f"{row.c_row}_backward" for row in UNARY if row.backward}
+    with_backward = {row.c_row for row in UNARY if row.backward} | set(operations["activation"])
+    assert set(operations["derivative"]) <= {f"{name}_backward" for name in with_backward}
+    parametric = {row for row in operations["shaped"] if not row.endswith("_slope")}
+    assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh"}
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 
 TESTED_IN_TEST_FUSED = {"LinearBackward", "MSEBackward", "CrossEntropyBackward"}
+TESTED_IN_TEST_ACTIVATIONS = {
+    "gelu": "GeluBackward",
+    "gelu_tanh": "GeluTanhBackward",
+    "silu": "SiluBackward",
+    "leaky_relu": "LeakyReluBackward",
+    "elu": "EluBackward",
+    "softplus": "SoftplusBackward",
+    "hardtanh": "HardtanhBackward",
+}
 TESTED_IN_TEST_PAIR_LOSSES = {
     "share": "ShareBackward",
     "huber": "HuberBackward",
@@ -56,11 +68,12 @@ TESTED_IN_TEST_PAIR_LOSSES = {
 
 def test_every_backward_class_has_a_row():
     """Classes that others derive from stand for no operation; test_gradients tests ToBackward by itself."""
-    modules = (functions, fused, losses, convolution, pooling, normalization)
+    modules = (functions, fused, activations, losses, convolution, pooling, normalization)
     classes = {name: kind for module in modules for name, kind in vars(module).items() if name.endswith("Backward")}
     derivatives = {name for name, kind in classes.items() if not kind.__subclasses__()}
     tested = {row.backward for row in ELEMENTWISE + REDUCTIONS} | {name for row in CASES for name in row.backward}
-    tested |= {"ToBackward"} | TESTED_IN_TEST_FUSED | set(TESTED_IN_TEST_PAIR_LOSSES.values())
+    tested |= {"ToBackward"} | TESTED_IN_TEST_FUSED | set(TESTED_IN_TEST_ACTIVATIONS.values())
+    tested |= set(TESTED_IN_TEST_PAIR_LOSSES.values())
     assert derivatives == tested - {""}
 
 

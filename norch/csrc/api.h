@@ -48,7 +48,8 @@ API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of anothe
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said
 API const char* list_operations(
-    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4: derivatives; 5: losses
+    int32_t
+        arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4 to 7: of its other lists, in the order of _C.py
 
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
@@ -98,6 +99,7 @@ API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_
     API Tensor* name##_tensor(Tensor* tensor);  \
     API int name##_into(Tensor* out, Tensor* tensor);
 UNARY_OPS(DECLARE_UNARY)
+ACTIVATION_OPS(DECLARE_UNARY)
 #undef DECLARE_UNARY
 
 #define DECLARE_BINARY(name, rule, formula)                        \
@@ -106,6 +108,7 @@ UNARY_OPS(DECLARE_UNARY)
 BINARY_OPS(DECLARE_BINARY)
 DERIVATIVE_OPS(DECLARE_BINARY)
 LOSS_OPS(DECLARE_BINARY)
+SHAPED_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
 #define DECLARE_TERNARY(name, first, formula)                                      \

@@ -186,6 +186,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         unary<name##_row, rule>(x, out);                      \
     }
 UNARY_OPS(UNARY_CPU)
+ACTIVATION_OPS(UNARY_CPU)
 
 // OP(add, SAME, T(x + y)) becomes
 //
@@ -210,6 +211,7 @@ UNARY_OPS(UNARY_CPU)
 BINARY_OPS(BINARY_CPU)
 DERIVATIVE_OPS(BINARY_CPU)
 LOSS_OPS(BINARY_CPU)
+SHAPED_OPS(BINARY_CPU)
 
 // OP(where, bool, c ? x : y) becomes
 //

@@ -18,31 +18,39 @@ namespace {
 
 enum { BUFFER = 4096 };  // longest row whose exponentials wait in the cache to be scaled
 
-// The largest (smallest) element; a NaN is passed over (exp(NaN - max) brings it into the sum anyway).
-template <bool LARGEST, int LANES, class T>
-T row_extreme(const T* x, int64_t n) {
-    auto better = [](T a, T b) { return LARGEST ? (a > b ? a : b) : (a < b ? a : b); };
-    T lanes[LANES];
-    for (int j = 0; j < LANES; j++) lanes[j] = LARGEST ? -INFINITY : INFINITY;
+template <class T>
+struct Range {
+    T low, high;
+};
+
+// The smallest and the largest element; a NaN is passed over (exp(NaN - high) brings it into the sum anyway).
+template <int LANES, class T>
+Range<T> row_range(const T* x, int64_t n) {
+    auto less = [](T a, T b) { return a < b ? a : b; };
+    auto more = [](T a, T b) { return a > b ? a : b; };
+    T low[LANES], high[LANES];
+    for (int j = 0; j < LANES; j++) low[j] = INFINITY, high[j] = -INFINITY;
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) for_lanes<LANES>(lanes, [=](T lane, int j) { return better(x[i + j], lane); });
-    for (; i + TAIL <= n; i += TAIL) for_lanes<TAIL>(lanes, [=](T lane, int j) { return better(x[i + j], lane); });
-    T best = LARGEST ? -INFINITY : INFINITY;
-    for (; i < n; i++) best = better(x[i], best);
-    return better(fold<LANES>(lanes, better), best);
-}
-template <bool LARGEST, class T>
-T row_extreme(const T* x, int64_t n) {
-    return n < SHORT ? row_extreme<LARGEST, TAIL>(x, n) : row_extreme<LARGEST, LANES>(x, n);
+    for (; i + LANES <= n; i += LANES) {
+        for_lanes<LANES>(low, [=](T lane, int j) { return less(x[i + j], lane); });
+        for_lanes<LANES>(high, [=](T lane, int j) { return more(x[i + j], lane); });
+    }
+    for (; i + TAIL <= n; i += TAIL) {
+        for_lanes<TAIL>(low, [=](T lane, int j) { return less(x[i + j], lane); });
+        for_lanes<TAIL>(high, [=](T lane, int j) { return more(x[i + j], lane); });
+    }
+    Range<T> range = {fold<LANES>(low, less), fold<LANES>(high, more)};
+    for (; i < n; i++) range = {less(x[i], range.low), more(x[i], range.high)};
+    return range;
 }
 template <class T>
-T row_max(const T* x, int64_t n) {
-    return row_extreme<true>(x, n);
+Range<T> row_range(const T* x, int64_t n) {
+    return n < SHORT ? row_range<TAIL>(x, n) : row_range<LANES>(x, n);
 }
 
-// The sum of e(x - shift), where e is exp. With STORE the exponentials go into out.
+// The sum of e(x - shift), where e is exp. With STORE the exponentials go into out, and from there soon to `target`.
 template <bool STORE, class T, class Exp>
-double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
+double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     auto term = [=](int64_t i) {
         const T y = e(x[i] - shift);
         if (STORE) out[i] = y;
@@ -58,20 +66,30 @@ double row_exp(const T* x, int64_t n, T shift, T* out, Exp e) {
         if (STORE) memcpy(out + i, rest, size_t(count) * sizeof(T));
         return sum;
     };
-    // While the processor computes, memory brings the next row.
+    // While the processor computes, memory brings the next row, and makes place for this one's result.
     auto ahead = [=](int64_t i) {
-        for (int line = 0; n >= SHORT && line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + n + i + line);
+        for (int line = 0; n >= SHORT && line < LANES; line += 64 / sizeof(T)) {
+            __builtin_prefetch(x + n + i + line);
+            if (STORE) __builtin_prefetch(target + i + line, 1);
+        }
     };
     return row_sum<T>(n, term, last, ahead);
 }
 
 // shift is the row's maximum, so that no exponential overflows. Where none is tiny either, they are ordinary (formulas.h).
 template <bool STORE, class T>
-double row_exp(const T* x, int64_t n, T shift, T* out) {
+double row_exp(const T* x, int64_t n, Range<T> range, T* out, T* target) {
     if constexpr (std::is_same<T, float>::value)
-        if (row_extreme<false>(x, n) - shift >= -formula::LARGEST_EXPONENT)
-            return row_exp<STORE>(x, n, shift, out, [](float v) { return formula::exp(formula::Ordinary(v)); });
-    return row_exp<STORE>(x, n, shift, out, [](T v) { return formula::exp(v); });
+        if (range.low - range.high >= -formula::LARGEST_EXPONENT)
+            return row_exp<STORE>(x, n, range.high, out, target,
+                                  [](float v) { return formula::exp(formula::Ordinary(v)); });
+    return row_exp<STORE>(x, n, range.high, out, target, [](T v) { return formula::exp(v); });
+}
+
+// log(sum(exp(x))) - max(x)
+template <class T>
+double log_sum_exp(const T* x, int64_t n, Range<T> range) {
+    return ::log(row_exp<false, T>(x, n, range, nullptr, nullptr));
 }
 
 // Calls f(row) for each row of n elements, on several threads where there is enough work.
@@ -99,7 +117,7 @@ template <class T>
 void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, T scale) {
     T buffer[BUFFER];
     T* exponentials = n <= BUFFER ? buffer : out;
-    const T factor = T(scale / row_exp<true>(x, n, row_max(x, n), exponentials));
+    const T factor = T(scale / row_exp<true>(x, n, row_range(x, n), exponentials, out));
     INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor;
     if (label >= 0) out[label] -= scale;
 }
@@ -141,7 +159,8 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
         for_each_row(x, n, [&](int64_t row) {
             const T* from = values<T>(x) + row * n;
             T* to = values<T>(out) + row * n;
-            const T max = row_max(from, n), log_sum = T(::log(row_exp<false, T>(from, n, max, nullptr)));
+            const Range<T> range = row_range(from, n);
+            const T max = range.high, log_sum = T(log_sum_exp(from, n, range));
             INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = from[j] - max - log_sum;
         });
     });
@@ -176,8 +195,8 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const 
             const int64_t label = values<int64_t>(labels)[row];
             T loss = T(0 * scale);
             if (label != ignored) {
-                const T max = row_max(x, n);
-                loss = T(scale * (::log(row_exp<false, T>(x, n, max, nullptr)) - (double(x[label]) - double(max))));
+                const Range<T> range = row_range(x, n);
+                loss = T(scale * (log_sum_exp(x, n, range) - (double(x[label]) - double(range.high))));
             }
             values<T>(losses)[row] = loss;
         });

@@ -210,6 +210,7 @@ void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y
     }                                                                        \
     void name##_tensor_cuda(const Tensor& x, Tensor& out) { unary<name##_row, rule>(#name, x, out); }
 UNARY_OPS(UNARY_CUDA)
+ACTIVATION_OPS(UNARY_CUDA)
 
 // OP(add, SAME, T(x + y)) becomes
 //
@@ -235,6 +236,7 @@ UNARY_OPS(UNARY_CUDA)
 BINARY_OPS(BINARY_CUDA)
 DERIVATIVE_OPS(BINARY_CUDA)
 LOSS_OPS(BINARY_CUDA)
+SHAPED_OPS(BINARY_CUDA)
 
 // OP(where, bool, c ? x : y) becomes
 //

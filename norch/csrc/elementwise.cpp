@@ -281,6 +281,7 @@ static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool con
         return attempt([&] { unary(name##_kernels, rule, #name, *tensor, out); });              \
     }
 UNARY_OPS(DEFINE_UNARY)
+ACTIVATION_OPS(DEFINE_UNARY)
 
 #define DEFINE_BINARY(name, rule, formula)                                                                  \
     static const BinaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                       \
@@ -293,6 +294,7 @@ UNARY_OPS(DEFINE_UNARY)
 BINARY_OPS(DEFINE_BINARY)
 DERIVATIVE_OPS(DEFINE_BINARY)
 LOSS_OPS(DEFINE_BINARY)
+SHAPED_OPS(DEFINE_BINARY)
 
 #define DEFINE_TERNARY(name, first, formula)                                                                                 \
     static const TernaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                                       \
@@ -313,7 +315,9 @@ const char* list_operations(int32_t arity) {
     if (arity == 2) return BINARY_OPS(NAME);
     if (arity == 3) return TERNARY_OPS(NAME);
     if (arity == 4) return DERIVATIVE_OPS(NAME);
-    return LOSS_OPS(NAME);
+    if (arity == 5) return LOSS_OPS(NAME);
+    if (arity == 6) return ACTIVATION_OPS(NAME);
+    return SHAPED_OPS(NAME);
 #undef NAME
 }
 

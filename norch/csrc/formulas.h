@@ -1,13 +1,13 @@
-// exp, log, sin, cos, tanh, sigmoid and pow of a float, at most 2 ULP from the true value (tests/test_formulas.py).
+// exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, erfc and pow of a float, at most 2 ULP from the true value (tests/test_formulas.py).
 //
 // None of them branches: conditions only select between values, so that g++ turns a loop over them into vectors. (That is
 // also why conditions are joined by & and |: && and || would be branches.) The same code runs on the CPU and on CUDA.
 // Denormals, infinity and NaN are right. The functions of a double are the C library's.
 //
 // The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put the
-// result together. The polynomials of log, sin, cos and tanh are those of the Cephes library (S. Moshier, logf.c, sinf.c,
-// tanhf.c; netlib.org/cephes), that of exp is the best of its degree for exp(r) - 1 (relative error 2^-26, by Lawson's
-// weights), the splits of ln 2 and of pi / 2 are after Cody and Waite.
+// result together. The polynomial of log is that of the Cephes library (S. Moshier, logf.c; netlib.org/cephes). The others are
+// the best of their degree, by Lawson's weights, with a relative error of at most 2^-26. The splits of ln 2 and of pi are
+// after Cody and Waite.
 
 #pragma once
 #include <math.h>
@@ -146,15 +146,20 @@ HOST_DEVICE float log(float x) {
 }
 
 // log(1 + x), with 1 + x = 2^e (1 + m): the sum, rounded, tells e, and m = 2^-e x + (2^-e - 1) is exact where it matters.
-// (4 2^-e is a normal number for every e.) Near 0 it is x.
-HOST_DEVICE float log1p(float x) {
+// (4 2^-e is a normal number for every e.) Ordinary is what lies above -1 and is finite, 0 itself but for its sign.
+HOST_DEVICE float log1p(Ordinary ordinary) {
+    const float x = ordinary.value;
     const int32_t e = (bits_as<int32_t>(1.0f + x) - SQRT_HALF) & ~MANTISSA;  // in place of the exponent
     const float part = bits_as<float>(bits_as<int32_t>(4.0f) - e) * 0.25f - 1.0f;
-    float y = log_of_parts(float(e >> 23), bits_as<float>(bits_as<int32_t>(x) - e) + part);
+    return log_of_parts(float(e >> 23), bits_as<float>(bits_as<int32_t>(x) - e) + part);
+}
+
+HOST_DEVICE float log1p(float x) {
+    float y = log1p(Ordinary(x));
     y = x == INFINITY ? INFINITY : y;
     y = x == -1.0f ? -INFINITY : y;
     y = x < -1.0f ? NAN : y;
-    return is_within(x, 1e-8f) | (x != x) ? x : y;
+    return (x == 0.0f) | (x != x) ? x : y;
 }
 
 // ---- sin and cos ------------------------------------------------------------------------------------------------
@@ -271,6 +276,35 @@ HOST_DEVICE float erfc(float x) {
     const float g = float(scaled_erfc(double(z)));
     const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half);
     return z < 0.75f ? 1.0f - erf_near_0(x) : x < 0.0f ? 2.0f - y : y;
+}
+
+// ---- The normal distribution ------------------------------------------------------------------------------------
+
+template <class T>
+struct Normal {
+    T below, density;  // P(Z <= x) and its derivative
+};
+
+// P(Z <= -z) / exp(-z^2 / 2), for z from 0, is a polynomial in 1 / (z + 3.25): of relative error 2^-27 up to 14.5, beyond which
+// the exponential is 0.
+HOST_DEVICE Normal<float> normal(float x) {
+    const float z = bits_as<float>(magnitude_bits(x)), e = exp(-0.5f * x * x), u = 1.0f / (z + 3.25f);
+    float p = -2641.49414f;
+    p = p * u + 4114.60400f;
+    p = p * u - 2297.85254f;
+    p = p * u + 467.938629f;
+    p = p * u - 38.7461091f;
+    p = p * u + 25.8184204f;
+    p = p * u + 9.56570625f;
+    p = p * u + 3.81822419f;
+    p = p * u + 1.29669154f;
+    p = p * u + 3.98938179e-1f;
+    const float tail = p * u * e;
+    return {x > 0.0f ? 1.0f - tail : tail, 3.98942280e-1f * e};
+}
+
+HOST_DEVICE Normal<double> normal(double x) {
+    return {0.5 * ::erfc(-0.70710678118654752440 * x), 0.39894228040143267794 * ::exp(-0.5 * x * x)};
 }
 
 // ---- pow --------------------------------------------------------------------------------------------------------

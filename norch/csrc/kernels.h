@@ -73,9 +73,11 @@ struct Normalizing {
 // each instruction set (isa.h), those of PLAIN_KERNELS once.
 #define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
+    ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
     BINARY_OPS(BINARY_KERNEL)                                                                       \
     DERIVATIVE_OPS(BINARY_KERNEL)                                                                   \
     LOSS_OPS(BINARY_KERNEL)                                                                         \
+    SHAPED_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
     REDUCTIONS(REDUCE_KERNEL)                                                                       \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \

@@ -88,12 +88,31 @@ enum Rule {
     OP(bitwise_or, WHOLE, T(x | y))                       \
     OP(bitwise_xor, WHOLE, T(x ^ y))
 
-// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward. They are called
-// by the Backward classes only; what they compute in tensor operations stands there too, for second derivatives.
+// Activation functions of norch.nn that are no methods of Tensor: norch/autograd/activations.py calls them.
+#define ACTIVATION_OPS(OP)                                \
+    OP(gelu, REAL, x * formula::normal(x).below)          \
+    OP(gelu_tanh, REAL, formula::gelu_tanh(x))            \
+    OP(silu, REAL, x * formula::sigmoid(x))
+
+// Those that have a parameter, y: the function of x, and its slope.
+#define SHAPED_OPS(OP)                                                        \
+    OP(leaky_relu, REAL, x > T(0) ? x : y * x)                                \
+    OP(leaky_relu_slope, REAL, x > T(0) ? T(1) : y)                           \
+    OP(elu, REAL, x > T(0) ? x : y * formula::expm1(x))                       \
+    OP(elu_slope, REAL, x > T(0) ? T(1) : y * formula::exp(x))                \
+    OP(softplus, REAL, x > y ? x : formula::softplus(x))                      \
+    OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))
+
+// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward, or of an activation
+// its operand. They are called by the Backward classes only; what they compute in tensor operations stands there too, for
+// second derivatives.
 #define DERIVATIVE_OPS(OP)                                \
     OP(relu_backward, REAL, y <= T(0) ? T(0) : x)         \
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
-    OP(tanh_backward, REAL, x * (T(1) - y * y))
+    OP(tanh_backward, REAL, x * (T(1) - y * y))           \
+    OP(gelu_backward, REAL, x * formula::gelu_slope(y))   \
+    OP(gelu_tanh_backward, REAL, x * formula::gelu_tanh_slope(y)) \
+    OP(silu_backward, REAL, x * formula::silu_slope(y))
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/losses.py calls them. Of huber, x is the
 // difference of prediction and target and y the delta; of bce, x is the prediction and y the target; of share, x is a
@@ -230,14 +249,33 @@ template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
     return (raised > high) | (high != high) ? high : raised;
 }
 
-// ---- Losses
+// ---- Activations
 
-// log(1 + x) for x from -1 to 1, as exact as log: what 1 + x rounds away is made up for by x / ((1 + x) - 1) (W. Kahan).
-// Unlike the C library's log1p it stands in a loop that becomes vectors.
-template <class T> HOST_DEVICE T log_1_plus(T x) {
-    const T sum = T(1) + x;
-    return sum == T(1) ? x : log(sum) * (x / (sum - T(1)));
+template <class T> HOST_DEVICE T silu_slope(T x) {
+    const T s = sigmoid(x);
+    return s * (T(1) + x * (T(1) - s));
 }
+
+template <class T> HOST_DEVICE T gelu_slope(T x) {
+    const Normal<T> at = normal(x);
+    return at.below + x * at.density;
+}
+
+// x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3)
+template <class T> HOST_DEVICE T gelu_tanh(T x) {
+    return x * sigmoid(x * (T(1.59576912160573071176) + T(0.07135481627260025) * x * x));
+}
+template <class T> HOST_DEVICE T gelu_tanh_slope(T x) {
+    const T square = x * x, s = sigmoid(x * (T(1.59576912160573071176) + T(0.07135481627260025) * square));
+    const T slope = s * (T(1) - s);  // 0 at the far ends, where the square may be infinite
+    const T bend = x * slope * (T(1.59576912160573071176) + T(3 * 0.07135481627260025) * square);
+    return slope == T(0) ? s : s + bend;
+}
+
+// log(1 + e^x), where no exponential can overflow
+template <class T> HOST_DEVICE T softplus(T x) { return (x > T(0) ? x : T(0)) + log1p(exp(x < T(0) ? x : -x)); }
+
+// ---- Losses
 
 template <class T> HOST_DEVICE T huber(T x, T delta) {
     const T size = x < T(0) ? -x : x;
@@ -246,7 +284,7 @@ template <class T> HOST_DEVICE T huber(T x, T delta) {
 
 // No logarithm is below -100, so that a certain prediction that is wrong costs 100, not infinity.
 template <class T> HOST_DEVICE T bce(T x, T y) {
-    const T yes = log(x), no = log_1_plus(-x);
+    const T yes = log(x), no = log1p(-x);
     return -(y * (yes < T(-100) ? T(-100) : yes) + (T(1) - y) * (no < T(-100) ? T(-100) : no));
 }
 template <class T> HOST_DEVICE T bce_slope(T x, T y) {
@@ -256,7 +294,7 @@ template <class T> HOST_DEVICE T bce_slope(T x, T y) {
 
 // (1 - y) log(1 + e^x) + y log(1 + e^-x), where no exponential can overflow
 template <class T> HOST_DEVICE T bce_with_logits(T x, T y) {
-    const T rest = log_1_plus(exp(x < T(0) ? x : -x));
+    const T rest = log1p(exp(x < T(0) ? x : -x));
     return (T(1) - y) * ((x > T(0) ? x : T(0)) + rest) + y * ((x < T(0) ? -x : T(0)) + rest);
 }
 // sigmoid(x) - y, written (1 - y) sigmoid(x) - y sigmoid(-x), which loses no digits where the prediction is right

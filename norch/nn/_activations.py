@@ -1,14 +1,11 @@
 """Activation functions beyond sigmoid, tanh, relu and softmax. Each keeps its input's shape, dtype and device.
 
-All are made of Tensor's operations, so derivatives of any order follow. Where the branch of a `where` that is not taken
-could overflow, its input is set to 0 first: infinity times its gradient, which is 0, would be NaN.
+Each is one kernel and one node of the graph (norch/autograd/activations.py).
 """
 
 from __future__ import annotations
 
-import math
-
-import norch
+from norch.autograd import activations
 from norch.tensor import Tensor
 
 
@@ -19,7 +16,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     tensor([-0.0100,  2.0000])
     """
     _check("leaky_relu", input)
-    return _finish(input, inplace, lambda x: norch.where(x > 0, x, negative_slope * x))
+    return _finish(input, inplace, lambda x: activations.leaky_relu(x, negative_slope))
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -29,12 +26,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.0000])
     """
     _check("elu", input)
-
-    def of(x):
-        positive = x > 0
-        return norch.where(positive, x, alpha * norch.where(positive, 0.0, x).expm1())
-
-    return _finish(input, inplace, of)
+    return _finish(input, inplace, lambda x: activations.elu(x, alpha))
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -49,10 +41,9 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
     _check("gelu", input)
     if approximate == "none":
-        return 0.5 * input * (input * -math.sqrt(0.5)).erfc()
+        return activations.gelu(input)
     if approximate == "tanh":
-        scale = 2 * math.sqrt(2 / math.pi)
-        return input * (input * (scale + 0.044715 * scale * (input * input))).sigmoid()
+        return activations.gelu_tanh(input)
     raise RuntimeError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
 
 
@@ -63,7 +54,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.2689,  1.7616])
     """
     _check("silu", input)
-    return _finish(input, inplace, lambda x: x * x.sigmoid())
+    return _finish(input, inplace, activations.silu)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -73,9 +64,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     tensor([0.3133, 2.1269])
     """
     _check("softplus", input)
-    scaled = input * beta
-    straight = scaled > threshold
-    return norch.where(straight, input, norch.where(straight, 0.0, scaled).exp().log1p() / beta)
+    return activations.softplus(input, threshold) if beta == 1 else activations.softplus(input * beta, threshold) / beta
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -89,7 +78,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     _check("hardtanh", input)
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
-    return _finish(input, inplace, lambda x: norch.where(x <= min_val, min_val, norch.where(x >= max_val, max_val, x)))
+    return _finish(input, inplace, lambda x: activations.hardtanh(x, min_val, max_val))
 
 
 def _finish(x: Tensor, inplace: bool, function) -> Tensor:

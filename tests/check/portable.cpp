@@ -78,9 +78,10 @@ static void check_functions() {
         const char* name;
         Tensor* (*function)(Tensor*);
         double (*reference)(double);
-    } rows[] = {{"exp", exp_tensor, exp},   {"log", log_tensor, log},    {"sin", sin_tensor, sin},
-                {"cos", cos_tensor, cos},   {"tanh", tanh_tensor, tanh}, {"sigmoid", sigmoid_tensor, sigmoid},
-                {"sqrt", sqrt_tensor, sqrt}};
+    } rows[] = {{"exp", exp_tensor, exp},       {"log", log_tensor, log},       {"sin", sin_tensor, sin},
+                {"cos", cos_tensor, cos},       {"tanh", tanh_tensor, tanh},    {"sigmoid", sigmoid_tensor, sigmoid},
+                {"expm1", expm1_tensor, expm1}, {"log1p", log1p_tensor, log1p}, {"erf", erf_tensor, erf},
+                {"erfc", erfc_tensor, erfc},    {"sqrt", sqrt_tensor, sqrt}};
     Box x(inputs, {int64_t(inputs.size())});
     for (const auto& row : rows) {
         const std::vector<float> y = Box(row.function(x)).values();
