@@ -5,6 +5,7 @@
 
 #include "cpu.h"
 #include "parallel.h"
+#include "row_sum.h"
 #include "walk.h"
 #include "window.h"
 
@@ -94,6 +95,24 @@ void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices,
     });
 }
 
+namespace {
+
+// What a window sees of an image, as runs of elements that lie side by side: a row each, or all rows as one where the window
+// is as wide as the image.
+struct Runs {
+    int64_t start, count, length, step;
+
+    Runs(const Seen& rows, const Seen& columns, int64_t width) {
+        const bool is_one = columns.begin == 0 && columns.end == width && rows.end > rows.begin;
+        start = rows.begin * width + columns.begin;
+        count = is_one ? 1 : rows.end - rows.begin;
+        length = (columns.end - columns.begin) * (is_one ? rows.end - rows.begin : 1);
+        step = width;
+    }
+};
+
+}  // namespace
+
 // out[o] = the sum of what window o sees, divided
 void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averaging) {
     const Window& window = averaging.window;
@@ -106,9 +125,15 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
                 const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
                     const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
+                    const Runs runs(rows, columns, window.x.in);
                     T sum = 0;
-                    for (int64_t y = rows.begin; y < rows.end; y++)
-                        for (int64_t x = columns.begin; x < columns.end; x++) sum += from[y * window.x.in + x];
+                    for (int64_t k = 0; k < runs.count; k++) {
+                        const T* run = from + runs.start + k * runs.step;
+                        if (runs.length >= TAIL)
+                            sum += T(row_sum<T>(runs.length, [=](int64_t j) { return run[j]; }));
+                        else
+                            for (int64_t j = 0; j < runs.length; j++) sum += run[j];
+                    }
                     *to++ = T(sum / T(divisor_of(averaging, rows, columns)));
                 }
             }
@@ -130,8 +155,11 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
                     const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
                     const T share = T(*from++ / T(divisor_of(averaging, rows, columns)));
-                    for (int64_t y = rows.begin; y < rows.end; y++)
-                        for (int64_t x = columns.begin; x < columns.end; x++) to[y * window.x.in + x] += share;
+                    const Runs runs(rows, columns, window.x.in);
+                    for (int64_t k = 0; k < runs.count; k++) {
+                        T* run = to + runs.start + k * runs.step;
+                        for (int64_t j = 0; j < runs.length; j++) run[j] += share;
+                    }
                 }
             }
         });
