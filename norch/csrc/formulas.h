@@ -223,11 +223,15 @@ HOST_DEVICE float sigmoid(Ordinary x) {
     return 1.0f / ((power * e.rest + lost) + sum);
 }
 
-// From -LARGEST_EXPONENT down it is exp(x), as 1 + exp(-x) rounds to exp(-x).
+// 2^n in two factors, as in exp, and inverted: 1 / (1 + 2^n (1 + rest)) = 2^-n / (2^-n + 1 + rest).
 HOST_DEVICE float sigmoid(float x) {
-    float z = x < -LARGEST_EXPONENT ? -LARGEST_EXPONENT : x;
+    float z = x < -104.0f ? -104.0f : x;  // of which it is 0
     z = z > LARGEST_EXPONENT ? LARGEST_EXPONENT : z;
-    return x < -LARGEST_EXPONENT ? exp(x) : sigmoid(Ordinary(z));
+    const Exponential e = exponential(-z);
+    const int32_t half = e.n >> 1;
+    const float first = power_of_two(-half), second = power_of_two(half - e.n), power = first * second;
+    const float sum = power + 1.0f, lost = power - (sum - 1.0f);
+    return first / ((e.rest + lost) + sum) * second;
 }
 
 // ---- erf and erfc -----------------------------------------------------------------------------------------------
