@@ -75,8 +75,9 @@ class GeluTanhBackward(Function):
         if not mode.enabled:
             return [wrap(lib.gelu_tanh_backward_tensor(gradient._ptr, x._ptr) or raise_error())]
         scale = 2 * math.sqrt(2 / math.pi)
-        s = (x * (scale + 0.044715 * scale * (x * x))).sigmoid()
-        return [gradient * (s + x * (s * (1.0 - s)) * (scale + 3 * 0.044715 * scale * (x * x)))]
+        v = x * (scale + 0.044715 * scale * (x * x))
+        s, rest = v.sigmoid(), (-v).sigmoid()  # as 1 - s would keep no digits where s is near 1
+        return [gradient * (s + x * (s * rest) * (scale + 3 * 0.044715 * scale * (x * x)))]
 
 
 class SiluBackward(Function):

@@ -193,13 +193,8 @@ HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordina
 
 // ---- expm1, tanh and sigmoid ------------------------------------------------------------------------------------
 
-// exp(x) - 1 for x up to LARGEST_EXPONENT and from -LARGEST_EXPONENT; near 0 it is rest, as exact as x.
-HOST_DEVICE float expm1(Ordinary x) {
-    const Exponential e = exponential(x.value);
-    return e.power() * e.rest + (e.power() - 1.0f);
-}
-
-// Below -20 it rounds to -1. 2^n in two factors, as in exp; x itself where it is so small that half of it may be inexact.
+// power (1 + rest) - 1, which near 0 is rest, as exact as x. Below -20 it rounds to -1. 2^n in two factors, as in exp;
+// x itself where it is so small that half of it may be inexact.
 HOST_DEVICE float expm1(float x) {
     float z = x > 89.0f ? 89.0f : x;
     z = z < -20.0f ? -20.0f : z;
@@ -208,7 +203,7 @@ HOST_DEVICE float expm1(float x) {
     return is_within(x, 1e-8f) ? x : y;
 }
 
-// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x.
+// (1 - exp(-2 |x|)) / (1 + exp(-2 |x|)), with the sign of x. Both sums are rounded once.
 HOST_DEVICE float tanh(float x) {
     const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.0f ? 10.0f : size;  // tanh(10) rounds to 1
     const Exponential e = exponential(-z - z);
@@ -216,16 +211,16 @@ HOST_DEVICE float tanh(float x) {
     return bits_as<float>(magnitude_bits(y) | (bits_as<int32_t>(x) & INT32_MIN));
 }
 
-// 1 / (1 + exp(-x)). What 1 + power rounds away is added back.
+// 1 / (1 + exp(-x)) = 2^-n / (2^-n + 1 + rest). What the first sum rounds away is added back.
 HOST_DEVICE float sigmoid(Ordinary x) {
     const Exponential e = exponential(-x.value);
-    const float power = e.power(), sum = power + 1.0f, lost = 1.0f - (sum - power);
-    return 1.0f / ((power * e.rest + lost) + sum);
+    const float power = power_of_two(-e.n), sum = power + 1.0f, lost = power - (sum - 1.0f);
+    return power / ((e.rest + lost) + sum);
 }
 
-// 2^n in two factors, as in exp, and inverted: 1 / (1 + 2^n (1 + rest)) = 2^-n / (2^-n + 1 + rest).
+// 2^-n in two factors, as in exp.
 HOST_DEVICE float sigmoid(float x) {
-    float z = x < -104.0f ? -104.0f : x;  // of which it is 0
+    float z = x < -104.0f ? -104.0f : x;  // of which it rounds to 0
     z = z > LARGEST_EXPONENT ? LARGEST_EXPONENT : z;
     const Exponential e = exponential(-z);
     const int32_t half = e.n >> 1;
@@ -270,7 +265,7 @@ HOST_DEVICE float erf(float x) {
     return bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
 }
 
-// exp(-x^2) is as exact as it has to be only if x^2 is not rounded, and the polynomial too is for doubles.
+// In float, the rounding of x^2 and of the polynomial would be 4 ULP: both are doubles.
 HOST_DEVICE float erfc(float x) {
     const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.1f ? 10.1f : size;  // erfc(10.1) rounds to 0
     const double square = double(z) * double(z);
