@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "allocator.h"
@@ -159,6 +160,45 @@ void cpu_release(void* data, int64_t nbytes) noexcept {
 
 int64_t cpu_memory_reserved() { return reserved_bytes + counted(SMALL_BYTES); }
 
+// ---- Small blocks, cut from slabs -------------------------------------------------------------------------------
+
+// ctypes passes a Python int below 2^31 to C as it is, while any other address costs it a call and an object. So slabs lie
+// there as long as the system has room there; before the first address above, Python is told to convert from now on.
+enum { SLAB = 1 << 20, BLOCKS_AT_ONCE = 64 };
+static FreeBlock* spare_blocks;  // under the lock: those that threads had too many of
+static char *slab, *slab_end;    // under the lock: what is not cut yet
+static std::atomic<bool> some_are_high, python_knows;
+static std::atomic<Notice*> tell_python;
+
+static char* new_slab() {
+#ifdef MAP_32BIT
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT;
+    void* low = some_are_high ? MAP_FAILED : mmap(nullptr, SLAB, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (low != MAP_FAILED) return static_cast<char*>(low);
+#endif
+    some_are_high = true;
+    void* high = nullptr;
+    return posix_memalign(&high, ALIGNMENT, SLAB) ? nullptr : static_cast<char*>(high);
+}
+
+// Under the lock. Null where there is no memory.
+static FreeBlock* next_block() {
+    if (FreeBlock* block = spare_blocks) {
+        spare_blocks = block->next;
+        return block;
+    }
+    if (slab == slab_end && (slab = slab_end = new_slab())) slab_end += SLAB;
+    if (!slab) return nullptr;
+    slab += SMALL_BLOCK;
+    return reinterpret_cast<FreeBlock*>(slab - SMALL_BLOCK);
+}
+
+static void put_spare(FreeBlock* block) noexcept {
+    Locked locked;
+    block->next = spare_blocks;
+    spare_blocks = block;
+}
+
 // ---- What a thread has for itself -------------------------------------------------------------------------------
 
 // On the heap, in a list of all, because a child after fork loses the stacks of its parent's other threads, but not what
@@ -183,7 +223,7 @@ static void end_thread(void* pointer) {
     }
     while (FreeBlock* block = memory->blocks) {
         memory->blocks = block->next;
-        free(block);
+        put_spare(block);
     }
     delete memory;
 }
@@ -208,22 +248,50 @@ __attribute__((noinline)) static ThreadMemory& begin_thread() {
 ThreadMemory& thread_memory() noexcept { return own_memory ? *own_memory : begin_thread(); }
 
 void* ThreadMemory::take(size_t nbytes) noexcept {
-    if (blocks) {
-        FreeBlock* block = blocks;
-        blocks = block->next;
-        block_count--;
-        return block;
+    if (!blocks) return take_new(nbytes);
+    FreeBlock* block = blocks;
+    blocks = block->next;
+    block_count--;
+    return block;
+}
+
+__attribute__((noinline)) void* ThreadMemory::take_new(size_t nbytes) noexcept {
+    if (!CACHED) {
+        void* block = nullptr;
+        return posix_memalign(&block, ALIGNMENT, nbytes) ? nullptr : block;
     }
-    void* block = nullptr;
-    return posix_memalign(&block, ALIGNMENT, CACHED ? size_t(SMALL_BLOCK) : nbytes) ? nullptr : block;
+    FreeBlock* block = nullptr;
+    {
+        Locked locked;
+        block = next_block();
+        while (block_count < BLOCKS_AT_ONCE) {
+            FreeBlock* another = next_block();
+            if (!another) break;
+            put(another);
+        }
+    }
+    if (some_are_high && !python_knows && tell_python) {
+        tell_python.load()();
+        python_knows = true;  // only now: until then other threads tell it, too, before they go on
+    }
+    return block;
 }
 
 void ThreadMemory::put(void* data) noexcept {
-    if (!CACHED || block_count == MOST_BLOCKS) return free(data);
+    if (!CACHED) return free(data);
     FreeBlock* block = static_cast<FreeBlock*>(data);
+    if (block_count == MOST_BLOCKS) return put_spare(block);
     block->next = blocks;
     blocks = block;
     block_count++;
+}
+
+int32_t keep_addresses_low(Notice* otherwise) {
+    if (!CACHED) return 0;
+    ThreadMemory& memory = thread_memory();
+    if (void* first = memory.take(SMALL_BLOCK)) memory.put(first);  // it lies where the others will
+    tell_python = otherwise;
+    return !some_are_high;
 }
 
 void ThreadMemory::count(Count kind, int64_t change) noexcept {
