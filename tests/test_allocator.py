@@ -117,7 +117,25 @@ print(was_low, any(y._ptr >= 2**31 for y in made), _C.lib.add_tensor.argtypes is
 """
 
 
-@pytest.mark.skipif(not hasattr(mmap, "MAP_ANONYMOUS") or sys.platform != "linux", reason="asks Linux for low memory")
+def low_bytes():
+    """How much of the process's memory lies below 2^31."""
+    spans = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines()]
+    return sum(int(end, 16) - int(start, 16) for start, end in spans if int(end, 16) <= 2**31)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux where memory is")
+def test_emptying_gives_back_the_memory_of_many_tensors_descriptions():
+    norch.empty_cache()
+    before = low_bytes()
+    tensors = [norch.ones(1) for _ in range(20_000)]
+    is_low = tensors[0]._ptr < 2**31  # not where the processor or a sanitizer has no such memory
+    assert low_bytes() - before >= is_low * 20_000 * 256
+    del tensors
+    norch.empty_cache()
+    assert low_bytes() - before <= 3 * MEGABYTE  # what the blocks lie in that this thread keeps
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for low memory")
 def test_tensors_work_where_no_low_memory_is_left():
     run = subprocess.run(
         [sys.executable, "-c", IN_A_FULL_PROCESS], capture_output=True, text=True, cwd=Path(norch.__file__).parents[1]
