@@ -16,7 +16,7 @@ from .. import operation as _tensor  # the module: its Tensor is not defined yet
 from .mode import mode, no_grad
 
 _clock = _C.write_clock
-_next_age = count(1).__next__
+next_age = count(1).__next__
 _new = object.__new__
 
 
@@ -127,6 +127,14 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def save(self, result: Any) -> None:
+        """Keep the result's values, and let go of the operands, as the class says."""
+        if self.saves_output:
+            self._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            self._output_stamp = self.stamp
+        if not self.keeps_input:
+            self.input = None
 
     # ---- Operations of one's own
 
@@ -253,15 +261,11 @@ def held(target: Any) -> Any:
 def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`."""
     node.edges = edges
-    node.age = _next_age()
+    node.age = next_age()
     node.stamp = _clock.value
     node.hooks, node.holders = None, 1
     if node._saves:
-        if node.saves_output:
-            node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-            node._output_stamp = node.stamp
-        if not node.keeps_input:
-            node.input = None
+        node.save(result)
     result._edge = node
     return result
 

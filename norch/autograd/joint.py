@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 from .. import operation as _tensor
 from .._C import lib, raise_error
-from .function import Function, _next_age, record
+from .function import Function, next_age, record
 from .mode import mode
 
 
@@ -42,7 +42,7 @@ class Joint(Function):
 
     def __init__(self, edges: Sequence[Any]) -> None:
         self.edges = edges
-        self.age = _next_age()
+        self.age = next_age()
 
 
 # ---- Cutting --------------------------------------------------------------------------------------------------------
