@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 from weakref import ref
 
-from . import _C
 from ._C import lib, number, raise_error, write_clock
 from .autograd.function import edge, held, next_age, node, record, rerecord
 from .autograd.mode import mode, silent

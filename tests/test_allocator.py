@@ -1,6 +1,5 @@
 """The cache of freed memory: what it keeps, how it is bounded, and that the counters stay right."""
 
-import mmap
 import subprocess
 import sys
 import threading

@@ -6,7 +6,6 @@ import functools
 import threading
 from typing import Any, Callable
 
-
 silent: set[int] = set()  # the threads that record nothing: to see that there are none is quicker than to ask `mode`
 
 
