@@ -37,6 +37,25 @@ ORDINARY(cos, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
+// Whether the formula of a row is so long that a loop in blocks pays: all that are computed in floats, but for these.
+template <class Row>
+struct IsLong : std::true_type {};
+#define BRIEF(name)     \
+    struct name##_row;  \
+    template <>         \
+    struct IsLong<name##_row> : std::false_type {};
+BRIEF(sqrt)
+BRIEF(rsqrt)
+BRIEF(reciprocal)
+BRIEF(div)
+BRIEF(relu_backward)
+BRIEF(sigmoid_backward)
+BRIEF(tanh_backward)
+BRIEF(leaky_relu)
+BRIEF(leaky_relu_slope)
+BRIEF(share)
+#undef BRIEF
+
 // An operand in blocks of SIZE elements that lie side by side: where it is, or a copy where it repeats or ends.
 template <class T>
 struct Blocks {
@@ -147,7 +166,7 @@ template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if constexpr (RULE == REAL)
+        if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
         else
             walk<2>({&x, &out}, 1, unary_loop<Row, T>);
@@ -158,7 +177,7 @@ template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     for_rule<RULE>(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if constexpr (RULE == REAL)
+        if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
         else
             walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
