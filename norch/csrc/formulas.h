@@ -168,25 +168,24 @@ const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi in parts reduce
 
 // sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or -sin(r)
 // of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 - 1.5...), which keeps
-// the most digits, and never exceeds 1. At 0, p is 0 or a little more, which leaves r and its sign as they are.
+// the most digits, and never exceeds 1. At 0, p is so small that it leaves r as it is.
 HOST_DEVICE float sine_of_turned(float x, float turn) {
     const float shifted = (x * 0.318309886f + turn) + ROUNDING, n = (shifted - ROUNDING) - turn;
 #if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
-    // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded.
+    // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded. Without one, doubles.
     const float r = fmaf(-n, 1.07806059e-14f, fmaf(-n, 1.50995788e-7f, fmaf(-n, 3.14159250f, x)));
 #else
-    const float r = float((double(x) - n * PI_HIGH) - n * PI_LOW);
+    const double r = (double(x) - n * PI_HIGH) - n * PI_LOW;
 #endif
-    const float s = r * r - 1.52734709f;
-    float p = 2.5877896e-6f;
-    p = p * s - 1.82198506e-4f;
+    const auto s = r * r - 1.52734709f;
+    auto p = s * 2.5877896e-6f - 1.82198506e-4f;
     p = p * s + 7.46186823e-3f;
     p = p * s - 1.42560825e-1f;
     p = p * s - 2.35810086e-1f;
-    return bits_as<float>(bits_as<uint32_t>(p * r + r) ^ (bits_as<uint32_t>(shifted) << 31));
+    return bits_as<float>(bits_as<uint32_t>(float(p * r + r)) ^ (bits_as<uint32_t>(shifted) << 31));
 }
 
-HOST_DEVICE float sin(Ordinary x) { return sine_of_turned(x.value, 0.0f); }
+HOST_DEVICE float sin(Ordinary x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0.0f); }  // sin(-0) is -0
 HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 0.5f); }
 HOST_DEVICE float sin(float x) { return is_within(x, LARGEST_ANGLE) ? sin(Ordinary(x)) : ::sinf(x); }
 HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordinary(x)) : ::cosf(x); }
