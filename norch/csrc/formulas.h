@@ -1,4 +1,5 @@
-// exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, erfc and pow of a float, at most 2 ULP from the true value (tests/test_formulas.py).
+// exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, erfc and pow of a float, at most 2 ULP from the true value
+// (tests/test_formulas.py).
 //
 // None of them branches: conditions only select between values, so that g++ turns a loop over them into vectors. (That is
 // also why conditions are joined by & and |: && and || would be branches.) The same code runs on the CPU and on CUDA.
@@ -168,7 +169,7 @@ const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi in parts reduce
 
 // sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or -sin(r)
 // of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 - 1.5...), which keeps
-// the most digits, and never exceeds 1. At 0, p is so small that it leaves r as it is.
+// the most digits, and never exceeds 1. At 0, p is so small that it leaves r as it is; but for the sign of -0.
 HOST_DEVICE float sine_of_turned(float x, float turn) {
     const float shifted = (x * 0.318309886f + turn) + ROUNDING, n = (shifted - ROUNDING) - turn;
 #if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
@@ -185,7 +186,7 @@ HOST_DEVICE float sine_of_turned(float x, float turn) {
     return bits_as<float>(bits_as<uint32_t>(float(p * r + r)) ^ (bits_as<uint32_t>(shifted) << 31));
 }
 
-HOST_DEVICE float sin(Ordinary x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0.0f); }  // sin(-0) is -0
+HOST_DEVICE float sin(Ordinary x) { return x.value == 0.0f ? x.value : sine_of_turned(x.value, 0.0f); }
 HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 0.5f); }
 HOST_DEVICE float sin(float x) { return is_within(x, LARGEST_ANGLE) ? sin(Ordinary(x)) : ::sinf(x); }
 HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordinary(x)) : ::cosf(x); }
