@@ -205,6 +205,7 @@ bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/small.py
 
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:
