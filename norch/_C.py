@@ -76,6 +76,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "let_stream_wait": (STATUS, [c_int32, c_uint64]),
     "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
+    "list_rules": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
     "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),
     "number_tensor": (TENSOR, [c_double, c_int64, c_int32]),
@@ -178,6 +179,14 @@ def operations() -> dict[str, list[str]]:
     names.restype = c_char_p
     kinds = ("unary", "binary", "ternary", "derivative", "loss")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
+
+
+def rules() -> dict[str, str]:
+    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops.h."""
+    listed = _library.list_rules
+    listed.restype = c_char_p
+    named = zip((1, 2), operations().values())
+    return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
 for _arity, _names in zip((1, 2, 3, 2, 2), operations().values()):
