@@ -344,7 +344,8 @@ def fail_allocation(countdown: int) -> None:
 def device_number(device: Any) -> int:
     """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2. Raises for names it does not know."""
     if not isinstance(device, str):
-        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}')
+        sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
+        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}{sizes}')
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')

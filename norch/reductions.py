@@ -40,7 +40,7 @@ class Reductions:
         """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length.
 
         Of all elements, of shape [1]; or over `dim`, one or several, which go away, or have size 1 with `keepdim`.
-        Raises IndexError for a dim out of range.
+        Raises IndexError for a dim out of range. With `dtype` the elements are converted first.
 
         >>> x = norch.tensor([[1, 2], [3, 4]])
         >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
@@ -49,24 +49,31 @@ class Reductions:
         x = self if dtype is None else self.to(dtype)
         return _reduce("sum", x, _axes("sum", dim, axis), keepdim, f.SumBackward)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
         """The mean; NaN over no elements. Shapes and errors as for `sum`; raises RuntimeError for integers.
+
+        With `dtype` the elements are converted first.
 
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
+        if dtype is not None:
+            return self.to(dtype).mean(dim, keepdim, axis=axis)
         if not self.is_floating_point():
             raise RuntimeError(f"mean: expected a floating dtype, got {self.dtype}")
         total = self.sum(dim, keepdim, axis=axis)
         return total / (int(self.numel) / int(total.numel) if total.numel else 1.0)
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
         """The product; integers and bools multiply to int64. Shapes and errors as for `sum`.
+
+        With `dtype` the elements are converted first.
 
         >>> norch.tensor([2, 3, 4]).prod()
         tensor([24])
         """
-        return _reduce("prod", self, _axes("prod", dim, axis), keepdim, f.ProdBackward)
+        x = self if dtype is None else self.to(dtype)
+        return _reduce("prod", x, _axes("prod", dim, axis), keepdim, f.ProdBackward)
 
     def var(
         self: Any,

@@ -126,7 +126,8 @@ REFERENCE = re.compile(r"(?:\b[Ss]ee|\b[Aa]s(?: for)?|same as) `(functional\.|no
 OTHER = """
 norch.ShapeError norch.enable_grad norch.is_grad_enabled norch.no_grad norch.set_grad_enabled norch.Drawing
 norch.draw_graph norch.explain norch.set_printoptions norch.Generator norch.get_rng_state norch.initial_seed
-norch.manual_seed norch.seed norch.set_rng_state norch.empty_cache norch.memory_allocated norch.memory_reserved
+norch.device norch.manual_seed norch.seed norch.set_rng_state norch.empty_cache norch.memory_allocated
+norch.memory_reserved
 norch.can_cast norch.finfo norch.get_default_dtype norch.iinfo norch.promote_types norch.result_type norch.load
 norch.save norch.Storage norch.CTensor norch.get_num_threads norch.set_num_threads norch.Size norch.dtype norch.layout
 nn.Module nn.ModuleDict nn.ModuleList nn.Sequential nn.ParameterDict nn.ParameterList nn.summary F.Tensor
