@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 from weakref import ref
 
-from . import _C
-from ._C import lib, number, raise_error
-from .autograd.function import edge, node, record
-from .autograd.mode import mode
+from ._C import lib, number, raise_error, write_clock
+from .autograd.function import edge, held, next_age, node, record, rerecord
+from .autograd.mode import mode, silent
 from .examples import documentation
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
@@ -26,7 +25,7 @@ def wrap(ptr: int) -> Any:
     """The Tensor that owns a C tensor."""
     result = _new(Tensor)
     result._ptr = ptr
-    result._edge = result.grad = None
+    result._edge = None
     return result
 
 
@@ -70,7 +69,7 @@ def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Calla
 
     def method(self: Any) -> Any:
         result = wrap(function(self._ptr) or raise_error())
-        if backward is not None and self._edge is not None and mode.enabled:
+        if backward is not None and self._edge is not None and (not silent or mode.enabled):
             record(result, node(backward, (self,)), (self._edge,))
         return result
 
@@ -84,6 +83,7 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`."""
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
+    saves = backward is not None and backward._saves
 
     def forward(self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
@@ -93,14 +93,18 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
             if b is NotImplemented:
                 return NotImplemented
             other = b if isinstance(b, Tensor) else other  # an array; a number stays a number
-        result = _new(Tensor)  # wrap() and node() written out: each call less is a twentieth of x + y
+        result = _new(Tensor)  # wrap(), node() and record() written out: each call less is a thirtieth of x + y
         result._ptr = function(self._ptr, b._ptr) or raise_error()
-        result._edge = result.grad = None
         x, y = self._edge, b._edge
-        if (x or y) and backward is not None and mode.enabled:
+        if (x or y) and backward is not None and (not silent or mode.enabled):
             made = _new(backward)
-            made.input = self, other
-            record(result, made, (x, y))
+            made.input, made.edges, made.age, made.stamp = (self, other), (x, y), next_age(), write_clock.value
+            made.hooks, made.holders = None, 1
+            if saves:
+                made.save(result)
+            result._edge = made
+        else:
+            result._edge = None
         return result
 
     def reflected(self: Any, other: Any) -> Any:
@@ -156,7 +160,7 @@ def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` where an input requires gradients."""
     edges = [edge(x) for x in inputs]
-    if mode.enabled and any(edges):
+    if any(edges) and (not silent or mode.enabled):
         return record(result, backward(*inputs, *parameters), edges)
     return result
 
@@ -167,7 +171,7 @@ def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
     edge, root = base._edge, base._base
     # a leaf is the base of its views, though it may be a view itself: writing through them must find it
     result._base = root = base if root is None or (edge is not None and edge.age == 0) else root
-    if edge is not None and mode.enabled:
+    if edge is not None and (not silent or mode.enabled):
         record(result, backward(base, *parameters), (edge,))
         if not root._edge.age == 0:
             root._views = root._views or []
@@ -194,7 +198,7 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
             node.edges = edges
             node.input = (_kept(x, edges[0]) if node.reads_x() else None, *node.input[1:])
             _check_aliases(x)
-    stamp = _C.write_clock.value
+    stamp = write_clock.value
     if kernel() != 0:
         raise_error()
     if node is not None:
@@ -223,7 +227,7 @@ def _check_aliases(x: Any) -> None:
 def _kept(x: Any, target: Any) -> Any:
     """A copy of what is about to be overwritten, at x's place in the graph."""
     copy = wrap(lib.clone_tensor(x._ptr) or raise_error())
-    copy._edge = target
+    copy._edge = held(target)
     return copy
 
 
@@ -231,10 +235,10 @@ def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
     """Give x, whose memory was written into at `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
     target = base._edge
-    record(x, node, edges)
+    rerecord(x, node, edges)
     node.stamp = stamp
     if base is not x:  # the new values of the view, written into the base
-        record(base, _view_functions().CopySlicesBackward(base, x, geometry(x)), (target, node))
+        rerecord(base, _view_functions().CopySlicesBackward(base, x, geometry(x)), (target, node))
         follow_base(x)
     views = base._views or []
     base._views = [view for view in views if view() is not None]
@@ -258,7 +262,7 @@ def follow_base(x: Any) -> None:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
     base = x._base
     parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
-    record(x, _view_functions().AsStridedBackward(base, *parameters), (base._edge,))
+    rerecord(x, _view_functions().AsStridedBackward(base, *parameters), (base._edge,))
 
 
 def _view_functions() -> Any:

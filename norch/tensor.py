@@ -15,7 +15,7 @@ from . import _C, formatting, indexing, operation
 from ._C import CTensor, lib, number, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
-from .autograd.function import AccumulateGrad, HookHandle
+from .autograd.function import AccumulateGrad, HookHandle, held
 from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import no_grad
 from .composed import Composed
@@ -52,7 +52,6 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     # Every tensor has these (operation.wrap); what only some have has its default here.
     _ptr: int  # the address of the C tensor, which this object owns
     _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
-    grad: Any
     _base: Any = None  # of a view: the tensor that it is a view of
     _shape: Any = None
     _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
@@ -62,13 +61,15 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
         self._ptr = address_of(data, float32, device)
-        self._edge = self.grad = None
+        self._edge = None
         if requires_grad:
             self.requires_grad = True
 
     def __del__(self, free: Any = lib.free_tensor) -> None:
         try:
             free(self._ptr)
+            if self._edge is not None:
+                self._edge.holders -= 1
         except AttributeError:  # it was never made
             pass
 
@@ -212,6 +213,36 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         (True, False)
         """
         return self._edge is None or self._edge.age == 0
+
+    @property
+    def grad(self) -> Any:
+        """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
+
+        It adds up until it is set to None. What it is set to must be a tensor of this shape, dtype and device: raises
+        TypeError or RuntimeError for others.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (3 * x).sum().backward()
+        >>> x.grad
+        tensor([3., 3.])
+        """
+        node = self._edge or self._leaf
+        return None if node is None else node.grad
+
+    @grad.setter
+    def grad(self, gradient: Any) -> None:
+        node = self._edge or self._leaf
+        if gradient is not None:
+            check_tensor(gradient, "grad")
+            if not lib.same_kind(gradient._ptr, self._ptr):
+                raise RuntimeError(
+                    f"grad: expected a tensor of shape {list(self.shape)}, {self.dtype} on {self.device}, got "
+                    f"{list(gradient.shape)}, {gradient.dtype} on {gradient.device}"
+                )
+            if node is None:
+                node = self._leaf = AccumulateGrad(self)
+        if node is not None:
+            node.grad = gradient
 
     def retain_grad(self) -> None:
         """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
@@ -687,7 +718,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
         copy = memo[id(self)] = operation._new(type(self))
         copy._ptr = lib.clone_tensor(self._ptr) or raise_error()
-        copy._edge = copy.grad = None
+        copy._edge = None
         copy.requires_grad = self.requires_grad
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
@@ -695,6 +726,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def __copy__(self) -> Tensor:
         copy = operation._new(type(self))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
+        held(copy._edge)
         copy._ptr = lib.alias_tensor(self._ptr) or raise_error()
         return copy
 

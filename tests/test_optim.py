@@ -7,6 +7,7 @@ import pytest
 
 import norch
 from norch import _C, nn, optim
+from norch.autograd.function import AccumulateGrad
 
 
 def follow(steps, gradients=None, start=1.0, **options):
@@ -274,7 +275,8 @@ def step_of(parameter, gradient):
     """A step with a gradient as it comes, past the checks of `.grad`."""
     optimizer = optim.SGD([nn.Parameter([1.0])])
     optimizer.param_groups[0]["params"] = [parameter]
-    parameter.__dict__["grad"] = gradient
+    parameter._leaf = AccumulateGrad(parameter)
+    parameter._leaf.grad = gradient
     optimizer.step()
 
 

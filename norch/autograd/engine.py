@@ -14,7 +14,7 @@ from typing import Any, Iterable
 from .. import operation as _tensor
 from .._C import lib, raise_error
 from .function import FREED, Function
-from .mode import mode
+from .mode import mode, switch
 
 
 def walk(
@@ -34,7 +34,8 @@ def walk(
     waiting: list[tuple[int, Function]] = []  # the nodes among them, a heap: the youngest comes first
     leaves: list[Function] = []  # the others, which come last
     found: dict[Any, Any] = {}
-    before, mode.enabled = mode.enabled, create_graph
+    before = mode.enabled
+    switch(create_graph)
     try:
         _send(starts, arrived, waiting, leaves)
         while waiting or leaves:
@@ -45,9 +46,8 @@ def walk(
             if node.hooks:
                 gradient = _through_hooks(node.hooks, gradient)
             if wanted is None:
-                tensor = node.result()
-                if tensor is not None and tensor._edge is node:
-                    _accumulate(tensor, gradient, given)
+                if node.holders > 0:
+                    _accumulate(node, gradient, given)
             elif node in wanted:
                 found[node] = gradient
             if node.edges:  # a leaf has none
@@ -55,7 +55,7 @@ def walk(
                 if not retain_graph:
                     node.release()
     finally:
-        mode.enabled = before
+        switch(before)
     return found
 
 
@@ -100,20 +100,23 @@ def _through_hooks(hooks: Any, gradient: Any) -> Any:
     return replaced
 
 
-def _accumulate(tensor: Any, gradient: Any, given: set[int]) -> None:
-    """tensor.grad += gradient, in memory that no other tensor shares."""
+def _accumulate(node: Any, gradient: Any, given: set[int]) -> None:
+    """node.grad += gradient, in memory that no other tensor shares."""
+    tensor = gradient if node.age else node.leaf()
+    if tensor is None:  # a leaf that nobody has any more
+        return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
     if fit < 0:
         raise RuntimeError(
             f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
             f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
         )
-    if tensor.grad is not None:
-        gradient = tensor.grad + gradient
+    if node.grad is not None:
+        gradient = node.grad + gradient
     elif fit == 0 or id(gradient) in given:
         gradient = gradient.clone()
     given.add(id(gradient))
-    tensor.grad = gradient
+    node.grad = gradient
 
 
 # ---- The public functions ---------------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ def backward(
     found = walk(starts, given, retain, create_graph, {x._edge for x in inputs})
     for x in inputs:
         if x._edge in found:
-            _accumulate(x, found[x._edge], given)
+            _accumulate(x._edge, found[x._edge], given)
 
 
 def grad(

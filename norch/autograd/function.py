@@ -16,7 +16,7 @@ from .. import operation as _tensor  # the module: its Tensor is not defined yet
 from .mode import mode, no_grad
 
 _clock = _C.write_clock
-_next_age = count(1).__next__
+next_age = count(1).__next__
 _new = object.__new__
 
 
@@ -56,11 +56,12 @@ class Function:
     age = 0  # grows from node to node: a node is younger than all it depends on; 0 at the leaves
     stamp = 0  # the write clock when the operation ran
     hooks: Any = None
+    grad: Any = None  # what has arrived so far: the `.grad` of the result
+    holders = 1  # how many tensors have this as their `_edge`: where none is left, nobody can ask for `grad`
     _saves = False  # whether there is anything to do about values when the operation is recorded
     _output: Any = None
     _output_stamp = 0
     _saved: Any = ()
-    result: Any = None  # a weak reference to the result: held by whoever uses it, not by the graph
 
     def __init__(self, *input: Any) -> None:
         self.input = input
@@ -98,7 +99,7 @@ class Function:
         result = self._unchanged(self._output, self._output_stamp)
         if mode.enabled:
             result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-            result._edge = self
+            result._edge = held(self)
         return result
 
     def _unchanged(self, operand: Any, stamp: int) -> Any:
@@ -126,6 +127,14 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
+
+    def save(self, result: Any) -> None:
+        """Keep the result's values, and let go of the operands, as the class says."""
+        if self.saves_output:
+            self._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            self._output_stamp = self.stamp
+        if not self.keeps_input:
+            self.input = None
 
     # ---- Operations of one's own
 
@@ -226,8 +235,8 @@ class AccumulateGrad(Function):
     """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
 
     def __init__(self, leaf: Any) -> None:
-        self.hooks, self.edges, self.age = None, (), 0  # older than every operation
-        self.result = ref(leaf)
+        self.hooks, self.edges, self.age, self.grad = None, (), 0, None  # older than every operation
+        self.leaf = ref(leaf)
 
 
 def node(kind: Any, input: Sequence[Any]) -> Any:
@@ -242,18 +251,27 @@ def edge(x: Any) -> Any:
     return x._edge if isinstance(x, _tensor.Tensor) else None
 
 
+def held(target: Any) -> Any:
+    """An edge, for one more tensor to have as its own; None as it is."""
+    if target is not None:
+        target.holders += 1
+    return target
+
+
 def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`."""
     node.edges = edges
-    node.age = _next_age()
+    node.age = next_age()
     node.stamp = _clock.value
-    node.result = ref(result)
-    node.hooks = None
+    node.hooks, node.holders = None, 1
     if node._saves:
-        if node.saves_output:
-            node._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-            node._output_stamp = node.stamp
-        if not node.keeps_input:
-            node.input = None
+        node.save(result)
     result._edge = node
     return result
+
+
+def rerecord(x: Any, node: Function, edges: Sequence[Any]) -> Any:
+    """`record` for a tensor that may have a grad_fn already, which it leaves behind."""
+    if x._edge is not None:
+        x._edge.holders -= 1
+    return record(x, node, edges)

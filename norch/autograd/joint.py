@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 from .. import operation as _tensor
 from .._C import lib, raise_error
-from .function import Function, _next_age, record
+from .function import Function, next_age, record
 from .mode import mode
 
 
@@ -38,11 +38,11 @@ class Part(Function):
 class Joint(Function):
     """The node behind several Parts, whose `backward` takes their Pieces. It is older than they are, so it waits."""
 
-    result = staticmethod(lambda: None)
+    holders = 0  # no tensor is the result of this
 
     def __init__(self, edges: Sequence[Any]) -> None:
         self.edges = edges
-        self.age = _next_age()
+        self.age = next_age()
 
 
 # ---- Cutting --------------------------------------------------------------------------------------------------------

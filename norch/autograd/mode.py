@@ -6,12 +6,23 @@ import functools
 import threading
 from typing import Any, Callable
 
+silent: set[int] = set()  # the threads that record nothing: to see that there are none is quicker than to ask `mode`
+
 
 class _Mode(threading.local):
-    enabled = True  # in every thread until it says otherwise
+    enabled = True  # in every thread until it is switched off there
 
 
 mode = _Mode()
+
+
+def switch(on: bool, thread: Callable[[], int] = threading.get_ident) -> None:
+    """Turn recording on or off in this thread."""
+    mode.enabled = on
+    if on:
+        silent.discard(thread())
+    else:
+        silent.add(thread())
 
 
 def is_grad_enabled() -> bool:
@@ -34,11 +45,11 @@ class _Context:
 
     def __enter__(self) -> Any:
         self._before.append(mode.enabled)
-        mode.enabled = self.enabled
+        switch(self.enabled)
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        mode.enabled = self._before.pop()
+        switch(self._before.pop())
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return _decorated(function, lambda: _Context(self.enabled))
@@ -84,14 +95,15 @@ class set_grad_enabled(_Context):
     def __init__(self, enabled: bool) -> None:
         super().__init__(bool(enabled))
         self._outer = mode.enabled
-        mode.enabled = self.enabled  # at once: it may be used as a plain call
+        switch(self.enabled)  # at once: it may be used as a plain call
 
     def __enter__(self) -> Any:
-        mode.enabled, self._outer = self._outer, self.enabled
+        switch(self._outer)
+        self._outer = self.enabled
         return super().__enter__()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        mode.enabled = self._outer  # a decorator changes nothing until the function runs
+        switch(self._outer)  # a decorator changes nothing until the function runs
         return super().__call__(function)
 
 

@@ -10,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "allocator.h"
@@ -103,7 +104,10 @@ static bool put(void* data, int index, int64_t bytes) {
     return true;
 }
 
+static void return_slabs();
+
 void empty_cache() {
+    return_slabs();
     for (int index = 0; index < int(sizeof free_blocks / sizeof *free_blocks); index++) {
         FreeBlock* block = nullptr;
         {
@@ -159,6 +163,70 @@ void cpu_release(void* data, int64_t nbytes) noexcept {
 
 int64_t cpu_memory_reserved() { return reserved_bytes + counted(SMALL_BYTES); }
 
+// ---- Small blocks in low memory ---------------------------------------------------------------------------------
+
+// ctypes passes a Python int below 2^31 to C as it is, while any other address costs it a call and an object. So blocks are
+// cut from slabs down there as long as the system has room; before the first one above, Python is told to convert.
+enum : int64_t { LOW = int64_t(1) << 31, SLAB = 1 << 20, SLAB_BLOCKS = SLAB / SMALL_BLOCK, BLOCKS_AT_ONCE = 64 };
+static FreeBlock* spare_blocks;  // under the lock: low ones that threads had too many of
+static char *slab, *slab_end;    // under the lock: what is not cut yet
+static std::atomic<bool> low_is_full, python_knows;
+static std::atomic<Notice*> tell_python;
+
+static int64_t slab_of(const FreeBlock* block) { return reinterpret_cast<int64_t>(block) / SLAB; }
+static bool is_low(const FreeBlock* block) { return slab_of(block) < LOW / SLAB; }
+
+// A slab at a multiple of its size, or null.
+static char* new_slab() {
+#ifdef MAP_32BIT
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT;
+    void* memory = low_is_full ? MAP_FAILED : mmap(nullptr, 2 * SLAB, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory != MAP_FAILED) {
+        char *begin = static_cast<char*>(memory),
+             *start = begin + (SLAB - reinterpret_cast<int64_t>(begin) % SLAB) % SLAB;
+        if (start > begin) munmap(begin, size_t(start - begin));
+        munmap(start + SLAB, size_t(begin + SLAB - start));
+        return start;
+    }
+#endif
+    low_is_full = true;
+    return nullptr;
+}
+
+// Under the lock. Null where there is no more room down there.
+static FreeBlock* low_block() {
+    if (FreeBlock* block = spare_blocks) {
+        spare_blocks = block->next;
+        return block;
+    }
+    if (slab == slab_end && (slab = slab_end = new_slab())) slab_end += SLAB;
+    if (!slab) return nullptr;
+    slab += SMALL_BLOCK;
+    return reinterpret_cast<FreeBlock*>(slab - SMALL_BLOCK);
+}
+
+static void give_back(FreeBlock* block) noexcept {
+    if (!CACHED || !is_low(block)) return free(block);
+    Locked locked;
+    block->next = spare_blocks;
+    spare_blocks = block;
+}
+
+// Gives the slabs back to the system of which no thread has a block.
+static void return_slabs() {
+    Locked locked;
+    static int64_t spare_in[LOW / SLAB];
+    for (int64_t& count : spare_in) count = 0;
+    for (FreeBlock* block = spare_blocks; block; block = block->next) spare_in[slab_of(block)]++;
+    for (FreeBlock** link = &spare_blocks; *link;)
+        if (spare_in[slab_of(*link)] == SLAB_BLOCKS)
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    for (int64_t i = 0; i < LOW / SLAB; i++)
+        if (spare_in[i] == SLAB_BLOCKS) munmap(reinterpret_cast<void*>(i * SLAB), SLAB);
+}
+
 // ---- What a thread has for itself -------------------------------------------------------------------------------
 
 // On the heap, in a list of all, because a child after fork loses the stacks of its parent's other threads, but not what
@@ -183,7 +251,7 @@ static void end_thread(void* pointer) {
     }
     while (FreeBlock* block = memory->blocks) {
         memory->blocks = block->next;
-        free(block);
+        give_back(block);
     }
     delete memory;
 }
@@ -208,22 +276,47 @@ __attribute__((noinline)) static ThreadMemory& begin_thread() {
 ThreadMemory& thread_memory() noexcept { return own_memory ? *own_memory : begin_thread(); }
 
 void* ThreadMemory::take(size_t nbytes) noexcept {
-    if (blocks) {
-        FreeBlock* block = blocks;
-        blocks = block->next;
-        block_count--;
-        return block;
-    }
+    if (!blocks) return take_new(nbytes);
+    FreeBlock* block = blocks;
+    blocks = block->next;
+    block_count--;
+    return block;
+}
+
+__attribute__((noinline)) void* ThreadMemory::take_new(size_t nbytes) noexcept {
     void* block = nullptr;
+    if (CACHED) {
+        Locked locked;
+        block = low_block();
+        while (block && block_count < BLOCKS_AT_ONCE) {
+            FreeBlock* another = low_block();
+            if (!another) break;
+            put(another);
+        }
+    }
+    if (block) return block;
+    if (low_is_full && !python_knows && tell_python) {
+        tell_python.load()();
+        python_knows = true;  // only now: until then other threads tell it, too, before they go on
+    }
     return posix_memalign(&block, ALIGNMENT, CACHED ? size_t(SMALL_BLOCK) : nbytes) ? nullptr : block;
 }
 
 void ThreadMemory::put(void* data) noexcept {
-    if (!CACHED || block_count == MOST_BLOCKS) return free(data);
     FreeBlock* block = static_cast<FreeBlock*>(data);
+    if (!CACHED || block_count == MOST_BLOCKS) return give_back(block);
     block->next = blocks;
     blocks = block;
     block_count++;
+}
+
+int32_t keep_addresses_low(Notice* otherwise) {
+    ThreadMemory& memory = thread_memory();
+    FreeBlock* first = static_cast<FreeBlock*>(memory.take(SMALL_BLOCK));  // it lies where the others will
+    const bool low = CACHED && first && is_low(first);
+    if (first) memory.put(first);
+    tell_python = otherwise;
+    return low;
 }
 
 void ThreadMemory::count(Count kind, int64_t change) noexcept {

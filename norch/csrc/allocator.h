@@ -26,6 +26,7 @@ struct ThreadMemory {
 
     void* take(size_t nbytes) noexcept;  // at most SMALL_BLOCK bytes, aligned to 64; null where there is no memory
     void put(void* block) noexcept;      // of any thread
+    void* take_new(size_t nbytes) noexcept;
     void count(Count kind, int64_t change) noexcept;
 };
 ThreadMemory& thread_memory() noexcept;

@@ -33,6 +33,9 @@ API void empty_cache();                        // gives the cached memory back t
 API void set_cache_limit(int64_t nbytes);      // how much the cache may hold; empties it
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
+// Whether the addresses of tensors are below 2^31, which they stay until `otherwise` is called, if ever.
+typedef void Notice();
+API int32_t keep_addresses_low(Notice* otherwise);
 // Ticks at every write in place; nodes of the graph note the time.
 extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;

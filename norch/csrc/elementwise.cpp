@@ -216,12 +216,13 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
 static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
                     const Tensor& y, Tensor* out) {
     check_devices(x, y, name);
-    int32_t dtype = computing_dtype(promote<2>({&x, &y}), rule, name);
+    const bool alike = !x.is_number && !y.is_number && are_alike(x, y);  // as most are: nothing to work out
+    int32_t dtype = computing_dtype(alike ? x.dtype : promote<2>({&x, &y}), rule, name);
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
     int32_t device = first_tensor(x, y).device;
     Shape shape;
     broadcast(shape, x, name);
-    broadcast(shape, y, name);
+    if (!alike) broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
     bool divides =
         kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;

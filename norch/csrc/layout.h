@@ -17,7 +17,8 @@ struct Layout {
 template <int N>
 Layout<N> collapse(const Tensor* const (&operands)[N]) {
     const Tensor& first = *operands[0];
-    Layout<N> layout = {};
+    Layout<N> layout;  // what lies past ndim stays unset
+    layout.ndim = 0;
     layout.size = first.size;
     for (int d = 0; d < first.ndim; d++) {
         if (first.shape[d] == 1) continue;
@@ -32,6 +33,7 @@ Layout<N> collapse(const Tensor* const (&operands)[N]) {
     if (layout.ndim == 0) {  // a single element
         layout.ndim = 1;
         layout.shape[0] = 1;
+        for (int k = 0; k < N; k++) layout.strides[k][0] = 0;
     }
     return layout;
 }

@@ -83,7 +83,11 @@ static void* new_block(ThreadMemory& memory, size_t nbytes) {
 
 Tensor* new_struct() {
     ThreadMemory& memory = thread_memory();
-    Tensor* tensor = new (new_block(memory, sizeof(Tensor))) Tensor();
+    Tensor* tensor = new (new_block(memory, sizeof(Tensor))) Tensor;  // not its shape: to clear all takes longer
+    tensor->data = nullptr;
+    tensor->ndim = tensor->device = tensor->dtype = tensor->is_number = 0;
+    tensor->size = tensor->offset = tensor->value.integer = 0;
+    tensor->storage = nullptr;
     memory.count(TENSORS, 1);
     return tensor;
 }

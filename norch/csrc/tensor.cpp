@@ -231,11 +231,12 @@ void mark_written(Tensor& tensor) {
 
 int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - tensor->storage->guests > 1; }
 
-int32_t same_kind(Tensor* tensor1, Tensor* tensor2) {
-    const Tensor &x = *tensor1, &y = *tensor2;
+bool are_alike(const Tensor& x, const Tensor& y) {
     return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device &&
            !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
 }
+
+int32_t same_kind(Tensor* tensor1, Tensor* tensor2) { return are_alike(*tensor1, *tensor2); }
 
 int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor) {
     if (!same_kind(gradient, tensor)) return -1;

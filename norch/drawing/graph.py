@@ -1,7 +1,7 @@
 """Reading an autograd graph: from the nodes that `backward` walks to plain records of names, shapes and operands.
 
-A node of the graph does not hold its result, which may be gone. Its shape is then told by whoever used it: by an
-operand that was kept, or by an operation that changes no shape.
+A node of the graph does not hold its result, which may be gone. Its shape is told by whoever used it: by an operand
+that was kept, or by an operation that changes no shape.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ def read(tensor: Any, params: Any = None) -> list[Node]:
             "draw_graph: this graph was freed by a backward. Draw it before, or call backward(retain_graph=True)"
         )
     functions = _reachable(root)
-    shapes = _shapes(functions)
     names = _Names(params)
+    shapes = {root: _description(tensor), **names.shapes}
+    _learn_all(shapes, functions)
     nodes: list[Node] = []
     places: dict[Any, int] = {}
     for function in reversed(functions):  # the oldest first; a leaf before the first that uses it
@@ -90,6 +91,7 @@ class _Names:
     def __init__(self, params: Any) -> None:
         self.of_edge: dict[Any, str] = {}
         self.of_tensor: dict[int, str] = {}
+        self.shapes: dict[Any, Any] = {}  # edge -> the description of its tensor
         self.count = 0
         for name, tensor in _pairs(params):
             if not isinstance(tensor, Tensor):
@@ -98,6 +100,7 @@ class _Names:
             self.of_tensor.setdefault(id(tensor), name)
             if tensor._edge is not None:
                 self.of_edge.setdefault(tensor._edge, name)
+                self.shapes[tensor._edge] = _description(tensor)
 
     def next(self) -> str:
         self.count += 1
@@ -137,7 +140,7 @@ def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: 
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if not function.age:
-        leaf = function.result()
+        leaf = function.leaf()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
@@ -178,23 +181,20 @@ def _shape_text(description: Any) -> str:
     return "" if description is None else str(list(description[0])) + description[1]
 
 
-def _shapes(functions: list[Any]) -> dict[Any, Any]:
-    """Function or leaf -> the description of its result, of all that are known; `functions` are the youngest first."""
-    shapes: dict[Any, Any] = {}
+def _learn_all(shapes: dict[Any, Any], functions: list[Any]) -> None:
+    """Add the descriptions of all results that are known, by function or leaf; `functions` are the youngest first."""
     for function in functions:
         _learn(shapes, function, function)
         for place, edge in enumerate(function.edges or ()):
-            if edge is not None and edge not in shapes:
+            if edge is not None:
                 _learn(shapes, edge, function, place)
-    return shapes
 
 
 def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> None:
-    """The shape of a function's result: from the result where it lives, else from an operation that used it."""
+    """The shape of a function's result: from the result where it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function.result() if function.result is not None else None
-    tensor = function._output if tensor is None else tensor
+    tensor = function._output if function.age else function.leaf()
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:

@@ -28,16 +28,18 @@ class FusedOptimizer(Optimizer):
 
     def _step_group(self, group: dict) -> None:
         keys = self.remembered(group)
-        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
         fresh: dict[Tensor, dict] = {}
         entries: list[int] = []  # of each parameter, those of StepEntry
-        for parameter in parameters:
+        for parameter in group["params"]:
+            gradient = parameter._leaf and parameter._leaf.grad  # parameter.grad, without the call
+            if gradient is None:
+                continue
             state = self.state.get(parameter, {})
             if "step" not in state or any(key and key not in state for key in keys):
                 state = fresh[parameter] = _completed(state, keys, parameter)
-            entries += parameter._ptr, parameter.grad._ptr, state["step"]._ptr
+            entries += parameter._ptr, gradient._ptr, state["step"]._ptr
             entries += [state[key]._ptr if key else 0 for key in keys]
-        if getattr(_C.lib, self.function)(len(parameters), addresses(entries), self.options(group)):
+        if getattr(_C.lib, self.function)(len(entries) // (3 + len(keys)), addresses(entries), self.options(group)):
             _C.raise_error()
         self.state.update(fresh)
 

@@ -78,10 +78,10 @@ class Optimizer:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                if set_to_none:
-                    parameter.grad = None
-                else:
+                if not set_to_none:
                     clear_gradient(parameter, set_to_none)
+                elif parameter._leaf is not None:
+                    parameter._leaf.grad = None  # parameter.grad = None, without the call
 
     def state_dict(self) -> dict:
         """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
@@ -168,21 +168,23 @@ class SGD(Optimizer):
             )
 
     def _step_group(self, group: dict) -> None:
-        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
         momentum, fresh = group["momentum"], {}
         entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
-        for parameter in parameters:
+        for parameter in group["params"]:
+            gradient = parameter._leaf and parameter._leaf.grad  # parameter.grad, without the call
+            if gradient is None:
+                continue
             velocity = None
             if momentum:
                 velocity = self.state[parameter].get("momentum_buffer")
                 if velocity is None:
                     velocity = fresh[parameter] = parameter.detach().zeros_like()
             first = parameter in fresh
-            entries += parameter._ptr, parameter.grad._ptr, velocity._ptr if velocity is not None else 0, first
+            entries += parameter._ptr, gradient._ptr, velocity._ptr if velocity is not None else 0, first
         options = _OPTIONS.pack(
             group["lr"], momentum, group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"]
         )
-        if _C.lib.sgd_step(len(parameters), addresses(entries), options):
+        if _C.lib.sgd_step(len(entries) // 4, addresses(entries), options):
             _C.raise_error()
         for parameter, velocity in fresh.items():
             self.state[parameter]["momentum_buffer"] = velocity

@@ -1,0 +1,71 @@
+"""`.grad` of tensors in the middle of a graph: kept for those that somebody holds, and for no others."""
+
+import copy
+
+import pytest
+
+import norch
+
+
+def chain():
+    x = norch.Tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    return x, y, y * 3
+
+
+def test_a_tensor_that_is_held_gets_its_gradient():
+    x, y, z = chain()
+    z.sum().backward()
+    assert y.grad.tolist() == [3, 3] and z.grad.tolist() == [1, 1]
+    assert x.grad.tolist() == pytest.approx([3 * value for value in y.tolist()])
+
+
+def test_a_tensor_that_nobody_holds_keeps_no_gradient():
+    x, y, z = chain()
+    node, loss = z.grad_fn, z.sum()
+    del y, z
+    loss.backward(retain_graph=True)
+    assert node.grad is None and loss.grad is not None
+    loss.backward()
+    assert loss.grad.tolist() == [2]  # it adds up, as in leaves
+
+
+def test_a_second_derivative_does_not_take_the_gradient_from_who_holds_the_tensor():
+    x, y, z = chain()
+    (first,) = norch.autograd.grad(z.sum(), x, create_graph=True)  # reads y through another tensor, which dies
+    first.sum().backward()
+    assert y.grad is not None and x.grad.tolist() == first.tolist()
+
+
+def test_a_shallow_copy_does_not_take_it_either():
+    _, y, z = chain()
+    copied = copy.copy(y)
+    del copied
+    z.sum().backward()
+    assert y.grad.tolist() == [3, 3]
+
+
+def test_gradients_of_two_results_are_memory_of_their_own():
+    x, y, z = chain()
+    sum_of_both = y + z
+    sum_of_both.backward(norch.Tensor([1.0, 1.0]))
+    z.grad.mul_(5)
+    assert z.grad.tolist() == [5, 5] and y.grad.tolist() == [4, 4] and sum_of_both.grad.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "gradient, error", [(norch.ones(3), RuntimeError), (norch.ones(2).double(), RuntimeError), (1.0, TypeError)]
+)
+def test_a_gradient_that_does_not_fit_is_refused(gradient, error):
+    x = norch.ones(2, requires_grad=True)
+    with pytest.raises(error, match="grad: expected a"):
+        x.grad = gradient
+    assert x.grad is None
+
+
+def test_a_gradient_can_be_given_and_forgotten():
+    x = norch.ones(2)
+    x.grad = norch.ones(2)
+    assert x.grad.tolist() == [1, 1] and not x.requires_grad
+    x.grad = None
+    assert x.grad is None
