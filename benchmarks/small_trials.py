@@ -35,8 +35,16 @@ class Tensors:
 
 
 class PyNorch(Tensors):
+    """Without autograd.grad: a second derivative is what a backward from the gradient adds to it."""
+
     def second(self, x: Any, y: Any) -> Any:
-        raise Lacks
+        y.backward()
+        first = x.grad
+        if isinstance(first, float):
+            raise Lacks  # a number, which has no gradient
+        (before,) = plain(first)
+        total(first).backward()
+        return plain(x.grad)[0] - before
 
     def add_one(self, x: Any) -> None:
         raise Lacks  # x += 1 makes another tensor
