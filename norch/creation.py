@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from . import _C
-from ._C import int64_array, lib, raise_error
+from ._C import ShapeError, int64_array, lib, raise_error
 from .autograd import functions as f
 from .data import address_of, inferred
 from .operation import check_tensor, ternary, wrap
@@ -199,13 +199,15 @@ def _plain_number(value: Any, name: str) -> Any:
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
     """A matrix [n, m] (square without m) of zeros with ones on its diagonal; float32 unless `dtype` says otherwise.
 
-    Raises ValueError for a negative size, TypeError for sizes that are no integers.
+    Raises ShapeError for a negative size, TypeError for sizes that are no integers.
 
     >>> norch.eye(2)
     tensor([[1., 0.],
             [0., 1.]])
     """
     n, columns = sizes_of((n, n if m is None else m), "eye")
+    if min(n, columns) < 0:
+        raise ShapeError(f"eye: sizes cannot be negative: got {n} and {columns}")
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result

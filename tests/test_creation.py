@@ -90,6 +90,8 @@ def test_new_tensors_of_another(device):
     assert norch.eye(2, 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     with pytest.raises(TypeError, match=r"2\.5"):
         norch.eye(2.5)
+    with pytest.raises(norch.ShapeError, match="eye: .* 2 and -1"):
+        norch.eye(2, -1)
 
 
 # ---- dtypes among each other -----------------------------------------------------------------------------------------
