@@ -232,7 +232,7 @@ isas: all .venv-check/ready
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
 	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
 	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
-	    tests/test_layouts.py tests/test_pair_losses.py tests/test_adaptive.py $(ARGS) || exit 1; done
+	    tests/test_layouts.py tests/test_products.py tests/test_pair_losses.py tests/test_adaptive.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
 	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)

@@ -15,9 +15,9 @@ from . import _C, formatting, indexing, operation
 from ._C import CTensor, lib, number, raise_error
 from .autograd import functions as f
 from .autograd.engine import backward as _backward
-from .autograd.function import AccumulateGrad, HookHandle, held
+from .autograd.function import AccumulateGrad, HookHandle, held, node, record
 from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
-from .autograd.mode import no_grad
+from .autograd.mode import mode, no_grad, silent
 from .composed import Composed
 from .data import address_of
 from .dlpack import Exchanged
@@ -511,7 +511,10 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
             if not isinstance(other, Tensor):
                 return NotImplemented
         result = wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error())
-        return recorded(result, f.MatmulBackward, (self, other))
+        x, y = self._edge, other._edge  # recorded() written out: a tenth of the product of two 64 x 64 matrices
+        if (x or y) and (not silent or mode.enabled):
+            record(result, node(f.MatmulBackward, (self, other)), (x, y))
+        return result
 
     def __rmatmul__(self, other: Any) -> Tensor:
         array = operand(other)

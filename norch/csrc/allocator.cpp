@@ -139,8 +139,14 @@ static void* from_system(int64_t bytes) {
     enum { MAX_SMALL = 16 << 20 };
     // An overcommitting kernel would promise what is not there and kill the process later.
     if (bytes > MAX_SMALL && bytes > memory_limit() - reserved_bytes) return nullptr;
+    // Large blocks in large pages, as NumPy's: fewer faults when they are first written, fewer misses of the TLB after.
+    enum { HUGE_PAGE = 2 << 20 };
+    const bool huge = bytes >= 2 * HUGE_PAGE;
     void* data = nullptr;
-    if (posix_memalign(&data, ALIGNMENT, size_t(bytes))) return nullptr;
+    if (posix_memalign(&data, huge ? size_t(HUGE_PAGE) : size_t(ALIGNMENT), size_t(bytes))) return nullptr;
+#ifdef MADV_HUGEPAGE
+    if (huge) madvise(data, size_t(bytes), MADV_HUGEPAGE);  // a wish: where it is not granted nothing is lost
+#endif
     reserved_bytes += bytes;
     return data;
 }

@@ -175,7 +175,8 @@ void conv_block(const Sizes& sizes, const Block& block, const Window& window, in
         const T start = bias ? bias[group * m + o] : T(0);
         for (int64_t p = 0; p < n; p++) to(o, p) = start;
     }
-    add_product(Matrix<const T>{weight + group * m * depth, depth, 1}, Matrix<const T>{columns, n, 1}, to, m, n, depth);
+    matrix_product(Matrix<const T>{weight + group * m * depth, depth, 1}, Matrix<const T>{columns, n, 1}, to, m, n,
+                   depth, true);
     if (direct) return;
     for (int64_t s = 0; s < block.samples; s++) {
         const Matrix<T> rows = sizes.rows(out, group, block.sample + s, 0);
@@ -255,8 +256,7 @@ void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor&
                     const Matrix<const T> rows =
                         gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
                     const Matrix<const T> taps = {values<T>(weight) + group * k * m, 1, m};
-                    memset(columns.data, 0, size_t(m * n) * sizeof(T));
-                    add_product(taps, rows, Matrix<T>{columns.data, n, 1}, m, n, k);
+                    matrix_product(taps, rows, Matrix<T>{columns.data, n, 1}, m, n, k, false);
                     fold_block(columns.data, window, block, sizes.images(values<T>(out), group, window));
                 }
             }
@@ -285,7 +285,7 @@ void conv_weight_tensor_cpu(const Tensor& gradient, const Tensor& x, Tensor& out
                             gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
                         unfold_block(sizes.images(values<T>(x), group, window), window, block, columns.data);
                         const Matrix<T> to = {&partial[part * out.size + group * m * n], n, 1};
-                        add_product(rows, Matrix<const T>{columns.data, 1, k}, to, m, n, k);
+                        matrix_product(rows, Matrix<const T>{columns.data, 1, k}, to, m, n, k, true);
                     }
                 }
             }

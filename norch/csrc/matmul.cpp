@@ -1,8 +1,9 @@
 // The CPU matrix product, out = a @ b, for batches and any strides: a transposed operand costs no copy.
 //
-// naive_matmul_cpu is the definition. The fast path computes out in tiles of TILE_ROWS x TILE_COLUMNS that stay in
-// vector registers while k runs. Large products first pack blocks of a and b into panels, in the order in which the
-// tile reads them; small ones read a where it is, and pack b only where its rows are not contiguous.
+// naive_matmul_cpu is the definition. The fast path computes out in strips of TILE_ROWS rows, and a strip in tiles that
+// stay in vector registers while k runs. A tile reads a panel of b, which has as many columns as the tile. Small
+// products read a and b where they are, and pack a panel only where its rows are no whole vectors. Large ones pack
+// blocks of a and b first, so that the caches hold them in the order in which tiles read them.
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "parallel.h"
 #include "product.h"
 #include "simd.h"
+#include "tiles.h"
 #include "walk.h"
 
 inline namespace NORCH_ISA {
@@ -99,79 +101,128 @@ struct Simd<double> {
     typedef double Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 };
 
-// Sizes for elements of type T. Blocks fit the caches: a panel of b the first, a block of a the second.
+// Sizes for elements of type T.
 template <class T>
 struct Size {
     enum {
         LANES = VECTOR_BYTES / sizeof(T),
         TILE_COLUMNS = LANES * TILE_VECTORS,
-        DEPTH = 384,                        // of k, that is summed in registers
-        BLOCK_ROWS = TILE_ROWS * 16,        // of a, packed at a time
-        BLOCK_COLUMNS = TILE_COLUMNS * 64,  // of b
+        SMALL_DEPTH = 512,      // of k, that is summed in registers: a panel of b stays in the second cache
+        DEPTH = 768,            // the same in large products: the longer, the less often out comes by
+        BLOCK_COLUMNS = 1024,   // of b in large products: the block stays in the third cache
+        A_ROW = DEPTH + LANES,  // of packed rows of a: so uneven that they do not compete for a place in a cache
     };
 };
-const int64_t SMALL_PRODUCT = 20000000;  // multiplications, below which packing a does not pay
 
-// out[ROWS x TILE_COLUMNS] += a[ROWS x k] @ b[k x TILE_COLUMNS]; rows of b and out are contiguous. In packed panels the
-// strides are known to the compiler.
-template <class T, int ROWS, bool PACKED>
-void tile(int64_t k, Matrix<const T> a, const T* b, int64_t b_row, T* out, int64_t out_row) {
+// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += where it adds; rows of b and out are contiguous.
+// The rows of a are reached from a pointer for every four of them: a pointer for each would need too many registers.
+template <class T, int ROWS, int VECTORS>
+inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
+                                                bool adds) {
     using Vector = typename Simd<T>::Vector;
-    const int64_t a_row = PACKED ? 1 : a.row, a_column = PACKED ? int(TILE_ROWS) : a.column;
-    if (PACKED) b_row = Size<T>::TILE_COLUMNS;
-    const T* a_next = a.data;
-    Vector sum[ROWS][TILE_VECTORS] = {};
-    for (int64_t p = 0; p < k; p++, a_next += a_column, b += b_row) {
-        Vector b_vector[TILE_VECTORS];
-        UNROLL for (int v = 0; v < TILE_VECTORS; v++) b_vector[v] =
-            *reinterpret_cast<const Vector*>(b + v * Size<T>::LANES);
-        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++) sum[i][v] +=
-            a_next[i * a_row] * b_vector[v];
+    enum { LANES = Size<T>::LANES, GROUP = 4, GROUPS = (ROWS + GROUP - 1) / GROUP };
+    const T *a_next[GROUPS], *b_next = b.data;
+    for (int g = 0; g < GROUPS; g++) a_next[g] = &a(g * GROUP, 0);
+    Vector sum[ROWS][VECTORS] = {};
+    for (int64_t p = 0; p < k; p++, b_next += b.row) {
+        Vector b_vector[VECTORS];
+        UNROLL for (int v = 0; v < VECTORS; v++) b_vector[v] = *reinterpret_cast<const Vector*>(b_next + v * LANES);
+        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
+            a_next[i / GROUP][i % GROUP * a.row] * b_vector[v];
+        UNROLL for (int g = 0; g < GROUPS; g++) a_next[g] += a.column;
     }
-    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++) *
-        reinterpret_cast<Vector*>(out + i * out_row + v * Size<T>::LANES) += sum[i][v];
+    if (adds)
+        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
+            *reinterpret_cast<const Vector*>(&out(i, v * LANES));
+    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) *
+        reinterpret_cast<Vector*>(&out(i, v * LANES)) = sum[i][v];
 }
 
-// The tile for a number of rows that is known at run time only.
-template <class T, bool PACKED, int ROWS = TILE_ROWS>
-void tile_of(int64_t rows, int64_t k, Matrix<const T> a, const T* b, int64_t b_row, T* out, int64_t out_row) {
-    if (rows == ROWS) return tile<T, ROWS, PACKED>(k, a, b, b_row, out, out_row);
-    if constexpr (ROWS > 1) tile_of<T, PACKED, ROWS - 1>(rows, k, a, b, b_row, out, out_row);
+// The tile at the right edge of out, where fewer columns than a tile's are left.
+template <class T, int ROWS, int VECTORS = TILE_VECTORS>
+void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out, bool adds) {
+    enum { WIDTH = Size<T>::LANES * VECTORS };
+    if constexpr (VECTORS > 1)
+        if (columns <= WIDTH - Size<T>::LANES) return edge_tile<T, ROWS, VECTORS - 1>(columns, k, a, b, out, adds);
+    if (columns == WIDTH) return tile<T, ROWS, VECTORS>(k, a, b, out, adds);
+    T whole[ROWS * WIDTH];
+    tile<T, ROWS, VECTORS>(k, a, b, Matrix<T>{whole, WIDTH, 1}, false);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < columns; j++)
+            out(i, j) = adds ? out(i, j) + whole[i * WIDTH + j] : whole[i * WIDTH + j];
 }
 
-// The same at the right edge of out, where fewer columns than a tile's are left.
-template <class T, bool PACKED>
-void tile_at(int64_t rows, int64_t columns, int64_t k, Matrix<const T> a, const T* b, int64_t b_row, Matrix<T> out) {
+// ---- Blocks of b ------------------------------------------------------------------------------------------------
+
+// A block of b, panel by panel. `panels` has room to pack them: all of them where it packs, or else those alone that
+// cannot be read where they are.
+template <class T>
+struct Block {
     enum { WIDTH = Size<T>::TILE_COLUMNS };
-    if (columns == WIDTH) return tile_of<T, PACKED>(rows, k, a, b, b_row, out.data, out.row);
-    T whole[TILE_ROWS * WIDTH] = {};
-    tile_of<T, PACKED>(rows, k, a, b, b_row, whole, WIDTH);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < columns; j++) out(i, j) += whole[i * WIDTH + j];
+    Matrix<const T> b;
+    int64_t depth, width;
+    T* panels;
+    bool packs;
+
+    int64_t columns(int64_t j) const { return smaller(WIDTH, width - j); }
+    bool is_packed(int64_t j) const { return packs || b.column != 1 || columns(j) % Size<T>::LANES != 0; }
+    Matrix<const T> panel(int64_t j) const {
+        return is_packed(j) ? Matrix<const T>{panels + j * depth, WIDTH, 1} : b.from(0, j);
+    }
+    void pack(int64_t begin, int64_t end) {
+        for (int64_t j = begin; j < end; j += WIDTH)
+            if (is_packed(j)) pack_panel(panels + j * depth, b.from(0, j), columns(j));
+    }
+    // panel[p * WIDTH + j] = from(p, j); up to WIDTH follows what nobody uses
+    void pack_panel(T* panel, Matrix<const T> from, int64_t columns) {
+        int64_t p = 0;
+        if (from.column == 1 && from.row >= columns) {  // whole rows, while what follows a row lies within the block
+            for (; p < depth && (depth - 1 - p) * from.row + columns >= WIDTH; p++)
+                memcpy(panel + p * WIDTH, &from(p, 0), WIDTH * sizeof(T));
+        }
+        if (columns < WIDTH) memset(panel + p * WIDTH, 0, size_t((depth - p) * WIDTH) * sizeof(T));
+        if (from.row == 1) return transpose(from.data, from.column, panel, WIDTH, columns, depth);
+        for (; p < depth; p++)
+            for (int64_t j = 0; j < columns; j++) panel[p * WIDTH + j] = from(p, j);
+    }
+};
+
+// ---- Strips of out ----------------------------------------------------------------------------------------------
+
+template <class T, int ROWS>
+void strip(Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    int64_t j = 0;
+    for (; j + WIDTH <= block.width; j += WIDTH) {
+        if (block.packs)  // a large product: these lines of out come from far away while the tile is computed
+            UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+                __builtin_prefetch(&out(i, j + v * Size<T>::LANES), 1);
+        tile<T, ROWS, TILE_VECTORS>(block.depth, a, block.panel(j), out.from(0, j), adds);
+    }
+    if (j < block.width) edge_tile<T, ROWS>(block.width - j, block.depth, a, block.panel(j), out.from(0, j), adds);
 }
 
-// ---- Packing ----------------------------------------------------------------------------------------------------
+// The strip of a number of rows that is known at run time only.
+template <class T, int ROWS = TILE_ROWS>
+void strip_of(int64_t rows, Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
+    if (rows == ROWS) return strip<T, ROWS>(a, block, out, adds);
+    if constexpr (ROWS > 1) strip_of<T, ROWS - 1>(rows, a, block, out, adds);
+}
 
-// panel[p * WIDTH + i] = source(i, p), for i < n and p < k; up to WIDTH follows what nobody uses.
-template <int WIDTH, class T>
-void pack(T* panel, Matrix<const T> source, int64_t n, int64_t k) {
-    if (source.row == 1 && n == WIDTH) {
-        for (int64_t p = 0; p < k; p++) memcpy(panel + p * WIDTH, &source(0, p), WIDTH * sizeof(T));
-        return;
+// The rows of a that a strip needs, packed in the order in which a has them: row after row or column after column.
+template <class T>
+Matrix<const T> packed(T* panel, Matrix<const T> a, int64_t rows, int64_t depth) {
+    if (a.column == 1) {
+        for (int64_t i = 0; i < rows; i++) memcpy(panel + i * Size<T>::A_ROW, &a(i, 0), size_t(depth) * sizeof(T));
+        return {panel, Size<T>::A_ROW, 1};
     }
-    int64_t done = 0;
-    if (source.row == 1 && source.column >= n) {  // whole rows, while what follows a row lies within the source
-        for (; done < k && (k - 1 - done) * source.column + n >= WIDTH; done++)
-            memcpy(panel + done * WIDTH, &source(0, done), WIDTH * sizeof(T));
+    for (int64_t p = 0; p < depth; p++) {
+        if (a.row == 1 && rows == TILE_ROWS)
+            memcpy(panel + p * TILE_ROWS, &a(0, p), TILE_ROWS * sizeof(T));
+        else
+            for (int64_t i = 0; i < rows; i++) panel[p * TILE_ROWS + i] = a(i, p);
     }
-    enum { LINE = 16 };  // elements of a row of the source that are read together
-    for (int64_t start = done; start < k; start += LINE) {
-        const int64_t end = start + LINE < k ? start + LINE : k;
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t p = start; p < end; p++) panel[p * WIDTH + i] = source(i, p);
-        for (int64_t i = n; i < WIDTH; i++)
-            for (int64_t p = start; p < end; p++) panel[p * WIDTH + i] = T(0);
-    }
+    return {panel, 1, TILE_ROWS};
 }
 
 // ---- The products -----------------------------------------------------------------------------------------------
@@ -222,90 +273,91 @@ void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t
     }
 }
 
+// The length of parts of n: at most `most`, all of one length but the last, and a multiple of `unit`.
+int64_t part_of(int64_t n, int64_t most, int64_t unit) {
+    const int64_t parts = (n + most - 1) / most;
+    return (n + parts * unit - 1) / (parts * unit) * unit;
+}
+
+// a and b are read where they are; where a panel of b has to be packed, it serves all strips.
 template <class T>
-void small_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-    enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::DEPTH };
-    alignas(64) T panel[WIDTH * DEPTH];
-    for (int64_t p = 0; p < k; p += DEPTH) {
-        const int64_t depth = smaller(DEPTH, k - p);
-        for (int64_t j = 0; j < n; j += WIDTH) {
-            const int64_t columns = smaller(WIDTH, n - j);
-            const T* right = b.data + p * b.row + j * b.column;
-            int64_t right_row = b.row;
-            if (columns < WIDTH || b.column != 1) {
-                pack<WIDTH>(panel, b.from(p, j).transposed(), columns, depth);
-                right = panel;
-                right_row = WIDTH;
-            }
+void small_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::SMALL_DEPTH };
+    alignas(64) T panels[WIDTH * DEPTH];
+    const int64_t block_depth = part_of(k, DEPTH, 1), block_columns = DEPTH / block_depth * WIDTH;
+    for (int64_t p = 0; p < k; p += block_depth, adds = true) {
+        const int64_t depth = smaller(block_depth, k - p);
+        for (int64_t j = 0; j < n; j += block_columns) {
+            Block<T> block = {b.from(p, j), depth, smaller(block_columns, n - j), panels, false};
+            block.pack(0, block.width);
             for (int64_t i = 0; i < m; i += TILE_ROWS)
-                tile_at<T, false>(smaller(TILE_ROWS, m - i), columns, depth, a.from(i, p), right, right_row,
-                                  out.from(i, j));
+                strip_of<T>(smaller(TILE_ROWS, m - i), a.from(i, p), block, out.from(i, j), adds);
         }
     }
 }
 
-// One panel of b times rows of a, which are packed first.
+// A block of b is packed by all threads together, then each packs the rows of a for its strips.
 template <class T>
-void row_block(Matrix<const T> a, const T* packed_b, Matrix<T> out, int64_t height, int64_t width, int64_t depth) {
+void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
     enum { WIDTH = Size<T>::TILE_COLUMNS };
-    Scratch<T> packed_a(Size<T>::BLOCK_ROWS * Size<T>::DEPTH);
-    for (int64_t i = 0; i < height; i += TILE_ROWS)
-        pack<TILE_ROWS>(&packed_a[i * depth], a.from(i, 0), smaller(TILE_ROWS, height - i), depth);
-    for (int64_t j = 0; j < width; j += WIDTH)
-        for (int64_t i = 0; i < height; i += TILE_ROWS)
-            tile_at<T, true>(smaller(TILE_ROWS, height - i), smaller(WIDTH, width - j), depth,
-                             {&packed_a[i * depth], 0, 0}, packed_b + j * depth, 0, out.from(i, j));
-}
-
-template <class T>
-void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-    enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::DEPTH };
-    enum { BLOCK_ROWS = Size<T>::BLOCK_ROWS, BLOCK_COLUMNS = Size<T>::BLOCK_COLUMNS };
-    Scratch<T> packed_b(BLOCK_COLUMNS * DEPTH);
-    // Blocks of a of one height, as many for each thread.
-    const int64_t threads = thread_count(), rounds = (m + threads * BLOCK_ROWS - 1) / (threads * BLOCK_ROWS);
-    const int64_t tiles = (m + TILE_ROWS - 1) / TILE_ROWS, blocks = smaller(tiles, threads * rounds);
-    const int64_t block_rows = (tiles + blocks - 1) / blocks * TILE_ROWS;
-    for (int64_t j0 = 0; j0 < n; j0 += BLOCK_COLUMNS) {
-        const int64_t width = smaller(BLOCK_COLUMNS, n - j0);
-        for (int64_t p = 0; p < k; p += DEPTH) {
-            const int64_t depth = smaller(DEPTH, k - p);
-            parallel_for((width + WIDTH - 1) / WIDTH, 8, [&](int64_t begin, int64_t end) {
-                for (int64_t j = begin * WIDTH; j < smaller(end * WIDTH, width); j += WIDTH)
-                    pack<WIDTH>(&packed_b[j * depth], b.from(p, j0 + j).transposed(), smaller(WIDTH, width - j), depth);
+    const int64_t block_depth = part_of(k, Size<T>::DEPTH, 1),
+                  block_columns = part_of(n, Size<T>::BLOCK_COLUMNS, WIDTH);
+    Scratch<T> panels(block_depth * block_columns);
+    for (int64_t p = 0; p < k; p += block_depth, adds = true) {
+        for (int64_t j = 0; j < n; j += block_columns) {
+            Block<T> block = {b.from(p, j), smaller(block_depth, k - p), smaller(block_columns, n - j), panels.data,
+                              true};
+            parallel_for((block.width + WIDTH - 1) / WIDTH, 8, [&](int64_t begin, int64_t end) {
+                block.pack(begin * WIDTH, smaller(end * WIDTH, block.width));
             });
-            parallel_for((m + block_rows - 1) / block_rows, 1, [&](int64_t begin, int64_t end) {
-                for (int64_t i = begin * block_rows; i < smaller(end * block_rows, m); i += block_rows)
-                    row_block(a.from(i, p), &packed_b[0], out.from(i, j0), smaller(block_rows, m - i), width, depth);
+            parallel_for((m + TILE_ROWS - 1) / TILE_ROWS, 1, [&](int64_t begin, int64_t end) {
+                Scratch<T> panel(TILE_ROWS * Size<T>::A_ROW);
+                for (int64_t i = begin * TILE_ROWS; i < smaller(end * TILE_ROWS, m); i += TILE_ROWS) {
+                    const int64_t rows = smaller(TILE_ROWS, m - i);
+                    strip_of<T>(rows, packed(panel.data, a.from(i, p), rows, block.depth), block, out.from(i, j), adds);
+                }
             });
         }
     }
+}
+
+// Packing b pays where many rows are multiplied with it; packing a where many columns are, or where its columns are
+// contiguous, since each element of a row would lie on another page.
+template <class T>
+bool is_large(Matrix<const T> a, int64_t m, int64_t n, int64_t k) {
+    enum { MANY = 128, LARGE_PRODUCT = 64000000 };
+    return m * n * k > LARGE_PRODUCT && m >= MANY && (n >= MANY || a.column != 1);
 }
 
 }  // namespace
 
 template <class T>
-void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1))
+void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
+    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1)) {
+        if (!adds) memset(out.data, 0, size_t(m) * sizeof(T));
         return vector_product(a, b.data, b.row, out.data, m, k);
-    if (m == 1 && (b.row == 1 || b.column == 1))
+    }
+    if (m == 1 && (b.row == 1 || b.column == 1)) {
+        if (!adds) memset(out.data, 0, size_t(n) * sizeof(T));
         return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
-    if (m * n * k > SMALL_PRODUCT) return large_product(a, b, out, m, n, k);
+    }
+    if (is_large(a, m, n, k)) return large_product(a, b, out, m, n, k, adds);
     if (m >= n) {  // split the longer side between threads
         parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {
-            small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k);
+            small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k, adds);
         });
     } else {
         enum { WIDTH = Size<T>::TILE_COLUMNS };
         parallel_for((n + WIDTH - 1) / WIDTH, 1 + SMALL_PART / (m * k * WIDTH), [&](int64_t begin, int64_t end) {
             const int64_t first = begin * WIDTH, columns = smaller(end * WIDTH, n) - first;
-            small_product(a, b.from(0, first), out.from(0, first), m, columns, k);
+            small_product(a, b.from(0, first), out.from(0, first), m, columns, k, adds);
         });
     }
 }
 
-template void add_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t);
-template void add_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t);
+template void matrix_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool);
+template void matrix_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t,
+                             bool);
 
 namespace {
 
@@ -313,8 +365,7 @@ template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
     for_each_product<T>(a, b, out,
                         [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
-                            memset(out.data, 0, size_t(m * n) * sizeof(T));
-                            add_product(a, b, out, m, n, k);
+                            matrix_product(a, b, out, m, n, k, false);
                         });
 }
 
@@ -345,7 +396,7 @@ void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias
         if (k == 0) return;
         const Matrix<const T> rows = {static_cast<const T*>(x.data), x.strides[0], x.strides[1]};
         const Matrix<const T> columns = {static_cast<const T*>(weight.data), weight.strides[1], weight.strides[0]};
-        add_product(rows, columns, to, m, n, k);
+        matrix_product(rows, columns, to, m, n, k, true);
     });
 }
 

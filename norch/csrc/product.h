@@ -17,8 +17,9 @@ struct Matrix {
     Matrix transposed() const { return {data, column, row}; }
 };
 
-// out += a @ b, for a [m, k], b [k, n] and an out [m, n] whose rows are contiguous. T is float or double.
+// out = a @ b, or out += a @ b where it adds, for a [m, k], b [k, n] and an out [m, n] whose rows are contiguous; no size
+// is 0. T is float or double.
 template <class T>
-void add_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k);
+void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds);
 
 }  // namespace NORCH_ISA

@@ -179,9 +179,8 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
         a_shape[batch + 1] = b_shape[batch] = a.shape[a.ndim - 1];
         shape[batch + 1] = b_shape[batch + 1] = b.shape[b.ndim - 1];
         Owned result = new_tensor(shape, ndim, a.dtype, a.device);
-        if (result->size)
-            kernels[kind_of(a.device)](expanded(a, a_shape, ndim, "matmul"), expanded(b, b_shape, ndim, "matmul"),
-                                       *result);
+        if (batch) a = expanded(a, a_shape, ndim, "matmul"), b = expanded(b, b_shape, ndim, "matmul");
+        if (result->size) kernels[kind_of(a.device)](a, b, *result);
         unsigned dropped = (tensor1->ndim == 1 ? 1u << batch : 0) | (tensor2->ndim == 1 ? 1u << (batch + 1) : 0);
         if (dropped) drop_axes(*result, dropped);
         return result;
