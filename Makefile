@@ -64,6 +64,10 @@ FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -
 ifeq ($(CUDA),emu)
 FLAGS += -DNORCH_BASELINE_ONLY
 endif
+ifneq ($(findstring clang,$(CXX)),)
+# It asks for parentheses around every & before a ?, and tells of each loop that it does not vectorize.
+FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
+endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
 ifeq ($(shell uname -s),Linux)
 LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
