@@ -211,7 +211,7 @@ static FreeBlock* low_block() {
     return reinterpret_cast<FreeBlock*>(slab - SMALL_BLOCK);
 }
 
-static void give_back(FreeBlock* block) noexcept {
+void ThreadMemory::give_back(FreeBlock* block) noexcept {
     if (!CACHED || !is_low(block)) return free(block);
     Locked locked;
     block->next = spare_blocks;
@@ -243,8 +243,7 @@ static thread_local ThreadMemory* own_memory;
 static pthread_key_t thread_end;
 
 // For a thread that there is no memory for: it counts, but keeps no blocks.
-enum { MOST_BLOCKS = 256 };
-static ThreadMemory spare = {nullptr, MOST_BLOCKS, {}, nullptr, nullptr};
+static ThreadMemory spare(false, true);
 
 static void end_thread(void* pointer) {
     ThreadMemory* memory = static_cast<ThreadMemory*>(pointer);
@@ -257,7 +256,7 @@ static void end_thread(void* pointer) {
     }
     while (FreeBlock* block = memory->blocks) {
         memory->blocks = block->next;
-        give_back(block);
+        ThreadMemory::give_back(block);
     }
     delete memory;
 }
@@ -269,7 +268,7 @@ __attribute__((constructor)) static void start() {
 }
 
 __attribute__((noinline)) static ThreadMemory& begin_thread() {
-    ThreadMemory* memory = new (std::nothrow) ThreadMemory();
+    ThreadMemory* memory = new (std::nothrow) ThreadMemory(CACHED, false);
     if (!memory) return spare;
     Locked locked;
     memory->next = threads;
@@ -280,14 +279,6 @@ __attribute__((noinline)) static ThreadMemory& begin_thread() {
 }
 
 ThreadMemory& thread_memory() noexcept { return own_memory ? *own_memory : begin_thread(); }
-
-void* ThreadMemory::take(size_t nbytes) noexcept {
-    if (!blocks) return take_new(nbytes);
-    FreeBlock* block = blocks;
-    blocks = block->next;
-    block_count--;
-    return block;
-}
 
 __attribute__((noinline)) void* ThreadMemory::take_new(size_t nbytes) noexcept {
     void* block = nullptr;
@@ -308,14 +299,6 @@ __attribute__((noinline)) void* ThreadMemory::take_new(size_t nbytes) noexcept {
     return posix_memalign(&block, ALIGNMENT, CACHED ? size_t(SMALL_BLOCK) : nbytes) ? nullptr : block;
 }
 
-void ThreadMemory::put(void* data) noexcept {
-    FreeBlock* block = static_cast<FreeBlock*>(data);
-    if (!CACHED || block_count == MOST_BLOCKS) return give_back(block);
-    block->next = blocks;
-    blocks = block;
-    block_count++;
-}
-
 int32_t keep_addresses_low(Notice* otherwise) {
     ThreadMemory& memory = thread_memory();
     FreeBlock* first = static_cast<FreeBlock*>(memory.take(SMALL_BLOCK));  // it lies where the others will
@@ -323,13 +306,6 @@ int32_t keep_addresses_low(Notice* otherwise) {
     if (first) memory.put(first);
     tell_python = otherwise;
     return low;
-}
-
-void ThreadMemory::count(Count kind, int64_t change) noexcept {
-    if (this == &spare)
-        counts[kind] += change;
-    else  // no other thread writes it
-        counts[kind].store(counts[kind].load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
 }
 
 int64_t counted(Count kind) {
