@@ -64,6 +64,10 @@ FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -
 ifeq ($(CUDA),emu)
 FLAGS += -DNORCH_BASELINE_ONLY
 endif
+ifneq ($(findstring clang,$(CXX)),)
+# It asks for parentheses around every & before a ?, and tells of each loop that it does not vectorize.
+FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
+endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
 ifeq ($(shell uname -s),Linux)
 LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
@@ -184,8 +188,8 @@ notebook: all
 	@PYTHONPATH=. $(PYTHON) tests/notebooks.py examples/quick_tour.ipynb
 
 # The API reference: pages made of the docstrings.
-docs: all .venv-check/ready
-	PYTHONPATH=. .venv-check/bin/python docs/reference.py build/docs
+docs: all .venv-docs/ready
+	PYTHONPATH=. .venv-docs/bin/python docs/reference.py build/docs
 
 # The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
 # of exact size that is full of NaNs; the cache of memory is then tested apart.
@@ -205,6 +209,7 @@ bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
+	PYTHONPATH=. .venv-check/bin/python benchmarks/small.py
 
 # Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
 check:
@@ -295,10 +300,11 @@ build/cuda/linked.so: all
 	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
 endif
 
-# Two environments, because the suite must pass where torch and NumPy are not installed.
+# Several environments: the suite must pass where torch and NumPy are not installed, and the pages need neither.
 .venv/ready: tests/requirements.txt
-.venv-check/ready: tests/check/requirements.txt
-.venv/ready .venv-check/ready:
+.venv-docs/ready: docs/requirements.txt
+.venv-check/ready: tests/check/requirements.txt docs/requirements.txt
+.venv/ready .venv-docs/ready .venv-check/ready:
 	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments:" \
 	    "install its venv module (Debian, Ubuntu: apt install python3-venv), or name another with PYTHON="; exit 1; }
 	$(PYTHON) -m venv $(@D)

@@ -37,7 +37,7 @@ def trainer(framework: Any, sizes: list[int], activation: str, loss: str, rate: 
 
 
 def names(framework: Any, step: Callable[[], None], parameters: list) -> dict[str, Any]:
-    """For a row: `step`, and `state()`, by how much 50 steps change each parameter."""
+    """For a row: `step`, `state()`, by how much 50 steps change each parameter, and the parameters."""
 
     def state() -> list:
         before = [framework.copy(p) for p in parameters]
@@ -45,7 +45,7 @@ def names(framework: Any, step: Callable[[], None], parameters: list) -> dict[st
             step()
         return [framework.copy(p) - b for p, b in zip(parameters, before)]
 
-    return {"step": step, "state": state}
+    return {"step": step, "state": state, "parameters": parameters}
 
 
 # ---- The sin2 regression: one point a step, built from lists ---------------------------------------------------------

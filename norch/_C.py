@@ -77,6 +77,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "let_stream_wait": (STATUS, [c_int32, c_uint64]),
     "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
+    "list_rules": (c_char_p, [c_int32]),
     "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
     "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),
     "number_tensor": (TENSOR, [c_double, c_int64, c_int32]),
@@ -179,6 +180,14 @@ def operations() -> dict[str, list[str]]:
     names.restype = c_char_p
     kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
+
+
+def rules() -> dict[str, str]:
+    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops.h."""
+    listed = _library.list_rules
+    listed.restype = c_char_p
+    named = zip((1, 2), operations().values())
+    return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
 for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2), operations().values()):
@@ -351,7 +360,8 @@ def fail_allocation(countdown: int) -> None:
 def device_number(device: Any) -> int:
     """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2. Raises for names it does not know."""
     if not isinstance(device, str):
-        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}')
+        sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
+        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}{sizes}')
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')

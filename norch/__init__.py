@@ -50,7 +50,7 @@ from .joining import (
     stack,
     vstack,
 )
-from .memory import empty_cache, memory_allocated, memory_reserved
+from .memory import device, empty_cache, memory_allocated, memory_reserved
 from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
 from .random import (
     bernoulli,

@@ -16,7 +16,7 @@ class Composed:
     # ---- Elementwise
 
     def square(self: Any) -> Any:
-        """x * x, element by element.
+        """x * x, element by element, in the shape and dtype of x.
 
         >>> norch.tensor([2, -3]).square()
         tensor([4, 9])
@@ -24,7 +24,9 @@ class Composed:
         return self * self
 
     def square_(self: Any) -> Any:
-        """In place: x * x, element by element.
+        """In place: x * x, element by element; shape and dtype stay.
+
+        Raises RuntimeError for a leaf that requires gradients.
 
         >>> norch.tensor([2, -3]).square_()
         tensor([4, 9])
@@ -32,7 +34,9 @@ class Composed:
         return self.pow_(2)
 
     def frac(self: Any) -> Any:
-        """x - trunc(x): what follows the decimal point, with the sign of x.
+        """x - trunc(x): what follows the decimal point, with the sign of x; in its shape and dtype.
+
+        Raises RuntimeError for bool.
 
         >>> norch.tensor([1.5, -1.25]).frac()
         tensor([ 0.5000, -0.2500])
@@ -40,7 +44,9 @@ class Composed:
         return self - self.trunc()
 
     def frac_(self: Any) -> Any:
-        """In place: x - trunc(x), element by element.
+        """In place: x - trunc(x), element by element; shape and dtype stay.
+
+        Raises RuntimeError for a leaf that requires gradients, and for bool.
 
         >>> norch.tensor([1.5, -1.25]).frac_()
         tensor([ 0.5000, -0.2500])
@@ -48,7 +54,9 @@ class Composed:
         return self.sub_(self.trunc())
 
     def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """x + value * tensor1 * tensor2, element by element; all three broadcast.
+        """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted.
+
+        Raises ShapeError where the shapes do not fit.
 
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
@@ -56,7 +64,9 @@ class Composed:
         return self + _times(tensor1 * tensor2, value)
 
     def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape.
+        """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape, and the dtype stays.
+
+        Raises ShapeError where they do not, RuntimeError for a leaf that requires gradients.
 
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
@@ -64,7 +74,9 @@ class Composed:
         return self.add_(_times(tensor1 * tensor2, value))
 
     def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """x + value * tensor1 / tensor2, element by element; all three broadcast.
+        """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted.
+
+        Integers become float32. Raises ShapeError where the shapes do not fit.
 
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
@@ -72,7 +84,9 @@ class Composed:
         return self + _times(tensor1 / tensor2, value)
 
     def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
-        """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape.
+        """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape, and the dtype stays.
+
+        Raises ShapeError where they do not, RuntimeError for integers and for a leaf that requires gradients.
 
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
@@ -80,7 +94,9 @@ class Composed:
         return self.add_(_times(tensor1 / tensor2, value))
 
     def lerp(self: Any, end: Any, weight: Any) -> Any:
-        """x + weight * (end - x): x at weight 0, end at weight 1.
+        """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
+
+        Raises ShapeError where the shapes do not fit.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -88,7 +104,9 @@ class Composed:
         return self + (check_tensor(end, "lerp") - self) * weight
 
     def lerp_(self: Any, end: Any, weight: Any) -> Any:
-        """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape.
+        """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
+
+        Raises ShapeError where they do not, RuntimeError for a result of a higher kind (float into integer).
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -100,7 +118,7 @@ class Composed:
     def isclose(self: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
-        Raises RuntimeError for two dtypes.
+        The shapes broadcast. Raises ShapeError where they do not fit, RuntimeError for two dtypes.
 
         >>> norch.tensor([1.0, 1.0]).isclose(norch.tensor([1.000001, 1.1]))
         tensor([ True, False])
@@ -118,7 +136,7 @@ class Composed:
         return close.logical_or(distance.isfinite().logical_and(distance <= atol + (y * rtol).abs()))
 
     def allclose(self: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
-        """Whether all elements are close, as a Python bool.
+        """Whether all elements are close, as a Python bool; shapes and dtypes as for `isclose`.
 
         >>> norch.tensor([1.0]).allclose(norch.tensor([1.000001]))
         True
@@ -126,7 +144,9 @@ class Composed:
         return bool(self.isclose(other, rtol, atol, equal_nan).all())
 
     def equal(self: Any, other: Any) -> bool:
-        """Whether two tensors have one shape and the same elements, as a Python bool.
+        """Whether two tensors have one shape and the same elements, of whatever dtypes, as a Python bool.
+
+        Raises TypeError for what is no tensor.
 
         >>> norch.ones(2).equal(norch.ones(1, 2))
         False
@@ -137,7 +157,9 @@ class Composed:
     # ---- Reductions
 
     def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Any:
-        """log(sum(exp(x))) over dimensions; the maximum is subtracted first, so that nothing overflows.
+        """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
+
+        Shapes as for `sum`; of a floating dtype, and integers become float32. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([[1000.0, 1000.0]]).logsumexp(1)
         tensor([1000.6932])
@@ -151,7 +173,8 @@ class Composed:
     def norm(self: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
-        Raises RuntimeError for a dtype that is not floating.
+        The shape is that of `sum`. Raises RuntimeError for a dtype that is not floating, IndexError for a dim out of
+        range.
 
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor([5.])
@@ -171,7 +194,9 @@ class Composed:
         return (size**p).sum(dim, keepdim) ** (1 / p)
 
     def count_nonzero(self: Any, dim: Any = None) -> Any:
-        """How many elements are not zero, int64.
+        """How many elements are not zero, int64: all, of shape [1], or over `dim`, one or several, without them.
+
+        Raises IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 0], [2, 3]]).count_nonzero(0)
         tensor([2, 1])
@@ -179,7 +204,7 @@ class Composed:
         return (self != 0).sum(dim)
 
     def nansum(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The sum of the elements that are not NaN.
+        """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nansum()
         tensor([4.])
@@ -187,7 +212,9 @@ class Composed:
         return self.isnan()._choose(0.0, self).sum(dim, keepdim) if self.is_floating_point() else self.sum(dim, keepdim)
 
     def nanmean(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The mean of the elements that are not NaN.
+        """The mean of the elements that are not NaN; shapes as for `sum`, dtype floating: integers give float32.
+
+        Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nanmean()
         tensor([2.])
@@ -197,9 +224,9 @@ class Composed:
     # ---- Products
 
     def dot(self: Any, other: Any) -> Any:
-        """The sum of the products of two vectors of one length; of shape [1], as all scalars.
+        """The sum of the products of two vectors [n], of one dtype; of shape [1], as all scalars.
 
-        Raises ShapeError for vectors of two lengths.
+        Raises ShapeError for other shapes, RuntimeError for two dtypes.
 
         >>> norch.tensor([1, 2]).dot(norch.tensor([10, 100]))
         tensor([210])
@@ -210,7 +237,9 @@ class Composed:
         return self @ other
 
     def mv(self: Any, vec: Any) -> Any:
-        """A matrix times a vector.
+        """A matrix [m, k] times a vector [k]: [m], all of one dtype.
+
+        Raises ShapeError for other shapes, RuntimeError for two dtypes.
 
         >>> norch.tensor([[1, 2], [3, 4]]).mv(norch.tensor([1, 10]))
         tensor([21, 43])
@@ -219,9 +248,9 @@ class Composed:
         return self @ vec
 
     def bmm(self: Any, mat2: Any) -> Any:
-        """The products of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
+        """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
 
-        Raises ShapeError for other shapes.
+        All are of one dtype. Raises ShapeError for other shapes, RuntimeError for two dtypes.
 
         >>> norch.ones(5, 2, 3).bmm(norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])
@@ -232,7 +261,9 @@ class Composed:
         return self @ mat2
 
     def outer(self: Any, vec2: Any) -> Any:
-        """The matrix of the products of each element of one vector with each of another.
+        """The matrix [m, n] of the products of each element of a vector [m] with each of another [n].
+
+        Dtypes are promoted. Raises ShapeError for what is no vector.
 
         >>> norch.tensor([1, 2]).outer(norch.tensor([1, 10]))
         tensor([[ 1, 10],
@@ -242,7 +273,10 @@ class Composed:
         return self.unsqueeze(1) * vec2
 
     def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-        """beta * x + alpha * (mat1 @ mat2); x broadcasts, and counts for nothing where beta is 0.
+        """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype.
+
+        x broadcasts, and counts for nothing where beta is 0. Raises ShapeError where shapes do not fit, RuntimeError
+        for two dtypes.
 
         >>> norch.ones(2).addmm(norch.eye(2), norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[2., 3.],
@@ -254,7 +288,7 @@ class Composed:
     # ---- Tensors of the same dtype and device
 
     def new_zeros(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-        """Zeros of a shape, in this tensor's dtype and on its device.
+        """Zeros of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.tensor([5]).new_zeros(2)
         tensor([0, 0])
@@ -262,7 +296,7 @@ class Composed:
         return self.new_full(sizes_of(size, "new_zeros"), 0, dtype, device, requires_grad)
 
     def new_ones(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-        """Ones of a shape, in this tensor's dtype and on its device.
+        """Ones of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.tensor([5]).new_ones(2)
         tensor([1, 1])
@@ -272,7 +306,7 @@ class Composed:
     def new_full(
         self: Any, size: Any, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
     ) -> Any:
-        """One value in a shape, in this tensor's dtype and on its device.
+        """One value in a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
         tensor([7, 7])
@@ -282,7 +316,7 @@ class Composed:
         return full(size, fill_value, dtype or self.dtype, device or self.device, requires_grad)
 
     def new_empty(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-        """A shape whose values are not set, in this tensor's dtype and on its device.
+        """A shape whose values are not set, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.ones(1, dtype=norch.float64).new_empty(2, 3).shape
         norch.Size([2, 3])
@@ -292,7 +326,9 @@ class Composed:
         return empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_tensor(self: Any, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
-        """A copy of `data`, in this tensor's dtype and on its device.
+        """A copy of `data` in its shape, in this tensor's dtype and on its device.
+
+        Raises ValueError for ragged lists, TypeError for what holds no numbers.
 
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])

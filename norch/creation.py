@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from . import _C
-from ._C import int64_array, lib, raise_error
+from ._C import ShapeError, int64_array, lib, raise_error
 from .autograd import functions as f
 from .data import address_of, inferred
 from .operation import check_tensor, ternary, wrap
@@ -22,6 +22,8 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     """A tensor with a copy of `data`: a number, nested lists or tuples, a tensor or an array.
 
     Without `dtype` it is inferred: float32 for floats, int64 for integers, bool for bools, an array's own for arrays.
+    A number has shape [1]. Raises ValueError for ragged lists, TypeError for what holds no numbers, RuntimeError for a
+    device that is not there.
 
     >>> norch.tensor([[1, 2], [3, 4]])
     tensor([[1, 2],
@@ -37,7 +39,7 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 
 def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor whose values are not set. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+    """A tensor of a shape whose values are not set. Sizes, dtypes and errors as for `zeros`.
 
     >>> norch.empty(2, 3).shape
     norch.Size([2, 3])
@@ -51,7 +53,7 @@ def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 
 def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor of one value, whose type gives the dtype unless `dtype` does.
+    """A tensor of a shape and one value, whose type gives the dtype unless `dtype` does. Errors as for `zeros`.
 
     >>> norch.full([2], 7)
     tensor([7, 7])
@@ -63,7 +65,9 @@ def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", req
 
 
 def zeros(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """Zeros. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+    """Zeros of a shape: sizes one by one or as a list; float32 unless `dtype` says otherwise.
+
+    Raises ShapeError for a negative size, TypeError for sizes that are no integers.
 
     >>> norch.zeros(2, 2)
     tensor([[0., 0.],
@@ -73,7 +77,7 @@ def zeros(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
 
 
 def ones(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """Ones. Sizes one by one or as a list; float32 unless `dtype` says otherwise.
+    """Ones of a shape. Sizes, dtypes and errors as for `zeros`.
 
     >>> norch.ones(2, 2)
     tensor([[1., 1.],
@@ -88,7 +92,7 @@ def _like(input: Tensor, dtype: Any, device: Any, name: str) -> dict[str, Any]:
 
 
 def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of another's shape, dtype and device, whose values are not set.
+    """A tensor of another's shape, dtype and device, whose values are not set. Raises TypeError for no tensor.
 
     >>> norch.empty_like(norch.ones(2, 3)).shape
     norch.Size([2, 3])
@@ -98,7 +102,7 @@ def empty_like(input: Tensor, dtype: Any = None, device: Any = None, requires_gr
 
 
 def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of another tensor's shape, dtype and device.
+    """Zeros of another tensor's shape, dtype and device. Raises TypeError for no tensor.
 
     >>> norch.zeros_like(norch.tensor([5, 6]))
     tensor([0, 0])
@@ -108,7 +112,7 @@ def zeros_like(input: Tensor, dtype: Any = None, device: Any = None, requires_gr
 
 
 def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones of another tensor's shape, dtype and device.
+    """Ones of another tensor's shape, dtype and device. Raises TypeError for no tensor.
 
     >>> norch.ones_like(norch.tensor([5, 6]))
     tensor([1, 1])
@@ -120,7 +124,7 @@ def ones_like(input: Tensor, dtype: Any = None, device: Any = None, requires_gra
 def full_like(
     input: Tensor, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """One value in another tensor's shape, dtype and device.
+    """One value in another tensor's shape, dtype and device. Raises TypeError for no tensor.
 
     >>> norch.full_like(norch.ones(2), 7)
     tensor([7., 7.])
@@ -132,10 +136,11 @@ def full_like(
 def arange(
     start: Any, end: Any = None, step: Any = 1, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """start, start + step, ... before `end` (start is 0 where one number is given). int64 for integers, else float32.
+    """start, start + step, ... before `end`: a vector [n]. int64 for integers, else float32.
 
-    Each element is start + i * step, rounded once to the dtype. Raises ValueError for a step of 0, one of the wrong
-    sign or bounds that are not finite, MemoryError for too many numbers.
+    start is 0 where one number is given. Each element is start + i * step, rounded once to the dtype. Raises ValueError
+    for a step of 0, one of the wrong sign or bounds that are not finite, TypeError for what is no number, MemoryError
+    for too many.
 
     >>> norch.arange(2, 10, 3)
     tensor([2, 5, 8])
@@ -168,7 +173,8 @@ def linspace(
 ) -> Tensor:
     """`steps` numbers at equal distances, the first `start`, the last `end`; computed in double, rounded once.
 
-    Raises ValueError for a negative number of steps.
+    A vector [steps], float32 unless `dtype` says otherwise. Raises ValueError for a negative number of steps, TypeError
+    for what is no number.
 
     >>> norch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
@@ -191,20 +197,27 @@ def _plain_number(value: Any, name: str) -> Any:
 
 
 def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A matrix [n, m] (square without m) of zeros with ones on its diagonal.
+    """A matrix [n, m] (square without m) of zeros with ones on its diagonal; float32 unless `dtype` says otherwise.
+
+    Raises ShapeError for a negative size, TypeError for sizes that are no integers.
 
     >>> norch.eye(2)
     tensor([[1., 0.],
             [0., 1.]])
     """
     n, columns = sizes_of((n, n if m is None else m), "eye")
+    if min(n, columns) < 0:
+        raise ShapeError(f"eye: sizes cannot be negative: got {n} and {columns}")
     ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result
 
 
 def where(condition: Tensor, input: Any, other: Any) -> Tensor:
-    """The elements of `input` where the bool `condition` holds, those of `other` elsewhere; all broadcast.
+    """The elements of `input` where the bool `condition` holds, those of `other` elsewhere.
+
+    All broadcast to one shape, and `input` and `other` are promoted to one dtype. Raises ShapeError where the shapes do
+    not fit, RuntimeError for a condition of another dtype.
 
     >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
     tensor([1, 0])

@@ -43,9 +43,9 @@ _VERSIONS = (False, True)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any:
     """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 
-    `copy=True` copies always; `copy=False` never, and raises ValueError where `device` would need it. Raises what the
-    other library raises where it cannot share, TypeError for dtypes that norch has not, and ValueError for negative
-    strides.
+    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError where
+    `device` would need it. Raises what the other library raises where it cannot share, TypeError for dtypes that norch
+    has not, and ValueError for negative strides.
 
     >>> x = norch.ones(2)
     >>> y = norch.from_dlpack(x)

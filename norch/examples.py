@@ -1,10 +1,14 @@
-"""An example for each operation of csrc/ops.h, which operation.py writes into the docstrings of its methods.
+"""The docstrings of the methods of csrc/ops.h: shapes, dtypes and errors from the rule of a row, and an example.
 
 `operands -> result`, as lists of numbers; doctest runs them all (tests/check/test_docstrings.py). An operation that is
 not here gets an example without numbers.
 """
 
 from __future__ import annotations
+
+from . import _C
+
+RULES = _C.rules()
 
 EXAMPLES = {
     "neg": "[1.0, -2.0] -> [-1.,  2.]",
@@ -67,3 +71,79 @@ EXAMPLES = {
     "logical_or": "[True, False], [True, False] -> [ True, False]",
     "logical_xor": "[True, True], [True, False] -> [False,  True]",
 }
+
+
+def documentation(name: str, doc: str, operands: int) -> str:
+    """The docstring of the method `name`, which computes `doc` of one operand or two, in place if it ends in _."""
+    in_place, doc = name[-1] == "_", doc.rstrip(".")
+    operation = name.rstrip("_")
+    rule = RULES["elementwise_mul" if operation == "mul" else operation]
+    if in_place:
+        first, text = f"In place: {doc}", _in_place(rule, operands)
+    else:
+        first, text = doc, _of_one(rule) if operands == 1 else _of_two(rule)
+    return f"{first}.\n\n{_wrapped(text)}\n\n{_example(name, operands)}"
+
+
+REFUSED = {"NUMERIC": "bool", "WHOLE": "floating dtypes"}
+
+
+def _of_one(rule: str) -> str:
+    if rule == "REAL":
+        return "Element by element, in the shape of x; integers and bool become float32."
+    if rule == "TEST":
+        return "Element by element, in the shape of x, as bool."
+    raises = f" Raises RuntimeError for {REFUSED[rule]}." if rule in REFUSED else ""
+    return f"Element by element, in the shape and dtype of x.{raises}"
+
+
+def _of_two(rule: str) -> str:
+    dtypes = {
+        "REAL": "their dtypes are promoted to one, integers and bool to float32",
+        "TEST": "the result is bool",
+    }.get(rule, "their dtypes are promoted to one, which the result has")
+    refused = f" and for {REFUSED[rule]}" if rule in REFUSED else ""
+    return (
+        "Element by element: x and `other`, a tensor, array or number, broadcast to one shape; "
+        f"{dtypes}. Raises ShapeError where the shapes do not fit, TypeError for what is no number, RuntimeError for "
+        f"tensors on two devices{refused}."
+    )
+
+
+def _in_place(rule: str, operands: int) -> str:
+    refused = REFUSED.get(rule, "integers and bool" if rule == "REAL" else "")
+    errors = f"RuntimeError for a leaf that requires gradients{f', for {refused}' if refused else ''}"
+    if operands == 1:
+        return f"Element by element, into this tensor, whose shape and dtype stay; returns it. Raises {errors}."
+    if rule in ("SAME", "NUMERIC"):
+        errors += ", for an `other` of a higher kind (bool, integer, float)"
+    return (
+        "Element by element, into this tensor, whose shape and dtype stay; `other`, a tensor, array or number, "
+        "broadcasts to it. Returns this tensor. Raises ShapeError where the shapes do not fit, TypeError for what is "
+        f"no number, {errors}, for tensors on two devices."
+    )
+
+
+def _wrapped(text: str) -> str:
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) > 110:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(lines)
+
+
+def _example(name: str, operands: int) -> str:
+    """A doctest: from EXAMPLES, or that an operation and its form in place agree."""
+    found = EXAMPLES.get(name.rstrip("_"))
+    if found is None:
+        plain, other = name.rstrip("_"), "x" if operands == 2 else ""
+        return f">>> x = norch.tensor([0.25, 0.5])\n>>> x.{plain}({other}).equal(x.clone().{plain}_({other}))\nTrue"
+    given, result = found.split(" -> ")
+    first, _, second = given.partition("], ")
+    argument = f"norch.tensor({second})" if second else ""
+    first = f"{first}]" if second else first
+    if name[-1] == "_" and "True" in result and "True" not in given:
+        result = f"[{', '.join(str(int(part == 'True')) for part in result.strip('[]').replace(',', ' ').split())}]"
+    return f">>> norch.tensor({first}).{name}({argument})\ntensor({result})"

@@ -164,7 +164,8 @@ class RandomFills:
     def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **bounds: float) -> Any:
         """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
 
-        Raises TypeError for an unknown argument.
+        Shape and dtype stay. Raises RuntimeError for a dtype that is not floating or from > to, TypeError for an
+        unknown argument.
 
         >>> x = norch.zeros(100).uniform_(-1, 1)
         >>> x.min() >= -1, x.max() < 1
@@ -177,7 +178,9 @@ class RandomFills:
         return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
 
     def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-        """Fill with numbers of the normal distribution, by the method of Box and Muller.
+        """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
+
+        Raises RuntimeError for a dtype that is not floating or a negative std.
 
         >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
         tensor([5., 5.])
@@ -188,7 +191,7 @@ class RandomFills:
     def random_(self: Any, from_: Any = None, to: Any = None, *, generator: Any = None) -> Any:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
 
-        Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
+        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
 
         >>> x = norch.zeros(100).random_(1, 7)
         >>> x.min() >= 1, x.max() <= 6
@@ -207,6 +210,8 @@ class RandomFills:
 
     def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
+
+        Shape and dtype stay. Raises RuntimeError for a probability outside [0, 1].
 
         >>> norch.zeros(3).bernoulli_(1.0)
         tensor([1., 1., 1.])

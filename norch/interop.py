@@ -46,8 +46,9 @@ def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kin
 def from_numpy(array: Any) -> Any:
     """A tensor over the memory of a NumPy array: a change of either shows in both, and either may go first.
 
-    An array that NumPy calls read-only makes a tensor that refuses to be written to. Raises TypeError for what is no
-    array or a dtype that norch has not, ValueError for negative strides or a foreign byte order.
+    Shape and dtype are the array's. An array that NumPy calls read-only makes a tensor that refuses to be written to.
+    Raises TypeError for what is no array or a dtype that norch has not, ValueError for negative strides or a foreign
+    byte order.
 
     >>> import numpy
     >>> norch.from_numpy(numpy.array([1.0, 2.0]))
@@ -105,10 +106,11 @@ def _address_of(view: memoryview) -> int:
 
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
-    """A vector over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
+    """A vector [count] over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
 
-    `count` is the number of elements, -1 for as many as there are. Over bytes, which cannot change, the tensor refuses
-    to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is asked for.
+    `count` is the number of elements, of `dtype`, -1 for as many as there are. Over bytes, which cannot change, the
+    tensor refuses to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is
+    asked for.
 
     >>> norch.frombuffer(b"\\x01\\x02\\x03", dtype=norch.uint8)
     tensor([1, 2, 3], dtype=norch.uint8)
@@ -172,7 +174,8 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """A tensor of `data` that shares its memory if that can be: a tensor, a NumPy array, a buffer, or a DLPack tensor.
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
-    arrays of dtypes or strides that norch has not, are copied as by `norch.tensor`.
+    arrays of dtypes or strides that norch has not, are copied as by `norch.tensor`. The
+    shape is that of the data. Raises ValueError for ragged lists, TypeError for what holds no numbers.
 
     >>> x = norch.ones(2)
     >>> norch.as_tensor(x) is x
@@ -200,10 +203,10 @@ class Shared:
     _edge: Any
 
     def numpy(self: Any, *, force: bool = False) -> Any:
-        """A NumPy array over the same memory: a change of either shows in both, and either may go first.
+        """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 
-        Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA device; `force=True` is
-        `detach().cpu().numpy()`. Raises ImportError where NumPy is not installed.
+        Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
+        device; `force=True` is `detach().cpu().numpy()`. Raises ImportError where NumPy is not installed.
 
         >>> x = norch.ones(2)
         >>> x.numpy()[0] = 5  # NumPy must be installed

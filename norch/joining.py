@@ -11,7 +11,7 @@ from .autograd import functions as f
 from .operation import check_tensor, recorded, wrap
 from .rearranging import broadcast_shapes
 from .tensor import Tensor
-from .views import sizes_of
+from .views import one_size
 
 
 def _sequence(tensors: Any, name: str) -> list[Tensor]:
@@ -24,7 +24,9 @@ def _sequence(tensors: Any, name: str) -> list[Tensor]:
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors joined along a dimension they have; their other sizes must agree. The dtype is the largest of theirs.
+    """Tensors joined along a dimension they have, [2, 3] and [4, 3] to [6, 3]. The dtype is the largest of theirs.
+
+    Raises ShapeError where their other sizes differ, ValueError for no tensors, IndexError for a dim out of range.
 
     >>> norch.cat([norch.ones(1, 2), norch.zeros(2, 2)])
     tensor([[1., 1.],
@@ -32,7 +34,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
             [0., 0.]])
     """
     parts = _sequence(tensors, "cat")
-    (place,) = sizes_of((dim if axis is None else axis,), "cat")
+    place = one_size(dim if axis is None else axis, "cat")
     addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
     result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
     place %= result.ndim
@@ -43,14 +45,16 @@ concat = concatenate = cat
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
-    """Tensors of one shape joined along a new dimension. Raises ShapeError for tensors of different shapes.
+    """Tensors of one shape joined along a new dimension, k of [3] to [k, 3]. The dtype is the largest of theirs.
+
+    Raises ShapeError for tensors of different shapes, ValueError for none, IndexError for a dim out of range.
 
     >>> norch.stack([norch.tensor([1, 2]), norch.tensor([3, 4])], dim=1)
     tensor([[1, 3],
             [2, 4]])
     """
     parts = _sequence(tensors, "stack")
-    (place,) = sizes_of((dim if axis is None else axis,), "stack")
+    place = one_size(dim if axis is None else axis, "stack")
     for part in parts:
         if part.shape != parts[0].shape:
             raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
@@ -58,7 +62,9 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tenso
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors side by side: joined along the second dimension, vectors along their only one.
+    """Tensors side by side: joined along the second dimension, vectors along their only one; otherwise as `cat`.
+
+    [2, 3] and [2, 1] give [2, 4], [2] and [1] give [3].
 
     >>> norch.hstack([norch.tensor([1, 2]), norch.tensor([3])])
     tensor([1, 2, 3])
@@ -68,7 +74,9 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors one below the other: joined along the first dimension, vectors as rows.
+    """Tensors one below the other: joined along the first dimension, vectors as rows; otherwise as `cat`.
+
+    [2, 3] and [3] give [3, 3].
 
     >>> norch.vstack([norch.tensor([1, 2]), norch.tensor([3, 4])])
     tensor([[1, 2],
@@ -81,7 +89,7 @@ row_stack = vstack
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors one behind the other: joined along the third dimension.
+    """Tensors one behind the other: joined along the third dimension, two of [2, 3] to [2, 3, 2]; otherwise as `cat`.
 
     >>> norch.dstack([norch.ones(2, 3), norch.ones(2, 3)]).shape
     norch.Size([2, 3, 2])
@@ -90,7 +98,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Vectors as the columns of a matrix; matrices side by side.
+    """Vectors as the columns of a matrix, two of [3] to [3, 2]; matrices side by side. Otherwise as `cat`.
 
     >>> norch.column_stack([norch.tensor([1, 2]), norch.tensor([3, 4])])
     tensor([[1, 3],
@@ -104,7 +112,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views of all tensors in the shape that they broadcast to.
+    """Views of all tensors in the shape that they broadcast to, each of its dtype. Raises ShapeError where they do not.
 
     >>> x, y = norch.broadcast_tensors(norch.ones(2, 1), norch.ones(3))
     >>> x.shape, y.shape
@@ -117,8 +125,8 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
 
-    With indexing="xy" the first two dimensions are exchanged. Raises RuntimeError for another indexing, or for what
-    is no vector.
+    Vectors [m] and [n] give two grids [m, n], each of its dtype. With indexing="xy" the first two dimensions are
+    exchanged. Raises RuntimeError for another indexing, or for what is no vector.
 
     >>> rows, columns = norch.meshgrid(norch.arange(2), norch.arange(3))
     >>> rows
@@ -155,7 +163,9 @@ def _at_least(rank: int, name: str, tensors: Any) -> Any:
 
 
 def atleast_1d(*tensors: Any) -> Any:
-    """Tensors of no dimensions get one; others stay. One tensor for one, a tuple for several or a list.
+    """Tensors of no dimensions get one, [1]; others stay. One tensor for one, a tuple for several or a list.
+
+    The dtype stays. Raises TypeError for what is no tensor.
 
     >>> norch.atleast_1d(norch.tensor(5).reshape(()))
     tensor([5])
@@ -164,7 +174,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Dimensions of size 1 in front where there are fewer than two.
+    """Dimensions of size 1 in front where there are fewer than two: [n] to [1, n]; otherwise as `atleast_1d`.
 
     >>> norch.atleast_2d(norch.tensor([1, 2]))
     tensor([[1, 2]])
@@ -173,7 +183,9 @@ def atleast_2d(*tensors: Any) -> Any:
 
 
 def atleast_3d(*tensors: Any) -> Any:
-    """Dimensions of size 1 where there are fewer than three: a matrix gets one behind, a vector one on both sides.
+    """Dimensions of size 1 where there are fewer than three: [m, n] to [m, n, 1], [n] to [1, n, 1].
+
+    Otherwise as `atleast_1d`.
 
     >>> norch.atleast_3d(norch.ones(2, 3)).shape
     norch.Size([2, 3, 1])

@@ -1,8 +1,23 @@
-"""What norch holds of a device's memory."""
+"""The names of devices, and what norch holds of their memory."""
 
 from __future__ import annotations
 
 from . import _C
+
+
+def device(type: str, index: int | None = None) -> str:
+    """The name of a device, for scripts written for torch.device: in norch a device is its name, a string.
+
+    Raises RuntimeError for an unknown name, TypeError for what is no string. Whether the device is there is not asked.
+
+    >>> norch.device("cpu"), norch.device("cuda", 1)
+    ('cpu', 'cuda:1')
+    >>> norch.ones(2, device=norch.device("cpu")).device
+    'cpu'
+    """
+    name = type if index is None else f"{type}:{index}"
+    _C.device_number(name)
+    return name
 
 
 def memory_allocated(device: str = "cpu") -> int:

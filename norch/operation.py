@@ -13,7 +13,7 @@ from weakref import ref
 from ._C import lib, number, raise_error, write_clock
 from .autograd.function import edge, held, next_age, node, record, rerecord
 from .autograd.mode import mode, silent
-from .examples import EXAMPLES
+from .examples import documentation
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
 shared: Any = None  # interop.py's function
@@ -147,31 +147,7 @@ def _named(function: Any, name: str, doc: str) -> Any:
 
 
 def _documented(function: Any, name: str, doc: str, operands: int) -> Any:
-    """`_named` with what holds for every elementwise operation, and with its example."""
-    in_place = name[-1] == "_"
-    text = f"{doc.rstrip('.')}.\n\nElement by element"
-    if operands == 2:
-        text += ", both broadcast to one shape; `other` is a tensor, an array or a number"
-    if in_place:
-        text = f"In place: {text}, into this tensor, whose shape and dtype stay; returns it"
-    if operands == 2:
-        text += ". Raises ShapeError where the shapes do not fit, RuntimeError for tensors on two devices"
-    return _named(function, name, f"{text}.\n\n{_example(name, operands)}")
-
-
-def _example(name: str, operands: int) -> str:
-    """A doctest: from examples.py, or that an operation and its form in place agree."""
-    found = EXAMPLES.get(name.rstrip("_"))
-    if found is None:
-        plain, other = name.rstrip("_"), "x" if operands == 2 else ""
-        return f">>> x = norch.tensor([0.25, 0.5])\n>>> x.{plain}({other}).equal(x.clone().{plain}_({other}))\nTrue"
-    given, result = found.split(" -> ")
-    first, _, second = given.partition("], ")
-    argument = f"norch.tensor({second})" if second else ""
-    first = f"{first}]" if second else first
-    if name[-1] == "_" and "True" in result and "True" not in given:
-        result = f"[{', '.join(str(int(part == 'True')) for part in result.strip('[]').replace(',', ' ').split())}]"
-    return f">>> norch.tensor({first}).{name}({argument})\ntensor({result})"
+    return _named(function, name, documentation(name, doc, operands))
 
 
 def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:

@@ -23,6 +23,8 @@ def rand(
 ) -> Tensor:
     """Uniform in [0, 1): every multiple of 2**-24 (float32) or 2**-53 (float64) is as likely as any other.
 
+    Sizes as for `zeros`; float32 or float64. Raises RuntimeError for another dtype, ShapeError for a negative size.
+
     >>> x = norch.rand(2, 3)
     >>> x.shape, bool((x < 1).all())
     (norch.Size([2, 3]), True)
@@ -33,7 +35,7 @@ def rand(
 def randn(
     *size: Any, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """The normal distribution of mean 0 and standard deviation 1.
+    """The normal distribution of mean 0 and standard deviation 1; sizes, dtypes and errors as for `rand`.
 
     >>> norch.randn(2, 3).shape
     norch.Size([2, 3])
@@ -53,7 +55,7 @@ def randint(
 ) -> Tensor:
     """Integers from low to high - 1, int64 unless `dtype` says otherwise: `randint(high, size)` starts at 0.
 
-    Raises TypeError for a size that is no tuple.
+    `size` is the shape. Raises TypeError for one that is no tuple, RuntimeError where no integer lies between.
 
     >>> x = norch.randint(1, 7, (100,))
     >>> x.min() >= 1, x.max() <= 6
@@ -70,7 +72,7 @@ def randint(
 def randperm(
     n: int, *, generator: Any = None, dtype: Any = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
-    """The integers from 0 to n - 1 in random order, int64 unless `dtype` says otherwise.
+    """The integers from 0 to n - 1 in random order, a vector [n], int64 unless `dtype` says otherwise.
 
     Each step of the shuffle depends on the ones before: it runs on the CPU, and its result is copied to the device.
     Raises RuntimeError for a negative n, or numbers that the dtype does not hold.
@@ -91,6 +93,8 @@ def randperm(
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform in [0, 1), in another tensor's shape, dtype and device.
 
+    Raises TypeError for no tensor, RuntimeError for a dtype that is not floating.
+
     >>> norch.rand_like(norch.zeros(2, 3)).shape
     norch.Size([2, 3])
     """
@@ -99,6 +103,8 @@ def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_
 
 def randn_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and standard deviation 1, in another tensor's shape, dtype and device.
+
+    Raises TypeError for no tensor, RuntimeError for a dtype that is not floating.
 
     >>> norch.randn_like(norch.zeros(2, 3)).shape
     norch.Size([2, 3])
@@ -110,6 +116,8 @@ def randint_like(
     input: Tensor, low: Any, high: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Integers from low (0 where one bound is given) to high - 1, in another tensor's shape, dtype and device.
+
+    Raises TypeError for no tensor, RuntimeError where no integer lies between.
 
     >>> norch.randint_like(norch.zeros(2, 3), 10).shape
     norch.Size([2, 3])
@@ -126,7 +134,7 @@ def _finished(result: Tensor, requires_grad: bool) -> Tensor:
 
 
 def normal(mean: Any, std: Any = 1.0, size: Sequence[int] | None = None, *, generator: Any = None) -> Tensor:
-    """Normal numbers whose mean and std are given for each: tensors that broadcast, or numbers with a size.
+    """Normal numbers of a mean and std given for each: tensors that broadcast to one shape, or numbers with a size.
 
     Raises TypeError for numbers without a size or tensors with one, RuntimeError for a negative std or a dtype
     that is not floating.
@@ -152,6 +160,8 @@ def normal(mean: Any, std: Any = 1.0, size: Sequence[int] | None = None, *, gene
 
 def bernoulli(input: Tensor, *, generator: Any = None) -> Tensor:
     """1 with the probability that `input` gives for each element, else 0; in its shape and dtype.
+
+    Raises RuntimeError for probabilities outside [0, 1] or of a dtype that is not floating.
 
     >>> norch.bernoulli(norch.tensor([0.0, 1.0]))
     tensor([0., 1.])

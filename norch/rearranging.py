@@ -8,14 +8,16 @@ from typing import Any
 from ._C import ShapeError, int64_array, lib, raise_error
 from .autograd import functions as f
 from .operation import recorded, wrap
-from .views import axis_of, sizes_of
+from .views import axis_of, one_size, sizes_of
 
 
 class Rearranging:
     """The methods of Tensor that copy its elements into another order."""
 
     def flip(self: Any, *dims: Any) -> Any:
-        """A copy in which the given dimensions run backwards.
+        """A copy, of the same shape and dtype, in which the given dimensions run backwards.
+
+        Raises IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 2], [3, 4]]).flip(0, 1)
         tensor([[4, 3],
@@ -26,7 +28,9 @@ class Rearranging:
         return recorded(wrap(ptr), f.FlipBackward, (self,), axes)
 
     def fliplr(self: Any) -> Any:
-        """A copy in which the second dimension runs backwards.
+        """A copy, of the same shape and dtype, in which the second dimension runs backwards.
+
+        Raises IndexError where there is none.
 
         >>> norch.tensor([[1, 2], [3, 4]]).fliplr()
         tensor([[2, 1],
@@ -35,7 +39,7 @@ class Rearranging:
         return self.flip(1)
 
     def flipud(self: Any) -> Any:
-        """A copy in which the first dimension runs backwards.
+        """A copy, of the same shape and dtype, in which the first dimension runs backwards.
 
         >>> norch.tensor([[1, 2], [3, 4]]).flipud()
         tensor([[3, 4],
@@ -46,7 +50,8 @@ class Rearranging:
     def roll(self: Any, shifts: Any, dims: Any = None) -> Any:
         """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat.
 
-        Raises RuntimeError where there are not as many shifts as dims.
+        Of the same shape and dtype. Raises RuntimeError where there are not as many shifts as dims, IndexError for a
+        dim out of range.
 
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])
@@ -64,7 +69,8 @@ class Rearranging:
     def repeat(self: Any, *repeats: Any) -> Any:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
 
-        Raises RuntimeError for fewer numbers than dimensions, or a negative one.
+        [a, b] with 2, 3 gives [2a, 3b]; the dtype stays. Raises RuntimeError for fewer numbers than dimensions, or a
+        negative one.
 
         >>> norch.tensor([1, 2]).repeat(2, 2)
         tensor([[1, 2, 1, 2],
@@ -83,7 +89,7 @@ class Rearranging:
         return self.clone() if not any(count != 1 for count in counts) and len(counts) == self.ndim else result
 
     def tile(self: Any, *dims: Any) -> Any:
-        """`repeat`, where fewer numbers than dimensions stand for the last ones.
+        """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones.
 
         >>> norch.tensor([1, 2]).tile(2)
         tensor([1, 2, 1, 2])
@@ -94,12 +100,13 @@ class Rearranging:
     def repeat_interleave(self: Any, repeats: int, dim: Any = None) -> Any:
         """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
 
-        Raises RuntimeError for a negative number.
+        [n] gives [repeats * n]; the dtype stays. Raises RuntimeError for a negative number, IndexError for a dim out of
+        range.
 
         >>> norch.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])
         """
-        (count,) = sizes_of((repeats,), "repeat_interleave")
+        count = one_size(repeats, "repeat_interleave")
         if count < 0:
             raise RuntimeError(f"repeat_interleave: expected a number that is not negative, got {repeats}")
         if dim is None:

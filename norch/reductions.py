@@ -39,6 +39,9 @@ class Reductions:
     def sum(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
         """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length.
 
+        Of all elements, of shape [1]; or over `dim`, one or several, which go away, or have size 1 with `keepdim`.
+        Raises IndexError for a dim out of range. With `dtype` the elements are converted first.
+
         >>> x = norch.tensor([[1, 2], [3, 4]])
         >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
         (tensor([10]), tensor([4, 6]), norch.Size([2, 1]))
@@ -46,24 +49,31 @@ class Reductions:
         x = self if dtype is None else self.to(dtype)
         return _reduce("sum", x, _axes("sum", dim, axis), keepdim, f.SumBackward)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The mean; NaN over no elements. Raises RuntimeError for integers.
+    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+        """The mean; NaN over no elements. Shapes and errors as for `sum`; raises RuntimeError for integers.
+
+        With `dtype` the elements are converted first.
 
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
+        if dtype is not None:
+            return self.to(dtype).mean(dim, keepdim, axis=axis)
         if not self.is_floating_point():
             raise RuntimeError(f"mean: expected a floating dtype, got {self.dtype}")
         total = self.sum(dim, keepdim, axis=axis)
         return total / (int(self.numel) / int(total.numel) if total.numel else 1.0)
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The product; integers and bools multiply to int64.
+    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+        """The product; integers and bools multiply to int64. Shapes and errors as for `sum`.
+
+        With `dtype` the elements are converted first.
 
         >>> norch.tensor([2, 3, 4]).prod()
         tensor([24])
         """
-        return _reduce("prod", self, _axes("prod", dim, axis), keepdim, f.ProdBackward)
+        x = self if dtype is None else self.to(dtype)
+        return _reduce("prod", x, _axes("prod", dim, axis), keepdim, f.ProdBackward)
 
     def var(
         self: Any,
@@ -76,7 +86,7 @@ class Reductions:
     ) -> Any:
         """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased).
 
-        Raises RuntimeError for a dtype that is not floating.
+        Shapes as for `sum`. Raises RuntimeError for a dtype that is not floating, IndexError for a dim out of range.
 
         >>> norch.tensor([1.0, 3.0]).var()
         tensor([2.])
@@ -100,7 +110,9 @@ class Reductions:
         unbiased: Any = None,
         axis: Any = None,
     ) -> Any:
-        """The standard deviation: the square root of `var`. Where all elements are equal its derivative is 0.
+        """The standard deviation: the square root of the variance; shapes, dtypes and errors as for `var`.
+
+        Where all elements are equal its derivative is 0.
 
         >>> norch.tensor([1.0, 3.0]).std()
         tensor([1.4142])
@@ -108,7 +120,7 @@ class Reductions:
         return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
     def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Whether any element is nonzero, as bool.
+        """Whether any element is nonzero, as bool. Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
@@ -116,7 +128,7 @@ class Reductions:
         return _reduce("any", self, _axes("any", dim, axis), keepdim)
 
     def all(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """Whether all elements are nonzero, as bool.
+        """Whether all elements are nonzero, as bool. Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
@@ -124,10 +136,11 @@ class Reductions:
         return _reduce("all", self, _axes("all", dim, axis), keepdim)
 
     def max(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The largest element; NaN if there is one.
+        """The largest element, in the dtype of x; NaN if there is one. Shapes as for `sum`.
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
-        `max(other)` with a tensor is `maximum`. Raises RuntimeError over no elements.
+        `max(other)` with a tensor is `maximum`. Indices are int64. Raises RuntimeError over no elements, IndexError
+        for a dim out of range.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.max(), x.max(axis=1)
@@ -138,7 +151,7 @@ class Reductions:
         return _extremum(self, "max", "maximum", f.MaxBackward, dim, axis, keepdim)
 
     def min(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The smallest element; otherwise as `max`.
+        """The smallest element; otherwise as `max`, in shapes, dtypes and errors.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.min(), x.min(axis=1)
@@ -147,7 +160,9 @@ class Reductions:
         return _extremum(self, "min", "minimum", f.MinBackward, dim, axis, keepdim)
 
     def amax(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The largest element over one dimension or several; the gradient is shared by equals.
+        """The largest element over `dim`, one or several; the gradient is shared by equals. Shapes as for `sum`.
+
+        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
         tensor([5, 7])
@@ -155,7 +170,9 @@ class Reductions:
         return self.max(axis=dim, keepdim=keepdim)
 
     def amin(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The smallest element over one dimension or several; the gradient is shared by equals.
+        """The smallest element over `dim`, one or several; the gradient is shared by equals. Shapes as for `sum`.
+
+        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
         tensor([1, 3])
@@ -163,7 +180,10 @@ class Reductions:
         return self.min(axis=dim, keepdim=keepdim)
 
     def argmax(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The index, int64, of the first largest element along a dimension, or in the flattened tensor.
+        """The index, int64, of the first largest element along `dim`, or in the flattened tensor (shape [1]).
+
+        Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
+        for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
         tensor([1, 0])
@@ -171,7 +191,10 @@ class Reductions:
         return _arg("argmax", self, dim, axis, keepdim)
 
     def argmin(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
-        """The index, int64, of the first smallest element along a dimension, or in the flattened tensor.
+        """The index, int64, of the first smallest element along `dim`, or in the flattened tensor (shape [1]).
+
+        Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
+        for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
         tensor([0, 1])
@@ -179,7 +202,9 @@ class Reductions:
         return _arg("argmin", self, dim, axis, keepdim)
 
     def cumsum(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
-        """Along a dimension the sum of each element and all before it; integers and bools sum to int64.
+        """Along a dimension the sum of each element and all before it, in the shape of x.
+
+        Integers and bools sum to int64. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2, 3]).cumsum(0)
         tensor([1, 3, 6])
@@ -192,7 +217,9 @@ class Reductions:
         return recorded(result, f.CumsumBackward, (self,), axis, reverse)
 
     def cumprod(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
-        """Along a dimension the product of each element and all before it; integers and bools multiply to int64.
+        """Along a dimension the product of each element and all before it, in the shape of x.
+
+        Integers and bools multiply to int64. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2, 3]).cumprod(0)
         tensor([1, 2, 6])

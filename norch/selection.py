@@ -57,7 +57,9 @@ class Selection:
     def gather(self: Any, dim: int, index: Any) -> Any:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
-        The index has as many dimensions, and is no larger except along `dim`. Raises IndexError out of range.
+        The index has as many dimensions, and is no larger except along `dim`. The dtype is that
+        of x. Raises IndexError for an index or a dim out of range, ShapeError for another shape of the index,
+        RuntimeError for one that is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).gather(1, norch.tensor([[1], [0]]))
         tensor([[2],
@@ -66,9 +68,10 @@ class Selection:
         return self._read(AlongAxis(_axis(dim, "gather"), _integers(index, "gather")))
 
     def take_along_dim(self: Any, indices: Any, dim: Any = None) -> Any:
-        """`gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
+        """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
 
-        Raises ShapeError where the two differ in the number of dimensions.
+        In the shape of the index and the dtype of x. Raises ShapeError where the two differ in the number of
+        dimensions, IndexError for an index out of range.
 
         >>> x = norch.tensor([[5, 1], [2, 8]])
         >>> x.take_along_dim(x.argsort(1), 1)
@@ -88,6 +91,9 @@ class Selection:
     def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
         """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number.
 
+        Shape and dtype stay; the index has as many dimensions, `src` the same dtype. Raises ShapeError for other
+        shapes, IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
+
         >>> norch.zeros(2, 3).scatter_(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
         tensor([[0., 0., 5.],
                 [6., 0., 0.]])
@@ -106,6 +112,8 @@ class Selection:
     def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
         """`self[i][index[i][j]] += src[i][j]` for dim=1; where places repeat, everything is added.
 
+        Shapes, dtypes and errors as for `scatter_`.
+
         >>> norch.zeros(3).scatter_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
@@ -123,7 +131,10 @@ class Selection:
     # ---- Along one dimension, whole slices ----------------------------------------------------------------------
 
     def index_select(self: Any, dim: int, index: Any) -> Any:
-        """The slices along `dim` that a vector of indices names, as a copy: `self[:, index]` for dim=1.
+        """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1.
+
+        In the shape of x with n in place of that size, and in its dtype. Raises IndexError for an index or a dim out
+        of range, RuntimeError for an index that is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).index_select(1, norch.tensor([1, 1]))
         tensor([[2, 2],
@@ -132,7 +143,9 @@ class Selection:
         return self._read(_slices(self, dim, index, "index_select", wraps=False))
 
     def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
-        """Set the slices along `dim` that a vector of indices names to one number.
+        """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
+
+        Raises IndexError for an index or a dim out of range.
 
         >>> norch.zeros(3).index_fill_(0, norch.tensor([0, 2]), 9)
         tensor([9., 0., 9.])
@@ -150,7 +163,8 @@ class Selection:
     def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
-        Raises ShapeError for a source of another shape than the slices that are added to.
+        Shape and dtype stay. Raises ShapeError for a source of another shape than the slices that are added to,
+        IndexError for an index out of range.
 
         >>> norch.zeros(3).index_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
@@ -174,8 +188,8 @@ class Selection:
     def index_put_(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
         """`self[indices] = values`, or += with `accumulate`, which adds every value where places repeat.
 
-        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts. Raises
-        TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
+        `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts to their shape.
+        Raises TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
 
         >>> norch.zeros(2, 2).index_put_((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
         tensor([[0., 5.],
@@ -199,7 +213,9 @@ class Selection:
         return self.clone().index_put_(indices, values, accumulate)
 
     def take(self: Any, index: Any) -> Any:
-        """The elements that `index` names in the flattened tensor, in the shape of `index`.
+        """The elements that `index` names in the flattened tensor, in the shape of `index` and the dtype of x.
+
+        Raises IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).take(norch.tensor([3, 0]))
         tensor([4, 1])
@@ -209,7 +225,9 @@ class Selection:
     # ---- By masks -----------------------------------------------------------------------------------------------
 
     def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
-        """Set the elements where a bool mask, which broadcasts, is True to one number.
+        """Set the elements where a bool mask, which broadcasts to this shape, is True to one number; the dtype stays.
+
+        Raises ShapeError where it does not, RuntimeError for a mask of another dtype.
 
         >>> norch.tensor([1, 2]).masked_fill_(norch.tensor([True, False]), 9)
         tensor([9, 2])
@@ -233,7 +251,9 @@ class Selection:
         return self.expand(shape).clone().masked_fill_(mask, value)
 
     def masked_select(self: Any, mask: Any) -> Any:
-        """The elements where a bool mask is True, as a vector in row order; both broadcast.
+        """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast.
+
+        Raises ShapeError where they do not, RuntimeError for a mask of another dtype.
 
         >>> x = norch.tensor([1, 2, 3])
         >>> x.masked_select(x > 1)
@@ -259,7 +279,9 @@ class Selection:
     # ---- Parts of matrices --------------------------------------------------------------------------------------
 
     def tril(self: Any, diagonal: int = 0) -> Any:
-        """The lower triangle of a matrix, or of a batch of them: zeros above the diagonal.
+        """The lower triangle of matrices [..., m, n]: zeros above the diagonal; the same shape and dtype.
+
+        Raises RuntimeError for fewer than two dimensions.
 
         >>> norch.ones(2, 2).tril()
         tensor([[1., 0.],
@@ -268,7 +290,7 @@ class Selection:
         return self.clone().tril_(diagonal)
 
     def tril_(self: Any, diagonal: int = 0) -> Any:
-        """In place: zeros above the diagonal.
+        """In place: zeros above the diagonal; shape, dtype and errors as for `tril`.
 
         >>> norch.ones(2, 2).tril_()
         tensor([[1., 0.],
@@ -278,7 +300,9 @@ class Selection:
         return self.masked_fill_(columns > rows + diagonal, 0)
 
     def triu(self: Any, diagonal: int = 0) -> Any:
-        """The upper triangle of a matrix, or of a batch of them: zeros below the diagonal.
+        """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype.
+
+        Raises RuntimeError for fewer than two dimensions.
 
         >>> norch.ones(2, 2).triu()
         tensor([[1., 1.],
@@ -287,7 +311,7 @@ class Selection:
         return self.clone().triu_(diagonal)
 
     def triu_(self: Any, diagonal: int = 0) -> Any:
-        """In place: zeros below the diagonal.
+        """In place: zeros below the diagonal; shape, dtype and errors as for `triu`.
 
         >>> norch.ones(2, 2).triu_()
         tensor([[1., 1.],
@@ -297,7 +321,9 @@ class Selection:
         return self.masked_fill_(columns < rows + diagonal, 0)
 
     def diag(self: Any, diagonal: int = 0) -> Any:
-        """The diagonal of a matrix as a vector, or a matrix of zeros with a vector on its diagonal; both are copies.
+        """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.
+
+        Both are copies of the same dtype.
 
         Raises RuntimeError for more than two dimensions.
 

@@ -54,7 +54,8 @@ def _encode(value: Any, path: tuple[str, ...], tensors: dict[str, Tensor]) -> An
         items = [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]
         return {"tuple" if isinstance(value, tuple) else "list": items}
     expected = "tensors, numbers, strings, None, lists, tuples and dicts"
-    raise TypeError(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}")
+    hint = "; save its state_dict()" if hasattr(value, "state_dict") else ""
+    raise TypeError(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
 
 
 def _encode_key(key: Any, path: tuple[str, ...]) -> Any:

@@ -241,7 +241,7 @@ class Stored:
         return True
 
     def contiguous(self: Any) -> Any:
-        """This tensor where its elements lie in row order without gaps, else a copy that does.
+        """This tensor where its elements lie in row order without gaps, else a copy of its shape and dtype that does.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()

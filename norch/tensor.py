@@ -30,7 +30,7 @@ from .selection import Selection
 from .sorting import Sorting
 from .storage import Stored
 from .types import DTYPES, Count, Size, check_dtype, dtype, float32
-from .views import Views, sizes_of
+from .views import Views, one_size
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -184,7 +184,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         self._edge = self._leaf if value else None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return this tensor.
+        """Set `requires_grad` and return this tensor, of whatever shape and a floating dtype.
+
+        Raises RuntimeError for other dtypes, and to turn it off for what is no leaf.
 
         >>> norch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
@@ -281,7 +283,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         self.grad = None
 
     def detach(self) -> Tensor:
-        """A tensor over the same storage, outside of any graph.
+        """A tensor of the same shape and dtype over the same storage, outside of any graph.
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> (2 * x).detach().requires_grad
@@ -361,7 +363,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
     __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
     __mul__, __rmul__, __imul__, mul, mul_ = binary("elementwise_mul", f.ElementwiseMulBackward, "x * y", "mul")
-    __truediv__, __rtruediv__, __itruediv__, div, div_ = binary("div", f.DivBackward, "x / y; integers become floats")
+    __truediv__, __rtruediv__, __itruediv__, div, div_ = binary("div", f.DivBackward, "x / y")
     __pow__, __rpow__, __ipow__, pow, pow_ = binary("pow", f.PowBackward, "x to the power of y")
     __floordiv__, __rfloordiv__, __ifloordiv__, floor_divide, floor_divide_ = binary(
         "floor_divide", None, "x // y: rounded towards minus infinity. No gradient."
@@ -372,12 +374,12 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     __and__, __rand__, __iand__, bitwise_and, bitwise_and_ = binary("bitwise_and", None, "x & y of integers or bools")
     __or__, __ror__, __ior__, bitwise_or, bitwise_or_ = binary("bitwise_or", None, "x | y of integers or bools")
     __xor__, __rxor__, __ixor__, bitwise_xor, bitwise_xor_ = binary("bitwise_xor", None, "x ^ y of integers or bools")
-    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y, element by element, as bool")
-    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y, element by element, as bool")
-    __lt__, _, _, lt, lt_ = binary("lt", None, "x < y, element by element, as bool")
-    __le__, _, _, le, le_ = binary("le", None, "x <= y, element by element, as bool")
-    __gt__, _, _, gt, gt_ = binary("gt", None, "x > y, element by element, as bool")
-    __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y, element by element, as bool")
+    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")
+    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")
+    __lt__, _, _, lt, lt_ = binary("lt", None, "x < y")
+    __le__, _, _, le, le_ = binary("le", None, "x <= y")
+    __gt__, _, _, gt, gt_ = binary("gt", None, "x > y")
+    __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y")
     _, _, _, fmod, fmod_ = binary(
         "fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
     )
@@ -421,10 +423,10 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     reciprocal, reciprocal_ = unary("reciprocal", f.ReciprocalBackward, "1 / x")
     erf, erf_ = unary("erf", f.ErfBackward, "The error function of x")
     erfc, erfc_ = unary("erfc", f.ErfcBackward, "1 - erf(x), exact for large x too")
-    isnan, _ = unary("isnan", None, "Whether x is NaN, as bool")
-    isinf, _ = unary("isinf", None, "Whether x is infinite, as bool")
-    isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN, as bool")
-    logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero, as bool")
+    isnan, _ = unary("isnan", None, "Whether x is NaN")
+    isinf, _ = unary("isinf", None, "Whether x is infinite")
+    isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN")
+    logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero")
     bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
     __neg__, __abs__, __invert__ = neg, abs, bitwise_not
     del _
@@ -435,7 +437,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None.
 
-        Raises ValueError for neither.
+        Shapes broadcast, dtypes are promoted. Raises ValueError for neither, ShapeError where the shapes do not fit.
 
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
@@ -448,7 +450,10 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
 
     def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
-        """In place: each element moved into [min, max]. Raises ValueError for neither bound.
+        """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
+
+        Raises ValueError for neither bound, ShapeError where they do not fit, RuntimeError for a leaf that requires
+        gradients.
 
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
@@ -465,7 +470,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere.
+        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`.
 
         >>> norch.tensor([1, 2]).where(norch.tensor([True, False]), 0)
         tensor([1, 0])
@@ -478,19 +483,22 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
 
+        In the shape and dtype of x. Raises IndexError for a dim out of range, RuntimeError for a dtype that is not
+        floating.
+
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
         """
-        (axis,) = sizes_of((dim,), "softmax")
+        axis = one_size(dim, "softmax")
         return recorded(wrap(lib.softmax_tensor(self._ptr, axis) or raise_error()), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
-        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))).
+        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))); otherwise as `softmax`.
 
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
         """
-        (axis,) = sizes_of((dim,), "log_softmax")
+        axis = one_size(dim, "log_softmax")
         return recorded(
             wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis
         )
@@ -515,7 +523,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
 
-        [..., m, k] @ [..., k, n] is [..., m, n]. Raises ShapeError where the shapes do not chain.
+        [..., m, k] @ [..., k, n] is [..., m, n], all of one dtype. Raises ShapeError where the shapes do not chain,
+        RuntimeError for two dtypes or bool, TypeError for what is no tensor.
 
         >>> norch.ones(5, 2, 3).matmul(norch.ones(3, 4)).shape
         norch.Size([5, 2, 4])
@@ -523,7 +532,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self @ check_tensor(other, "matmul")
 
     def mm(self, other: Tensor) -> Tensor:
-        """The product of two matrices. Raises ShapeError for anything but [m, k] and [k, n].
+        """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n].
 
         >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
         tensor([[11]])
@@ -535,7 +544,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     # ---- Copies and conversions ---------------------------------------------------------------------------------
 
     def clone(self) -> Tensor:
-        """A contiguous copy, through which gradients flow.
+        """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
 
         >>> x = norch.ones(2)
         >>> x.clone().zero_(), x
@@ -546,8 +555,8 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
 
-        A new tensor, differentiable; this one itself where nothing changes. Raises RuntimeError for a device that is
-        not there, TypeError for what is neither device, dtype nor tensor.
+        A new tensor of the same shape, differentiable; this one itself where nothing changes. Raises RuntimeError for
+        a device that is not there, TypeError for what is neither device, dtype nor tensor.
 
         >>> norch.tensor([1, 2]).to(norch.float64)
         tensor([1., 2.], dtype=norch.float64)
@@ -563,7 +572,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return recorded(result, f.ToBackward, (self,))
 
     def cpu(self) -> Tensor:
-        """This tensor on the CPU.
+        """This tensor on the CPU, in its shape and dtype; itself if it is there already.
 
         >>> norch.ones(2).cpu().device
         'cpu'
@@ -571,7 +580,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to("cpu")
 
     def cuda(self, device: Any = None) -> Tensor:
-        """This tensor on a CUDA device, given as an index or a name.
+        """This tensor on a CUDA device, given as an index or a name, in its shape and dtype.
+
+        Raises RuntimeError for a device that is not there.
 
         >>> norch.ones(2).cuda().device if norch.cuda.is_available() else "cuda:0"
         'cuda:0'
@@ -579,7 +590,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
 
     def type_as(self, other: Tensor) -> Tensor:
-        """This tensor in the dtype of another.
+        """This tensor, in its shape, in the dtype of another. Raises TypeError for what is no tensor.
 
         >>> norch.tensor([1, 2]).type_as(norch.ones(1))
         tensor([1., 2.])
@@ -587,7 +598,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to(check_tensor(other, "type_as").dtype)
 
     def copy_(self, source: Any) -> Tensor:
-        """Overwrite the elements with those of a tensor or number, broadcast and converted.
+        """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
+
+        Raises ShapeError where it does not fit, RuntimeError for a leaf that requires gradients.
 
         >>> norch.zeros(2, 2).copy_(norch.tensor([1, 2]))
         tensor([[1., 2.],
@@ -597,7 +610,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
     def fill_(self, value: Any) -> Tensor:
-        """Set every element to one number.
+        """Set every element to one number, converted to this dtype; the shape stays.
+
+        Raises RuntimeError for a leaf that requires gradients, TypeError for no number.
 
         >>> norch.zeros(2).fill_(7)
         tensor([7., 7.])
@@ -605,7 +620,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.copy_(value)
 
     def zero_(self) -> Tensor:
-        """Set every element to 0.
+        """Set every element to 0; shape and dtype stay. Raises RuntimeError for a leaf that requires gradients.
 
         >>> norch.ones(2).zero_()
         tensor([0., 0.])
@@ -646,7 +661,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return flat[0] if self.ndim == 0 else flat
 
     def item(self) -> Any:
-        """The value of a tensor of one element, as a Python number. Raises RuntimeError for more elements, or none.
+        """The value of a tensor of one element, of whatever shape and dtype, as a Python number.
+
+        Raises RuntimeError for more elements, or none.
 
         >>> norch.tensor([2.5]).item()
         2.5
@@ -722,7 +739,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
 
     def float(self) -> Tensor:
-        """This tensor as float32.
+        """This tensor as float32, in its shape; itself if it is that already.
 
         >>> norch.tensor([1, 2]).float()
         tensor([1., 2.])
@@ -730,7 +747,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to(DTYPES[4])
 
     def double(self) -> Tensor:
-        """This tensor as float64.
+        """This tensor as float64, in its shape; itself if it is that already.
 
         >>> norch.ones(2).double().dtype
         norch.float64
@@ -738,7 +755,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to(DTYPES[5])
 
     def long(self) -> Tensor:
-        """This tensor as int64.
+        """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).long()
         tensor([ 1, -1])
@@ -746,7 +763,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to(DTYPES[3])
 
     def int(self) -> Tensor:
-        """This tensor as int32.
+        """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).int()
         tensor([ 1, -1], dtype=norch.int32)
@@ -754,7 +771,7 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         return self.to(DTYPES[2])
 
     def bool(self) -> Tensor:
-        """This tensor as bool: whether each element is nonzero.
+        """This tensor as bool, in its shape: whether each element is nonzero.
 
         >>> norch.tensor([0, 2]).bool()
         tensor([False,  True])

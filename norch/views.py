@@ -26,9 +26,17 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     return found
 
 
+def one_size(value: Any, name: str) -> int:
+    """A size or an axis alone."""
+    found = sizes_of((value,), name)
+    if len(found) != 1:
+        raise TypeError(f"{name}: expected one integer, got {value!r}")
+    return found[0]
+
+
 def axis_of(x: Any, dim: Any, name: str) -> int:
     """A dimension of x, counted from the front. Raises IndexError for one that it does not have."""
-    (axis,) = sizes_of((dim,), name)
+    axis = one_size(dim, name)
     rank = max(x.ndim, 1)
     if not -rank <= axis < rank:
         raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
@@ -41,10 +49,11 @@ class Views:
     _ptr: Any
 
     def view(self: Any, *shape: Any) -> Any:
-        """The same elements in another shape; one size may be -1. Raises ShapeError where only a copy could do that.
+        """The same elements in another shape; one size may be -1, and the dtype stays.
 
         `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
-        No gradient flows through that.
+        No gradient flows through that. Raises ShapeError for another number of elements, or where only a copy could do
+        it.
 
         >>> norch.arange(4).view(2, -1)
         tensor([[0, 1],
@@ -56,7 +65,7 @@ class Views:
         return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
 
     def view_as(self: Any, other: Any) -> Any:
-        """`view` in the shape of another tensor.
+        """A `view` in the shape of another tensor; dtypes and errors as for `view`.
 
         >>> norch.arange(4).view_as(norch.ones(2, 2))
         tensor([[0, 1],
@@ -65,7 +74,9 @@ class Views:
         return self.view(check_tensor(other, "view_as").shape)
 
     def reshape(self: Any, *shape: Any) -> Any:
-        """The same elements in another shape; one size may be -1. A view wherever strides allow, else a copy.
+        """The same elements in another shape; one size may be -1, and the dtype stays.
+
+        A view wherever strides allow, else a copy. Raises ShapeError for another number of elements.
 
         >>> norch.arange(6).reshape(2, -1)
         tensor([[0, 1, 2],
@@ -75,7 +86,7 @@ class Views:
         return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
 
     def reshape_as(self: Any, other: Any) -> Any:
-        """`reshape` to the shape of another tensor.
+        """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
 
         >>> norch.arange(4).reshape_as(norch.ones(2, 2))
         tensor([[0, 1],
@@ -84,7 +95,7 @@ class Views:
         return self.reshape(check_tensor(other, "reshape_as").shape)
 
     def ravel(self: Any) -> Any:
-        """All elements in one dimension.
+        """All elements in one dimension [n], in row order; the dtype stays. A view wherever strides allow.
 
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
@@ -92,9 +103,10 @@ class Views:
         return self.reshape(-1)
 
     def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
-        """One dimension as several, of which one may be -1: the inverse of `flatten`.
+        """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
 
-        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for none.
+        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for no
+        sizes, IndexError for a dim out of range.
 
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
@@ -112,7 +124,9 @@ class Views:
         return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
 
     def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-        """The dimensions from start_dim to end_dim as one. Raises RuntimeError where start_dim comes after end_dim.
+        """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays.
+
+        Raises RuntimeError where start_dim comes after end_dim, IndexError for a dim out of range.
 
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
@@ -127,7 +141,9 @@ class Views:
         return self.reshape(shape[:start] + [merged] + shape[end + 1 :])
 
     def transpose(self: Any, dim0: int, dim1: int) -> Any:
-        """Two dimensions exchanged.
+        """Two dimensions exchanged: [a, b, c] with 0 and 2 gives a view [c, b, a] of the same dtype.
+
+        Raises IndexError for a dim out of range.
 
         >>> norch.zeros(2, 3, 4).transpose(0, 2).shape
         norch.Size([4, 3, 2])
@@ -136,7 +152,9 @@ class Views:
         return view(self, lib.transpose_tensor(self._ptr, a, b), f.TransposeBackward, a, b)
 
     def t(self: Any) -> Any:
-        """A matrix transposed; fewer dimensions stay as they are. Raises RuntimeError for more than two dimensions.
+        """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
+
+        Raises RuntimeError for more than two dimensions.
 
         >>> norch.ones(2, 3).t().shape
         norch.Size([3, 2])
@@ -147,7 +165,7 @@ class Views:
 
     @property
     def T(self: Any) -> Any:
-        """All dimensions in reverse order.
+        """All dimensions in reverse order: [a, b, c] gives a view [c, b, a] of the same dtype.
 
         >>> norch.tensor([[1, 2], [3, 4]]).T
         tensor([[1, 3],
@@ -157,7 +175,7 @@ class Views:
 
     @property
     def mT(self: Any) -> Any:
-        """The last two dimensions exchanged: each matrix of a batch transposed.
+        """The last two dimensions exchanged, [..., m, n] to [..., n, m]; a view of the same dtype.
 
         Raises RuntimeError for fewer than two dimensions.
 
@@ -169,7 +187,9 @@ class Views:
         return self.transpose(-2, -1)
 
     def movedim(self: Any, source: Any, destination: Any) -> Any:
-        """Dimensions moved to other places, one or as many as there are destinations; the others keep their order.
+        """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a].
+
+        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range.
 
         Raises RuntimeError for places that repeat, or are not as many as the dimensions.
 
@@ -188,7 +208,9 @@ class Views:
         return self.permute(order)
 
     def permute(self: Any, *dims: Any) -> Any:
-        """The dimensions in another order.
+        """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
+
+        Raises ShapeError for more or fewer than there are, IndexError for one out of range.
 
         >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
         norch.Size([4, 2, 3])
@@ -199,6 +221,8 @@ class Views:
     def expand(self: Any, *shape: Any) -> Any:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
 
+        A view of that shape and the same dtype. Raises ShapeError where another size would have to change.
+
         >>> norch.tensor([[1], [2]]).expand(2, 3)
         tensor([[1, 1, 1],
                 [2, 2, 2]])
@@ -207,7 +231,7 @@ class Views:
         return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ExpandBackward)
 
     def expand_as(self: Any, other: Any) -> Any:
-        """Expanded to the shape of another tensor.
+        """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
 
         >>> norch.tensor([[1], [2]]).expand_as(norch.ones(2, 3))
         tensor([[1, 1, 1],
@@ -216,7 +240,7 @@ class Views:
         return self.expand(check_tensor(other, "expand_as").shape)
 
     def broadcast_to(self: Any, *shape: Any) -> Any:
-        """The same as `expand`.
+        """The same as `expand`, to a shape.
 
         >>> norch.tensor([1, 2]).broadcast_to(2, 2)
         tensor([[1, 2],
@@ -225,7 +249,9 @@ class Views:
         return self.expand(*shape)
 
     def squeeze(self: Any, dim: Any = None) -> Any:
-        """Without the dimensions of size 1, or without those of them that `dim` names.
+        """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
+
+        A view of the same dtype. Raises IndexError for a dim out of range.
 
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
@@ -235,16 +261,20 @@ class Views:
         return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), f.ReshapeBackward)
 
     def unsqueeze(self: Any, dim: int) -> Any:
-        """With a dimension of size 1 at `dim`.
+        """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
+
+        Raises IndexError for a dim out of range.
 
         >>> norch.zeros(2, 3).unsqueeze(1).shape
         norch.Size([2, 1, 3])
         """
-        (axis,) = sizes_of((dim,), "unsqueeze")
+        axis = one_size(dim, "unsqueeze")
         return view(self, lib.unsqueeze_tensor(self._ptr, axis), f.ReshapeBackward)
 
     def select(self: Any, dim: int, index: int) -> Any:
-        """One index of a dimension, which goes away.
+        """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
+
+        Raises IndexError for a dim or an index out of range.
 
         >>> norch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
@@ -253,7 +283,9 @@ class Views:
         return view(self, lib.select_tensor(self._ptr, axis, place), f.SelectBackward, axis, place)
 
     def narrow(self: Any, dim: int, start: int, length: int) -> Any:
-        """`length` indices of a dimension from `start` on.
+        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
+
+        Raises IndexError for a dim out of range, or indices that do not lie within it.
 
         >>> norch.arange(5).narrow(0, 1, 3)
         tensor([1, 2, 3])
@@ -268,8 +300,8 @@ class Views:
     def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        Raises ShapeError where sizes do not add up, RuntimeError for a size below 1 or a tensor of no
-        dimensions.
+        All have the shape of x but for that size, and its dtype. Raises ShapeError where sizes do not add up,
+        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
@@ -283,7 +315,7 @@ class Views:
             if sum(sizes) != total or (sizes and min(sizes) < 0):
                 raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
         else:
-            (size,) = sizes_of((given,), "split")
+            size = one_size(given, "split")
             if size < 0 or (size == 0 and total > 0):
                 raise RuntimeError(f"split: expected a size of at least 1, got {size}")
             sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
@@ -293,12 +325,13 @@ class Views:
     def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
-        Raises RuntimeError for fewer than one, or for a tensor of no dimensions.
+        All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
+        tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
         """
-        (count,) = sizes_of((chunks,), "chunk")
+        count = one_size(chunks, "chunk")
         if count < 1:
             raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
         axis = axis_of(self, dim, "chunk")
@@ -309,9 +342,9 @@ class Views:
         return self.split(-(-self.shape[axis] // count), axis)
 
     def unbind(self: Any, dim: int = 0) -> Any:
-        """A tuple of the views that `select` gives for each index of a dimension.
+        """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
 
-        Raises RuntimeError for a tensor of no dimensions.
+        The dtype stays. Raises RuntimeError for a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
@@ -324,7 +357,8 @@ class Views:
     def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
 
-        Raises RuntimeError for fewer than two dimensions, or one dimension twice.
+        [n, m] gives a view [min(n, m)] of the same dtype. Raises RuntimeError for fewer than two dimensions, or one
+        dimension twice, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
@@ -345,7 +379,9 @@ class Views:
         return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
 
     def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
-        """A view of the storage by shape, strides and offset in elements. Raises ShapeError if it reached outside.
+        """A view of the storage by shape, strides and offset in elements; the dtype stays.
+
+        Raises ShapeError if it reached outside.
 
         >>> norch.arange(6).as_strided([2, 2], [3, 1])
         tensor([[0, 1],

@@ -142,6 +142,7 @@ def test_in_place(name):
         (lambda: F.silu([1.0]), TypeError, "silu.*list"),
         (lambda: F.elu(norch.arange(3)), RuntimeError, "elu.*int64"),
         (lambda: F.gelu(norch.ones(2), "exact"), RuntimeError, "'exact'.*'tanh'"),
+        (lambda: norch.ones(2, 2).softmax((0, 1)), TypeError, r"softmax: expected one integer, got \(0, 1\)"),
         (lambda: F.hardtanh(norch.ones(2), 1.0, -1.0), ValueError, "1.0.*-1.0"),
         (lambda: nn.Hardtanh(1.0, -1.0), ValueError, "1.0.*-1.0"),
     ],

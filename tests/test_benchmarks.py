@@ -16,12 +16,13 @@ import norch
 ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 PEERS = ("torch", "numpy", "magnetron")
+SMALL = ("torch", "magnetron", "tinygrad", "micrograd")  # and PyNorch, which is no other module than norch
 
 
 @pytest.fixture
 def run_alone(tmp_path):
     """Runs a benchmark where none of norch's peers can be imported; returns what it printed."""
-    for name in PEERS:
+    for name in {*PEERS, *SMALL}:
         (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('hidden ModuleNotFoundError', name='{name}')")
 
     def run(name, *options):
@@ -136,6 +137,59 @@ def test_the_rows_ask_for_something_possible(benchmarks):
 def test_aims_are_met_or_not(benchmarks, ratios, met):
     run, _, _ = benchmarks
     assert run.met(ratios, 1.5, 2) == met
+
+
+# ---- Small frameworks, each in an interpreter of its own ------------------------------------------------------------
+
+
+def test_norch_alone_beside_small_frameworks(run_alone):
+    output = run_alone("small.py", "--quick")
+    for name in (*SMALL, "tinyjit", "pynorch"):
+        assert re.search(rf"^{name} is not compared: (ModuleNotFound|Import)Error: .*\(in .+\)$", output, re.MULTILINE)
+    assert len(re.findall(r"^norch +[\d.]+ [um]s +1\.00 ±0%$", output, re.MULTILINE)) == 2  # two steps
+    outcomes = dict(re.findall(r"^(\S.+?)  +(\S+|\[4.0, 6.0\])$", output, re.MULTILINE))
+    assert outcomes["x * x at 3, its derivative"] == "6" and outcomes["index 100 of two"] == "IndexError"
+    assert outcomes["x[2, 2] * y[2], gradient of y"] == "[4.0, 6.0]"
+
+
+@pytest.mark.parametrize(
+    "changes, timed",
+    [
+        ([[0.5, -1.0], [2.0]], True),
+        ([[0.5, -1.0], [2.0001]], True),
+        ([[0.5, -1.001], [2.0]], False),
+        ([[0.5, float("nan")], [2.0]], False),
+        ([[0.5, -1.0]], False),
+        ([[0.5], [2.0]], False),
+    ],
+)
+def test_only_those_who_train_alike_are_timed(benchmarks, monkeypatch, changes, timed):
+    import small
+
+    monkeypatch.delitem(sys.modules, "small")
+
+    class Stub:
+        def __init__(self, name, changes):
+            self.name, self.changes = name, changes
+
+        def ask(self, **row):
+            return {"changes": self.changes}
+
+        def seconds(self, count):
+            return 1e-3
+
+    workers = [Stub("norch", [[0.5, -1.0], [2.0]]), Stub("other", changes)]
+    _, (_, time, remark) = small.measure_row({"row": "sin2"}, workers, 2)
+    assert (time == "1.00 ms") is timed and ("not timed: its parameters differ" in remark) is not timed
+
+
+def test_a_small_framework_that_lacks_something_says_so(benchmarks, monkeypatch):
+    import small_trials
+
+    monkeypatch.delitem(sys.modules, "small_trials")
+    outcomes = small_trials.outcomes("pynorch")  # its kit on norch
+    assert outcomes["(2x)² at 3, 2x changed in place"] == "-" and outcomes["x * x at 3, its derivative"] == "6"
+    assert outcomes["second derivative of x ** 3 at 3"] == "RuntimeError"  # its gradients carry no graph
 
 
 # ---- Memory, time of import, breakdown -----------------------------------------------------------------------------

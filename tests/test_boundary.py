@@ -174,6 +174,8 @@ BAD_ATTRIBUTES = {
     "dtype junk": (lambda: norch.zeros(2, dtype=3), TypeError, r"dtype.*3"),
     "to dtype junk": (lambda: vector().to("float16"), (TypeError, RuntimeError), r"float16"),
     "to nothing": (lambda: vector().to(Nothing()), TypeError, r"Nothing"),
+    "PyTorch's Tensor of sizes": (lambda: norch.Tensor(2, 3), TypeError, r"got 3; norch.empty\(2, 3\)"),
+    "norch.device": (lambda: norch.device("banana"), RuntimeError, r"banana"),
     "device banana": (lambda: norch.Tensor([1.0], device="banana"), RuntimeError, r"banana.*cpu.*cuda"),
     "to banana": (lambda: vector().to("banana"), RuntimeError, r"banana.*cpu.*cuda"),
     "device number": (lambda: norch.zeros(2, device=3), TypeError, r"device.*3"),

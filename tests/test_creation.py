@@ -90,6 +90,8 @@ def test_new_tensors_of_another(device):
     assert norch.eye(2, 3).tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     with pytest.raises(TypeError, match=r"2\.5"):
         norch.eye(2.5)
+    with pytest.raises(norch.ShapeError, match="eye: .* 2 and -1"):
+        norch.eye(2, -1)
 
 
 # ---- dtypes among each other -----------------------------------------------------------------------------------------
@@ -203,3 +205,12 @@ def test_to_takes_device_and_dtype_in_any_form(device):
         assert_close(result, [1, 2], "int64")
     assert x.to(x) is x and x.to(device) is x
     assert x.to(norch.zeros(1, dtype=norch.float64, device=device)).dtype is norch.float64
+
+
+def test_a_device_is_its_name(device):
+    assert norch.device("cpu") == "cpu" and norch.device("cuda", 1) == "cuda:1" and norch.device("cuda:0") == "cuda:0"
+    assert norch.zeros(2, device=norch.device(device)).device == norch.zeros(2, device=device).device
+    with pytest.raises(TypeError, match="got 0"):
+        norch.device(0)
+    with pytest.raises(RuntimeError, match='"cuda:-1"'):
+        norch.device("cuda", -1)

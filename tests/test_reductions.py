@@ -113,6 +113,17 @@ def test_nan_wins_in_max_and_argmax(dtype, length, device):
             assert_close(getattr(x, "arg" + name)(), [place], "int64")
 
 
+def test_dtype_converts_first(device):
+    x = norch.tensor([[1, 2], [3, 5]], device=device)
+    assert_close(x.mean(dtype=norch.float64), [2.75], "float64")
+    assert_close(x.mean(0, dtype=norch.float32), [2.0, 3.5], "float32")
+    assert_close(x.prod(1, dtype=norch.float32), [2.0, 15.0], "float32")
+    assert_close((0.25 * x).prod(dtype=norch.int64), [0], "int64")
+    y = norch.ones(2, device=device, requires_grad=True)
+    y.mean(dtype=norch.float64).backward()
+    assert_close(y.grad, [0.5, 0.5], "float32")
+
+
 def test_argmax_takes_the_first_of_equals(device):
     x = norch.tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]], device=device)
     assert_close(x.argmax(axis=1), [1, 0], "int64")

@@ -139,6 +139,7 @@ def test_only_what_can_be_saved():
         ({(1, 2): 3}, r"key \(1, 2\)"),
         ({"x": {math.nan: 1}}, "at x the key nan"),
         ({1}, "as a whole a set"),
+        (norch.nn.Linear(1, 1), r"a Linear; save its state_dict\(\)"),
         (1j, "complex"),
     ]:
         with pytest.raises(TypeError, match=message):

@@ -55,6 +55,14 @@ def test_a_chapter_has_its_parts(chapter):
     assert "```python" in solutions or "```cpp" in solutions
 
 
+def test_a_block_with_empty_lines_can_be_pasted_at_the_prompt():
+    """As the tutorial's README says. What comes from a pipe ends as Ctrl-D does."""
+    (line,) = re.findall(r"^>>> (.*)$", text_of(FOLDER / "README.md"), re.MULTILINE)
+    code = "class A:\n    x = 1\n\n    y = 2\n\n\nfor i in range(2):\n    print(i)\nprint(A.y)\n"
+    run = subprocess.run([sys.executable, "-i"], input=f"{line}\n{code}", capture_output=True, text=True, timeout=60)
+    assert run.stdout == "0\n1\n2\n", run.stderr
+
+
 def test_nearly_every_block_runs():
     blocks = [block for path in CHAPTERS for block in blocks_of(text_of(path))]
     shown = [block for block in blocks if block.marker == "shown" and block.language != "text"]  # a text is a drawing

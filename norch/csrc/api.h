@@ -51,8 +51,8 @@ API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of anothe
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said
 API const char* list_operations(
-    int32_t
-        arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4 to 7: of its other lists, in the order of _C.py
+    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4 to 7: of its other lists (_C.py)
+API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,

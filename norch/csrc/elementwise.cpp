@@ -322,6 +322,12 @@ const char* list_operations(int32_t arity) {
 #undef NAME
 }
 
+const char* list_rules(int32_t arity) {
+#define RULE(name, rule, formula) #rule " "
+    return arity == 1 ? UNARY_OPS(RULE) : BINARY_OPS(RULE);
+#undef RULE
+}
+
 static Owned full_like(const Tensor& tensor, const Tensor& number) {
     Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, tensor.device);
     Operand value(number, tensor.dtype, tensor.shape, tensor.ndim, "full_like");

@@ -12,6 +12,8 @@ from norch.tensor import Tensor
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """x where x > 0, negative_slope * x elsewhere.
 
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError for no tensor.
+
     >>> F.leaky_relu(norch.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
@@ -21,6 +23,8 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015).
+
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError for no tensor.
 
     >>> F.elu(norch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -34,7 +38,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
     u = sqrt(2 / pi) * (x + 0.044715 x^3), here as sigmoid(2u), which is the same and keeps its digits for x < 0.
-    Raises RuntimeError for another approximation.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype or approximation.
 
     >>> F.gelu(norch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
@@ -50,6 +54,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """x * sigmoid(x), also known as swish.
 
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError for no tensor.
+
     >>> F.silu(norch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
@@ -59,6 +65,8 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there they nearly agree.
+
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError for no tensor.
 
     >>> F.softplus(norch.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
@@ -70,7 +78,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x moved into [min_val, max_val]; the gradient is 0 from the bounds on (that of `clamp` is 1 on them).
 
-    Raises ValueError where min_val > max_val.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, ValueError where min_val >
+    max_val.
 
     >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])

@@ -29,7 +29,8 @@ def scaled_dot_product_attention(
     `attn_mask` broadcasts to [..., L, S]: bool, True where a query may see a key, or numbers to be added.
     `is_causal` lets query i see the keys up to i. `scale` is 1 / sqrt(E) unless given. A query that may see no key
     gets zeros. With `dropout_p`, that share of the weights is dropped, whatever the mode: pass 0 when not training.
-    Raises RuntimeError for a mask together with is_causal.
+    All are of one floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or a mask
+    together with is_causal.
 
     >>> query, key, value = norch.ones(2, 5, 8), norch.ones(2, 7, 8), norch.ones(2, 7, 3)
     >>> F.scaled_dot_product_attention(query, key, value).shape

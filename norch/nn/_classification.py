@@ -25,8 +25,10 @@ def cross_entropy(
 
     The target holds class indices (an integer dtype, [N, ...]) or probabilities (floating, [N, C, ...]). `weight` [C]
     scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the target
-    with the uniform distribution. "mean" divides by the sum of the targets' weights (indices) or by the number of
-    samples (probabilities), as in PyTorch. Raises IndexError for a class out of range.
+    with the uniform distribution. The loss has shape [1], or [N, ...] where reduction is "none", and the dtype of
+    the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
+    samples (probabilities), as in PyTorch. Raises IndexError for a class out of range, ShapeError for a target of
+    another shape, TypeError for an input of another dtype.
 
     >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
     tensor([0.1809])
@@ -61,7 +63,9 @@ def nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...]; see cross_entropy.
+    """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...].
+
+    Options, shapes, dtypes and errors otherwise as for `cross_entropy`.
 
     >>> F.nll_loss(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
     tensor([0.1000])

@@ -24,7 +24,8 @@ def conv1d(
 
     For x [N, C, length] or [C, length], weight [out, C / groups, kernel] and bias [out]. Beyond its ends x is 0. Each
     of the `groups` parts of the channels gives its own part of the outputs. Padding "valid" is 0; "same" gives y the
-    length of x, for a stride of 1. Raises ShapeError where shapes do not fit.
+    length of x, for a stride of 1. All are of one floating dtype. Raises ShapeError where shapes do not fit,
+    RuntimeError for another dtype.
 
     >>> F.conv1d(norch.tensor([[[1.0, 2.0, 4.0]]]), norch.tensor([[[-1.0, 1.0]]]))
     tensor([[[1., 2.]]])
@@ -42,6 +43,8 @@ def conv2d(
     groups: int = 1,
 ) -> Tensor:
     """conv1d along two axes: x [N, C, height, width] or [C, height, width], weight [out, C / groups, height, width].
+
+    Dtypes and errors as for `conv1d`.
 
     Stride, padding and dilation are numbers, or pairs of them: for the height, then for the width.
 
@@ -95,7 +98,8 @@ def padding_of(name: str, padding: Any, kernel: Any, stride: Any, dilation: Any)
 def unfold(x: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """What a window sees at each of its L positions, as columns: [N, C, height, width] to [N, C * kernel elements, L].
 
-    An image [C, height, width] gives [C * kernel elements, L].
+    An image [C, height, width] gives [C * kernel elements, L]. In the dtype of x, which is floating. Raises ShapeError
+    for other shapes, RuntimeError for another dtype.
 
     >>> F.unfold(norch.ones(1, 1, 3, 3), kernel_size=2).shape
     norch.Size([1, 4, 4])
@@ -107,6 +111,9 @@ def unfold(x: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, str
 
 def fold(x: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Columns [N, C * kernel elements, L] added up to images [N, C, *output_size], where `unfold` takes them from.
+
+    Columns of one image [C * kernel elements, L] give [C, *output_size]. In the dtype of x, which is floating. Raises
+    ShapeError for other shapes, RuntimeError for another dtype.
 
     >>> F.fold(norch.ones(1, 4, 4), output_size=3, kernel_size=2)
     tensor([[[[1., 2., 1.],

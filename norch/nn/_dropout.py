@@ -12,7 +12,8 @@ from norch.tensor import Tensor
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is 0 with probability `p`, and divided by 1 - p otherwise; x itself when not training.
 
-    Raises ValueError for a `p` outside [0, 1]. Formula: Srivastava and others, "Dropout" (2014), in its inverted form.
+    In the shape and dtype of x, which is floating. Raises ValueError for a `p` outside [0, 1], RuntimeError for another
+    dtype. Formula: Srivastava and others, "Dropout" (2014), in its inverted form.
 
     >>> F.dropout(norch.ones(3), p=0.5, training=False)
     tensor([1., 1., 1.])
@@ -21,7 +22,9 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
 
 
 def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, length] or [C, length].
+    """dropout of whole channels of [N, C, length] or [C, length]; dtypes and errors as for `dropout`.
+
+    Raises ShapeError for other shapes.
 
     >>> x = F.dropout1d(norch.ones(4, 8, 5))
     >>> ((x == 0) | (x == 2)).all()
@@ -31,7 +34,9 @@ def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = 
 
 
 def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, height, width] or [C, height, width].
+    """dropout of whole channels of [N, C, height, width] or [C, height, width]; dtypes and errors as for `dropout`.
+
+    Raises ShapeError for other shapes.
 
     >>> x = F.dropout2d(norch.ones(4, 8, 5, 5))
     >>> ((x == 0) | (x == 2)).all()

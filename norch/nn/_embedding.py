@@ -10,7 +10,8 @@ from norch.tensor import Tensor
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
     """weight[x]: the row of weight [rows, size] for each integer of x [...], as [..., size].
 
-    The row `padding_idx` gets no gradient; it may count from the end. Raises IndexError for an x outside 0 to rows - 1.
+    The row `padding_idx` gets no gradient; it may count from the end. The dtype is the weight's. Raises IndexError for
+    an x outside 0 to rows - 1, TypeError for one of another dtype than int64, int32 or uint8.
 
     >>> F.embedding(norch.tensor([2, 0]), norch.tensor([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5]]))
     tensor([[3.0000, 3.5000],

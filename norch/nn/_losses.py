@@ -15,7 +15,10 @@ from ._reduction import REDUCTIONS, check_pair, check_reduction, check_tensors, 
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """(input - target)^2, reduced: "mean", "sum" or "none". Raises ValueError where the shapes differ.
+    """(input - target)^2, reduced: "mean", "sum" or "none".
+
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
+    ShapeError where the shapes differ, RuntimeError for the mean of integers.
 
     >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([2.])
@@ -33,7 +36,10 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """|input - target|, reduced. Raises ShapeError where the shapes differ.
+    """|input - target|, reduced.
+
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
+    ShapeError where the shapes differ, TypeError for another dtype.
 
     >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([1.])
@@ -45,7 +51,9 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; reduced. (Girshick 2015.)
 
-    With beta 0 that is `l1_loss`. Raises RuntimeError for a beta below 0.
+    With beta 0 that is `l1_loss`. Both have one shape and a floating dtype; the loss has shape [1], or theirs where
+    reduction is "none". Raises ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for a beta
+    below 0.
 
     >>> F.smooth_l1_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
@@ -61,7 +69,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
-    Raises RuntimeError for a delta that is not above 0.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
+    ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for a delta that is
+    not above 0.
 
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
@@ -80,7 +90,9 @@ def binary_cross_entropy(
 ) -> Tensor:
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
-    Raises RuntimeError for an input that is no probability. The weight broadcasts to the input's shape.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
+    ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for an input that is no
+    probability. The weight broadcasts to the input's shape.
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
     tensor([0.3993])
@@ -106,6 +118,7 @@ def binary_cross_entropy_with_logits(
 
     It is the binary cross-entropy of s(x), computed so that neither large logits nor small ones overflow. Both weights
     broadcast to the input's shape; a pos_weight above 1 makes it worse to miss a target of 1.
+    Shapes, dtypes and errors as for `binary_cross_entropy`, but any number will do.
 
     >>> F.binary_cross_entropy_with_logits(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
     tensor([0.3466])
@@ -133,6 +146,8 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
+    ShapeError where the shapes differ, TypeError for another dtype.
 
     >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
     tensor([0.6931])

@@ -25,8 +25,9 @@ def batch_norm(
 
     When training, mean and variance are those of the batch (the variance divided by n), and the running ones, where
     given, move towards them in place: running += momentum * (batch - running), with the variance divided by n - 1.
-    Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). Raises ValueError for
-    a batch of one value a channel when training.
+    Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). All are of
+    one floating dtype. Raises ValueError for a batch of one value a channel when training, ShapeError for statistics or
+    weights of other shapes, RuntimeError for another dtype.
 
     >>> x = norch.tensor([[1.0, 10.0], [3.0, 30.0]])
     >>> F.batch_norm(x, None, None, training=True)
@@ -68,8 +69,9 @@ def layer_norm(
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of the sizes `normalized_shape`.
 
-    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer
-    normalization" (2016). Raises ShapeError for an input that does not end in that shape.
+    Weight and bias have that shape. The variance is divided by n. Formula: Ba, Kiros and Hinton, "Layer normalization"
+    (2016). All are of one floating dtype. Raises ShapeError for an input that does not end in that shape, RuntimeError
+    for another dtype.
 
     >>> F.layer_norm(norch.tensor([[1.0, 3.0], [10.0, 30.0]]), [2])
     tensor([[-1.0000,  1.0000],
@@ -92,8 +94,8 @@ def group_norm(
 ) -> Tensor:
     """layer_norm over each of `num_groups` parts of the channels of x [N, C, ...]; weight and bias are [C].
 
-    Formula: Wu and He, "Group normalization" (2018). Raises ShapeError where the channels do not divide into the
-    groups.
+    Formula: Wu and He, "Group normalization" (2018). All are of one floating dtype. Raises ShapeError where the
+    channels do not divide into the groups, RuntimeError for another dtype.
 
     >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])

@@ -22,7 +22,8 @@ def max_pool1d(
     """The largest element that each window sees along the last axis of [N, C, length] or [C, length].
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
-    most half of the window, is never the largest. With `return_indices` the pair (values, indices along the axis).
+    most half of the window, is never the largest. With `return_indices` the pair (values, indices along the axis,
+    int64). In the dtype of x, which is floating. Raises ShapeError for other shapes, RuntimeError for another dtype.
 
     >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[3., 7.]]])
@@ -39,7 +40,9 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """max_pool1d along two axes, of [N, C, height, width] or [C, height, width]; indices are y * width + x.
+    """max_pool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `max_pool1d`.
+
+    Indices are y * width + x.
 
     >>> F.max_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
@@ -58,7 +61,8 @@ def avg_pool1d(
     """The average of what each window sees along the last axis of [N, C, length] or [C, length].
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
-    most half of the window, is zeros, which count unless `count_include_pad` is False.
+    most half of the window, is zeros, which count unless `count_include_pad` is False. In the dtype of x, which is
+    floating. Raises ShapeError for other shapes, RuntimeError for another dtype.
 
     >>> F.avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[2., 6.]]])
@@ -75,7 +79,9 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """avg_pool1d along two axes; with `divisor_override` the sums are divided by that number.
+    """avg_pool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `avg_pool1d`.
+
+    With `divisor_override` the sums are divided by that number.
 
     >>> F.avg_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
@@ -84,7 +90,7 @@ def avg_pool2d(
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """adaptive_avg_pool2d along the last axis of [N, C, length] or [C, length].
+    """Averages over windows that share out [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
 
     >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
     tensor([[[2., 6.]]])
@@ -97,7 +103,8 @@ def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
     """Averages over windows that share out [N, C, height, width] evenly, to [N, C, *output_size].
 
     Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
-    size of the input.
+    size of the input; [C, height, width] will do. In the dtype of x, which is floating. Raises
+    ShapeError for other shapes, RuntimeError for another dtype.
 
     >>> F.adaptive_avg_pool2d(norch.ones(8, 3, 7, 9), (1, 2)).shape
     norch.Size([8, 3, 1, 2])

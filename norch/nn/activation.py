@@ -7,7 +7,7 @@ from .module import Module
 
 
 class Sigmoid(Module):
-    """1 / (1 + e^(-x)) of each element; the article's formula, computed in one pass.
+    """1 / (1 + e^(-x)) of each element, the article's formula; shapes, dtypes and errors as for `functional.sigmoid`.
 
     >>> nn.Sigmoid()(norch.tensor([0.0, 2.0]))
     tensor([0.5000, 0.8808])
@@ -18,7 +18,7 @@ class Sigmoid(Module):
 
 
 class Tanh(Module):
-    """Hyperbolic tangent of each element.
+    """Hyperbolic tangent of each element; shapes, dtypes and errors as for `functional.tanh`.
 
     >>> nn.Tanh()(norch.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7616])
@@ -29,7 +29,7 @@ class Tanh(Module):
 
 
 class ReLU(Module):
-    """max(x, 0) of each element; with `inplace` the input itself is changed.
+    """max(x, 0) of each element; with `inplace` the input itself is changed. See `functional.relu`.
 
     >>> nn.ReLU()(norch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
@@ -47,7 +47,7 @@ class ReLU(Module):
 
 
 class LeakyReLU(Module):
-    """x where x > 0, negative_slope * x elsewhere.
+    """x where x > 0, negative_slope * x elsewhere, element by element; see `functional.leaky_relu`.
 
     >>> nn.LeakyReLU(0.1)(norch.tensor([-1.0, 2.0]))
     tensor([-0.1000,  2.0000])
@@ -65,7 +65,7 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """x where x > 0, alpha * (e^x - 1) elsewhere.
+    """x where x > 0, alpha * (e^x - 1) elsewhere, element by element; see `functional.elu`.
 
     >>> nn.ELU()(norch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -83,7 +83,7 @@ class ELU(Module):
 
 
 class GELU(Module):
-    """x * P(Z <= x) for a normal Z; approximate="tanh" takes the usual approximation of P.
+    """x * P(Z <= x) for a normal Z; approximate="tanh" approximates P; see `functional.gelu`.
 
     >>> nn.GELU()(norch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
@@ -101,7 +101,7 @@ class GELU(Module):
 
 
 class SiLU(Module):
-    """x * sigmoid(x) of each element.
+    """x * sigmoid(x) of each element; see `functional.silu`.
 
     >>> nn.SiLU()(norch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
@@ -119,7 +119,7 @@ class SiLU(Module):
 
 
 class Softplus(Module):
-    """log(1 + e^(beta x)) / beta of each element, x itself where beta * x > threshold.
+    """log(1 + e^(beta x)) / beta of each element, x itself where beta * x > threshold; see `functional.softplus`.
 
     >>> nn.Softplus()(norch.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
@@ -137,7 +137,9 @@ class Softplus(Module):
 
 
 class Hardtanh(Module):
-    """Each element moved into [min_val, max_val].
+    """Each element moved into [min_val, max_val]; see `functional.hardtanh`.
+
+    Raises ValueError where min_val > max_val.
 
     >>> nn.Hardtanh()(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])
@@ -161,7 +163,7 @@ def _in_place(module) -> str:
 
 
 class Softmax(Module):
-    """e^x / sum(e^x) along `dim`: positive, and of sum 1.
+    """e^x / sum(e^x) along `dim`: positive, and of sum 1; see `functional.softmax`.
 
     >>> nn.Softmax(dim=1)(norch.zeros(1, 2))
     tensor([[0.5000, 0.5000]])
@@ -179,7 +181,7 @@ class Softmax(Module):
 
 
 class LogSoftmax(Softmax):
-    """log(softmax(x)) along `dim`, finite where softmax itself would round to 0.
+    """log(softmax(x)) along `dim`, finite where softmax would round to 0; see `functional.log_softmax`.
 
     >>> nn.LogSoftmax(dim=1)(norch.zeros(1, 2))
     tensor([[-0.6931, -0.6931]])

@@ -42,6 +42,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b: rows [..., in] give [..., out] for a weight of [out, in] and a bias of [out].
 
     A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
+    All are of one dtype. Raises ShapeError where shapes do not fit, RuntimeError for two dtypes.
 
     >>> F.linear(norch.tensor([[1.0, 2.0]]), norch.tensor([[3.0, 4.0]]), norch.tensor([0.5]))
     tensor([[11.5000]])
@@ -70,7 +71,9 @@ def _column_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + e^(-x)) of each element.
+    """1 / (1 + e^(-x)) of each element, in the shape of x; integers and bool become float32.
+
+    Raises TypeError for what is no tensor.
 
     >>> F.sigmoid(norch.tensor([0.0, 2.0]))
     tensor([0.5000, 0.8808])
@@ -81,7 +84,9 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def tanh(x: Tensor) -> Tensor:
-    """Hyperbolic tangent of each element.
+    """Hyperbolic tangent of each element, in the shape of x; integers and bool become float32.
+
+    Raises TypeError for what is no tensor.
 
     >>> F.tanh(norch.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7616])
@@ -91,7 +96,9 @@ def tanh(x: Tensor) -> Tensor:
 
 
 def relu(x: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0) of each element; with `inplace` written into x.
+    """max(x, 0) of each element, in the shape and dtype of x; with `inplace` written into x.
+
+    Raises RuntimeError for bool, TypeError for what is no tensor.
 
     >>> F.relu(norch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
@@ -101,7 +108,10 @@ def relu(x: Tensor, inplace: bool = False) -> Tensor:
 
 
 def softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """e^x / sum(e^x) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+    """e^x / sum(e^x) along `dim`, in the shape and dtype of x.
+
+    Without `dim` PyTorch's old guess is taken, and warned of. Raises IndexError for a dim out of
+    range, RuntimeError for a dtype that is not floating.
 
     >>> F.softmax(norch.zeros(1, 2), dim=1)
     tensor([[0.5000, 0.5000]])
@@ -111,7 +121,10 @@ def softmax(x: Tensor, dim: int | None = None) -> Tensor:
 
 
 def log_softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """x - log(sum(e^x)) along `dim`; same shape. Without `dim` PyTorch's old guess is taken, and warned of.
+    """x - log(sum(e^x)) along `dim`, in the shape and dtype of x.
+
+    Without `dim` PyTorch's old guess is taken, and warned of. Raises IndexError for a dim out of
+    range, RuntimeError for a dtype that is not floating.
 
     >>> F.log_softmax(norch.zeros(1, 2), dim=1)
     tensor([[-0.6931, -0.6931]])
@@ -129,7 +142,7 @@ def _implicit_dim(x: Tensor) -> int:
 def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
     """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1.
 
-    Raises RuntimeError for a class out of range.
+    Raises RuntimeError for a class out of range, TypeError for a dtype that is no integer.
 
     >>> F.one_hot(norch.tensor([0, 2]))
     tensor([[1, 0, 0],

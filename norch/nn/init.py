@@ -11,12 +11,15 @@ import math
 
 import norch
 from norch.autograd import no_grad
+from norch.operation import check_tensor
 from norch.tensor import Tensor
 from norch.utils import utils
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Draw each element from `random.uniform(a, b)`, in row order. Raises ValueError where a > b.
+    """Draw each element from `random.uniform(a, b)`, in row order, into a tensor of any shape and floating dtype.
+
+    Raises ValueError where a > b, TypeError for another dtype.
 
     >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
     >>> x.abs().max() <= 1
@@ -30,7 +33,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Draw each element from the normal distribution, by `random.gauss(mean, std)` in row order.
 
-    Raises ValueError for a negative std.
+    Into a tensor of any shape and floating dtype. Raises ValueError for a negative std, TypeError for another dtype.
 
     >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
     tensor([5., 5.])
@@ -41,17 +44,17 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set each element to `val`.
+    """Set each element to `val`, in a tensor of any shape and dtype. Raises TypeError for what is no tensor.
 
     >>> nn.init.constant_(norch.empty(2), 7.0)
     tensor([7., 7.])
     """
     with no_grad():
-        return tensor.fill_(val)
+        return check_tensor(tensor, "constant_").fill_(val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set each element to 0.
+    """Set each element to 0, in a tensor of any shape and dtype. Raises TypeError for no tensor.
 
     >>> nn.init.zeros_(norch.empty(2))
     tensor([0., 0.])
@@ -60,7 +63,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set each element to 1.
+    """Set each element to 1, in a tensor of any shape and dtype. Raises TypeError for no tensor.
 
     >>> nn.init.ones_(norch.empty(2))
     tensor([1., 1.])
@@ -69,7 +72,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Set a matrix to 1 on its diagonal and 0 elsewhere. Raises ValueError for anything but two dimensions.
+    """Set a matrix [n, m] of any dtype to 1 on its diagonal and 0 elsewhere. Raises ValueError for other dimensions.
 
     >>> nn.init.eye_(norch.empty(2, 2))
     tensor([[1., 0.],
@@ -126,6 +129,8 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Uniform in [-a, a] with a = gain * sqrt(6 / (fan_in + fan_out)).
 
+    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+
     >>> x = nn.init.xavier_uniform_(norch.empty(3, 3))
     >>> x.abs().max() <= 1  # sqrt(6 / (3 + 3))
     tensor([True])
@@ -137,6 +142,8 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal with mean 0 and std = gain * sqrt(2 / (fan_in + fan_out)).
 
+    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+
     >>> nn.init.xavier_normal_(norch.empty(3, 4)).shape
     norch.Size([3, 4])
     """
@@ -145,6 +152,8 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
     """Uniform in [-b, b] with b = gain * sqrt(3 / fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+
+    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
 
     >>> x = nn.init.kaiming_uniform_(norch.empty(3, 6))
     >>> x.abs().max() <= 1  # gain sqrt(2), sqrt(3 / 6)
@@ -156,6 +165,8 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
     """Normal with mean 0 and std = gain / sqrt(fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+
+    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
 
     >>> nn.init.kaiming_normal_(norch.empty(3, 4)).shape
     norch.Size([3, 4])

@@ -16,6 +16,8 @@ from .module import Module
 class MSELoss(Module):
     """Mean of (prediction - label)^2 over all elements, or with `reduction` "sum" their sum, with "none" each.
 
+    Shapes, dtypes and errors as for `functional.mse_loss`.
+
     >>> nn.MSELoss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([2.])
     """
@@ -29,7 +31,7 @@ class MSELoss(Module):
 
 
 class L1Loss(Module):
-    """|input - target|; both of one shape.
+    """|input - target|, reduced; shapes, dtypes and errors as for `functional.l1_loss`.
 
     >>> nn.L1Loss()(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([1.])
@@ -44,7 +46,7 @@ class L1Loss(Module):
 
 
 class SmoothL1Loss(Module):
-    """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target.
+    """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; see `functional.smooth_l1_loss`.
 
     >>> nn.SmoothL1Loss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
     tensor([0.1250, 9.5000])
@@ -60,7 +62,7 @@ class SmoothL1Loss(Module):
 
 
 class HuberLoss(Module):
-    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target.
+    """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; see `functional.huber_loss`.
 
     >>> nn.HuberLoss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
     tensor([0.1250, 9.5000])

@@ -30,6 +30,8 @@ class MultiheadAttention(Module):
     Masks, as in PyTorch, say where NOT to look: `key_padding_mask` [N, S] and `attn_mask` [L, S] or [N * H, L, S] are
     bool, True for keys to leave out, or numbers to be added to the scores. `is_causal` asks for an attn_mask and says
     that it is causal. A query that may see no key gets weights of 0 (with `need_weights` PyTorch gives NaN).
+    All have the dtype of the weights. Raises ValueError for an E that is no multiple of num_heads, ShapeError for other
+    shapes.
 
     >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)
     >>> x = norch.ones(4, 5, 8)

@@ -110,6 +110,8 @@ class Conv2d(_Convolution):
 class Unfold(Module):
     """[N, C, height, width] to the columns [N, C * kernel elements, L] that a window sees at its L positions.
 
+    See `functional.unfold` for dtypes and errors.
+
     >>> nn.Unfold(kernel_size=2)(norch.ones(1, 3, 4, 4)).shape
     norch.Size([1, 12, 9])
     """
@@ -127,6 +129,8 @@ class Unfold(Module):
 
 class Fold(Unfold):
     """Columns [N, C * kernel elements, L] added up to [N, C, *output_size], at the places where Unfold takes them.
+
+    See `functional.fold` for dtypes and errors.
 
     >>> nn.Fold(output_size=3, kernel_size=2)(norch.ones(1, 4, 4)).shape
     norch.Size([1, 1, 3, 3])

@@ -26,7 +26,7 @@ class Dropout(Module):
 
 
 class Dropout1d(Dropout):
-    """Dropout of whole channels of [N, C, length] or [C, length].
+    """Dropout of whole channels of [N, C, length] or [C, length]; see `functional.dropout1d`.
 
     >>> nn.Dropout1d(0.5).eval()(norch.ones(1, 1, 2))
     tensor([[[1., 1.]]])
@@ -37,7 +37,7 @@ class Dropout1d(Dropout):
 
 
 class Dropout2d(Dropout):
-    """Dropout of whole channels of [N, C, height, width] or [C, height, width].
+    """Dropout of whole channels of [N, C, height, width] or [C, height, width]; see `functional.dropout2d`.
 
     >>> nn.Dropout2d(0.5).eval()(norch.ones(1, 1, 1, 2))
     tensor([[[[1., 1.]]]])

@@ -19,6 +19,7 @@ class Embedding(Module):
     """Integers [...] to their rows [..., embedding_dim] of the weight [num_embeddings, embedding_dim].
 
     The weight is drawn from the normal distribution by `init.normal_`; the row `padding_idx` is 0 and gets no gradient.
+    See `functional.embedding` for dtypes and errors.
 
     >>> nn.Embedding(10, 3)(norch.tensor([[1, 2], [9, 0]])).shape
     norch.Size([2, 2, 3])

@@ -11,8 +11,9 @@ class Linear(Module):
     """y = x W^T + b for rows x of shape [..., input_dim]; y has shape [..., output_dim].
 
     A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] where input_dim > 1 (at input_dim 1 a
-    column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight
-    [output_dim, input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`.
+    column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight [output_dim,
+    input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`. Errors as for `functional.linear`;
+    raises TypeError for sizes that are no integers.
 
     >>> nn.Linear(3, 2)(norch.ones(5, 3)).shape
     norch.Size([5, 2])
@@ -67,7 +68,7 @@ def _one_size(ours, theirs, our_name: str, their_name: str) -> int:
 
 
 class Identity(Module):
-    """Returns its input; takes and ignores any argument, so that it can stand in for any layer.
+    """Returns its input, of any shape and dtype; takes and ignores any argument, so that it stands in for any layer.
 
     >>> nn.Identity()(norch.tensor([1, 2]))
     tensor([1, 2])
@@ -81,7 +82,7 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W].
+    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `flatten`.
 
     >>> nn.Flatten()(norch.zeros(8, 3, 4, 5)).shape
     norch.Size([8, 60])

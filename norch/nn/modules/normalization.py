@@ -85,7 +85,8 @@ class BatchNorm1d(_BatchNorm):
     """Each feature of [N, C], or channel of [N, C, length], to mean 0 and variance 1; see `functional.batch_norm`.
 
     Buffers: running_mean and running_var [C], num_batches_tracked. A `momentum` of None averages over all batches;
-    without `track_running_stats` the batch's own statistics serve in evaluation too.
+    without `track_running_stats` the batch's own statistics serve in evaluation too. Raises ShapeError for
+    other shapes.
 
     >>> nn.BatchNorm1d(2)(norch.tensor([[1.0, 10.0], [3.0, 30.0]])).detach()
     tensor([[-1.0000, -1.0000],
@@ -96,7 +97,9 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Each channel of [N, C, height, width] to mean 0 and variance 1; options and buffers as BatchNorm1d.
+    """Each channel of [N, C, height, width] to mean 0 and variance 1; options and buffers as for `BatchNorm1d`.
+
+    Raises ShapeError for other shapes.
 
     >>> nn.BatchNorm2d(3)(norch.ones(8, 3, 4, 4)).shape
     norch.Size([8, 3, 4, 4])
@@ -106,7 +109,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class LayerNorm(Module):
-    """The last dimensions, of sizes `normalized_shape`, to mean 0 and variance 1; see `functional.layer_norm`.
+    """The last dimensions, of shape `normalized_shape`, to mean 0 and variance 1; see `functional.layer_norm`.
 
     >>> nn.LayerNorm(2)(norch.tensor([[1.0, 3.0], [10.0, 30.0]])).detach()
     tensor([[-1.0000,  1.0000],
@@ -140,6 +143,8 @@ class LayerNorm(Module):
 
 class GroupNorm(Module):
     """Each of `num_groups` parts of the channels of [N, C, ...] to mean 0, variance 1; see `functional.group_norm`.
+
+    Raises ValueError for channels that do not divide into the groups.
 
     >>> nn.GroupNorm(2, 4)(norch.tensor([[1.0, 3.0, 10.0, 30.0]])).detach()
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])

@@ -51,13 +51,7 @@ def _add_weights(module: Module, inputs: int, hidden: int, gates: int, bias: boo
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters named as in PyTorch, layers, directions, and the shapes of sequences.
-
-    Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
-    every step, [T, N, D * H] (or as the input has it); the states h_0 and h_n, for LSTM also c_0 and c_n, are
-    [L * D, N, H] ([L * D, H] for one sequence) and start as zeros where they are not given. `dropout` acts on the
-    output of every layer but the last, in training. Raises ShapeError for other shapes.
-    """
+    """What RNN, LSTM and GRU share: parameters named as in PyTorch, layers, directions, and the shapes of sequences."""
 
     kind = ""
 
@@ -166,7 +160,12 @@ _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 class RNN(RNNBase):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n; see RNNBase.
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n.
+
+    Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
+    every step, [T, N, D * H] (or as the input has it), for D directions; the states h_0 and h_n are [L * D, N, H]
+    ([L * D, H] for one sequence) and start as zeros where they are not given. `dropout` acts on the output of every
+    layer but the last, in training. All have the dtype of the weights. Raises ShapeError for other shapes.
 
     >>> output, hidden = nn.RNN(4, 8)(norch.zeros(5, 2, 4))
     >>> output.shape, hidden.shape
@@ -188,7 +187,9 @@ class RNN(RNNBase):
 
 
 class GRU(RNNBase):
-    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n; see RNNBase.
+    """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n.
+
+    Shapes, dtypes and errors as for `RNN`.
 
     >>> output, hidden = nn.GRU(4, 8)(norch.zeros(5, 2, 4))
     >>> output.shape, hidden.shape
@@ -199,7 +200,9 @@ class GRU(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0); see RNNBase.
+    """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0).
+
+    Shapes, dtypes and errors as for `RNN`; c_0 and c_n are shaped as h_0 and h_n.
 
     >>> output, (hidden, cell) = nn.LSTM(4, 8)(norch.zeros(5, 2, 4))
     >>> output.shape, hidden.shape, cell.shape
@@ -270,6 +273,9 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """A step of RNN: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
 
+    From inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state. All have the dtype
+    of the weights. Raises ShapeError for other shapes.
+
     >>> nn.RNNCell(4, 8)(norch.zeros(2, 4)).shape
     norch.Size([2, 8])
     """
@@ -287,7 +293,7 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of GRU.
+    """A step of GRU; shapes, dtypes and errors as for `RNNCell`.
 
     >>> nn.GRUCell(4, 8)(norch.zeros(2, 4)).shape
     norch.Size([2, 8])
@@ -297,7 +303,7 @@ class GRUCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of LSTM: takes and returns (h, c).
+    """A step of LSTM: takes and returns (h, c); shapes, dtypes and errors as for `RNNCell`.
 
     >>> hidden, cell = nn.LSTMCell(4, 8)(norch.zeros(2, 4))
     >>> hidden.shape, cell.shape

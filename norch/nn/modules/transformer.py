@@ -26,6 +26,7 @@ class TransformerEncoderLayer(Module):
     x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))) (Vaswani et al. 2017); with
     `norm_first` x = x + attention(norm1(x)) and so on. Input and output are [T, N, E], with `batch_first` [N, T, E], or
     [T, E]; the masks are MultiheadAttention's. Weights start as in PyTorch.
+    Shapes, dtypes and errors otherwise as for `MultiheadAttention`.
 
     >>> nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)(norch.ones(4, 5, 8)).shape
     norch.Size([4, 5, 8])
@@ -82,6 +83,8 @@ class TransformerEncoderLayer(Module):
 
 class TransformerEncoder(Module):
     """`num_layers` copies of a layer one after the other, then `norm` if it is given.
+
+    Shapes, dtypes and errors as for `TransformerEncoderLayer`.
 
     >>> layer = nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)
     >>> nn.TransformerEncoder(layer, num_layers=3)(norch.ones(4, 5, 8)).shape
