@@ -156,7 +156,7 @@ Owned contiguous(const Tensor& tensor);                                // a view
 Owned on_device(const Tensor& tensor, int32_t device);                 // always a new tensor
 Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view where strides allow
 bool is_contiguous(const Tensor& tensor);
-bool are_alike(const Tensor& x, const Tensor& y);  // in shape, dtype and device
+bool are_alike(const Tensor& x, const Tensor& y);               // in shape, dtype and device
 void check_device(int32_t device);                              // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
