@@ -21,7 +21,8 @@ struct Region {
     void (*body)(const void*, int64_t);
     const void* context;
     int64_t parts;
-    int helpers;  // workers that may take part
+    int helpers;    // workers that may take part
+    int processor;  // that the caller runs on
     std::atomic<int64_t> next_part{0};
     std::atomic<bool> failed{false};
     Error error;  // of the first part that failed
@@ -71,6 +72,24 @@ static void spin(F done) {
 
 // ---- A worker ---------------------------------------------------------------------------------------------------
 
+// Linux wakes a thread where it ran before. If that is where its caller now runs, the two share one processor until the
+// scheduler finds out, which takes it longer than most regions: so the worker moves away.
+#ifdef __linux__
+static int current_processor() { return sched_getcpu(); }
+
+static void leave(int processor) noexcept {
+    cpu_set_t allowed, others;
+    if (current_processor() != processor || sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    others = allowed;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others)) return;
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+static int current_processor() { return 0; }
+static void leave(int) noexcept {}
+#endif
+
 void Pool::worker(int index) noexcept {
     inside_region = true;  // what a kernel starts inside a part stays on this thread
     int64_t seen = 0;
@@ -85,6 +104,7 @@ void Pool::worker(int index) noexcept {
         if (mine) working++;
         pthread_mutex_unlock(&mutex);
         if (!mine) continue;
+        leave(mine->processor);
         mine->work();
         pthread_mutex_lock(&mutex);
         if (--working == 0) pthread_cond_signal(&finished);
@@ -141,6 +161,7 @@ void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* co
     region.context = context;
     region.parts = parts;
     region.helpers = int(parts < thread_count() ? parts : thread_count()) - 1;
+    region.processor = current_processor();
     pool().run(region);
     pool().is_taken = false;
     if (region.failed) throw region.error;
