@@ -40,8 +40,9 @@ class Budget:
 
     def __init__(self, quick: bool, threads: int) -> None:
         self.total, self.round, self.fewest, self.most = (0.15, 0.002, 3, 9) if quick else (4.0, 0.01, 5, 61)
+        self.total *= 2 if threads > 1 and not quick else 1
         self.clock = time.perf_counter if threads > 1 else time.process_time  # which stands still while others work
-        self.rest = 0.03 if threads > 1 else 0.0  # a peer's threads spin for a while when their work is done
+        self.rest = 0.12 if threads > 1 else 0.0  # OpenBLAS's threads spin for a tenth of a second after their work
         self.warm = 0.04 if threads > 1 else 0.0  # a processor that slept is given back to a virtual machine late
 
 
