@@ -31,7 +31,7 @@ inline namespace NORCH_ISA {
 
 template <class F>
 void parallel_for(int64_t n, int64_t grain, const F& f) {
-    enum { PARTS_PER_THREAD = 4 };  // several, because a thread may be held up
+    enum { PARTS_PER_THREAD = 16 };  // many, because a thread may be held up, or come late
     if (n <= grain) {
         if (n > 0) f(int64_t(0), n);
         return;
