@@ -1,7 +1,8 @@
 """Tensor: the article's class, with PyTorch's habits.
 
-A Tensor holds the address of a C tensor (csrc/tensor.h) and what autograd needs: `requires_grad`, `grad`, `grad_fn`.
-Shape, strides and dtype are read from the C struct, of which `CTensor` is the mirror. Views and indexing are in
+A Tensor holds the address of a C tensor (csrc/tensor.h) and where its gradient goes. Shape, strides and dtype are read
+from the C struct, of which `CTensor` is the mirror. Here are the elementwise operations, the matrix product and the
+values; `requires_grad`, `grad` and `backward` are in differentiable.py, copies in conversions.py, views and indexing in
 views.py, indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its
 sharing in interop.py and dlpack.py, printing in formatting.py.
 """
@@ -9,17 +10,18 @@ sharing in interop.py and dlpack.py, printing in formatting.py.
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
 from . import _C, formatting, indexing, operation
-from ._C import CTensor, lib, number, raise_error
+from ._C import CTensor, lib, raise_error
 from .autograd import functions as f
-from .autograd.engine import backward as _backward
-from .autograd.function import AccumulateGrad, HookHandle, held, node, record
+from .autograd.function import held, node, record
 from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
-from .autograd.mode import mode, no_grad, silent
+from .autograd.mode import mode, silent
 from .composed import Composed
+from .conversions import Converted
 from .data import address_of
+from .differentiable import Differentiable
 from .dlpack import Exchanged
 from .generator import RandomFills
 from .interop import Shared
@@ -29,13 +31,26 @@ from .reductions import Reductions
 from .selection import Selection
 from .sorting import Sorting
 from .storage import Stored
-from .types import DTYPES, Count, Size, check_dtype, dtype, float32
+from .types import DTYPES, Count, Size, dtype, float32
 from .views import Views, one_size
 
 __all__ = ["CTensor", "Tensor"]
 
 
-class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, RandomFills, Stored, Shared, Exchanged):
+class Tensor(
+    Differentiable,
+    Views,
+    Rearranging,
+    Reductions,
+    Selection,
+    Sorting,
+    Composed,
+    Converted,
+    RandomFills,
+    Stored,
+    Shared,
+    Exchanged,
+):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
@@ -51,10 +66,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
 
     # Every tensor has these (operation.wrap); what only some have has its default here.
     _ptr: int  # the address of the C tensor, which this object owns
-    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    _edge: Any  # where its gradient goes (differentiable.py)
     _base: Any = None  # of a view: the tensor that it is a view of
     _shape: Any = None
-    _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
     _views: Any = None  # of a tensor that is no leaf: weak references to its views, which follow writes in place
 
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
@@ -157,206 +171,6 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
         if self.ndim == 0:
             raise TypeError("len() of a tensor of 0 dimensions")
         return self.shape[0]
-
-    # ---- Autograd -----------------------------------------------------------------------------------------------
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype.
-
-        >>> norch.ones(2, requires_grad=True).requires_grad
-        True
-        """
-        return self._edge is not None
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        if self.grad_fn is not None:
-            if value:
-                return
-            raise RuntimeError(
-                "requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph"
-            )
-        if value and not self.dtype.is_floating_point:
-            raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
-        if value and self._leaf is None:
-            self._leaf = AccumulateGrad(self)
-        self._edge = self._leaf if value else None
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return this tensor, of whatever shape and a floating dtype.
-
-        Raises RuntimeError for other dtypes, and to turn it off for what is no leaf.
-
-        >>> norch.ones(2).requires_grad_()
-        tensor([1., 1.], requires_grad=True)
-        """
-        self.requires_grad = requires_grad
-        return self
-
-    @property
-    def grad_fn(self) -> Any:
-        """The node of the graph that computed this tensor; None for a leaf.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> (2 * x).exp().grad_fn
-        <ExpBackward>
-        """
-        return None if self._edge is None or self._edge.age == 0 else self._edge
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether no recorded operation made this tensor.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> x.is_leaf, (2 * x).is_leaf
-        (True, False)
-        """
-        return self._edge is None or self._edge.age == 0
-
-    @property
-    def grad(self) -> Any:
-        """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
-
-        It adds up until it is set to None. What it is set to must be a tensor of this shape, dtype and device: raises
-        TypeError or RuntimeError for others.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> (3 * x).sum().backward()
-        >>> x.grad
-        tensor([3., 3.])
-        """
-        node = self._edge or self._leaf
-        return None if node is None else node.grad
-
-    @grad.setter
-    def grad(self, gradient: Any) -> None:
-        node = self._edge or self._leaf
-        if gradient is not None:
-            check_tensor(gradient, "grad")
-            if not lib.same_kind(gradient._ptr, self._ptr):
-                raise RuntimeError(
-                    f"grad: expected a tensor of shape {list(self.shape)}, {self.dtype} on {self.device}, got "
-                    f"{list(gradient.shape)}, {gradient.dtype} on {gradient.device}"
-                )
-            if node is None:
-                node = self._leaf = AccumulateGrad(self)
-        if node is not None:
-            node.grad = gradient
-
-    def retain_grad(self) -> None:
-        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> y = 2 * x
-        >>> y.sum().backward()
-        >>> y.grad
-        tensor([1., 1.])
-        """
-
-    def backward(
-        self, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
-    ) -> None:
-        """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
-
-        `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
-        The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
-
-        >>> x = norch.Tensor([1, 2], requires_grad=True)
-        >>> (x * x).sum().backward()
-        >>> x.grad
-        tensor([2., 4.])
-        """
-        if gradient is not None:
-            check_tensor(gradient, "backward: gradient")
-        _backward(self, gradient, retain_graph, create_graph, inputs)
-
-    def zero_grad(self) -> None:
-        """Forget the gradient: `.grad` is None again.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> x.sum().backward()
-        >>> x.zero_grad()
-        >>> x.grad is None
-        True
-        """
-        self.grad = None
-
-    def detach(self) -> Tensor:
-        """A tensor of the same shape and dtype over the same storage, outside of any graph.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> (2 * x).detach().requires_grad
-        False
-        """
-        return wrap(lib.alias_tensor(self._ptr) or raise_error())
-
-    def detach_(self) -> Tensor:
-        """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
-
-        Raises RuntimeError for a view, which its base would not follow.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> (2 * x).detach_().grad_fn is None
-        True
-        """
-        if self._base is not None and self._edge is not None:
-            raise RuntimeError("a view cannot be detached in place; use detach()")
-        self._edge = None
-        return self
-
-    @property
-    def data(self) -> Tensor:
-        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another.
-
-        >>> x = norch.ones(2, requires_grad=True)
-        >>> x.data.requires_grad
-        False
-        """
-        return self.detach()
-
-    @data.setter
-    def data(self, other: Tensor) -> None:
-        ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
-        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not take the new ones for them
-        lib.mark_as_written(ptr)
-        lib.free_tensor(self._ptr)
-        self._ptr, self._shape = ptr, None
-
-    def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
-        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
-
-        Raises RuntimeError for a tensor that requires no gradient.
-
-        >>> x = norch.Tensor([1, 2], requires_grad=True)
-        >>> handle = x.register_hook(lambda gradient: 10 * gradient)
-        >>> x.sum().backward()
-        >>> x.grad
-        tensor([10., 10.])
-        """
-        if self._edge is None:
-            raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
-        return self._edge.register_hook(hook)
-
-    @property
-    def _version(self) -> int:
-        return lib.version_of(self._ptr)
-
-    def _sum_to(self, like: Tensor) -> Tensor:
-        """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""
-        if lib.same_kind(self._ptr, like._ptr):
-            return self
-        result = wrap(lib.sum_to_shape(self._ptr, like._ptr) or raise_error())
-        return recorded(result, f.SumToBackward, (self,)).to(like.dtype)
-
-    def _placed(self, shape: Any, part: Callable[[Tensor], Tensor]) -> Tensor:
-        """Zeros of a shape, with this gradient in a part of them."""
-        from .creation import zeros
-
-        whole = zeros(shape, dtype=self.dtype, device=self.device)
-        with no_grad():
-            part(whole).copy_(self)
-        return recorded(whole, f.PlaceBackward, (self,), part)
 
     # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
 
@@ -541,108 +355,6 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
             raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(other.shape)}")
         return self @ other
 
-    # ---- Copies and conversions ---------------------------------------------------------------------------------
-
-    def clone(self) -> Tensor:
-        """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
-
-        >>> x = norch.ones(2)
-        >>> x.clone().zero_(), x
-        (tensor([0., 0.]), tensor([1., 1.]))
-        """
-        return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
-
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
-
-        A new tensor of the same shape, differentiable; this one itself where nothing changes. Raises RuntimeError for
-        a device that is not there, TypeError for what is neither device, dtype nor tensor.
-
-        >>> norch.tensor([1, 2]).to(norch.float64)
-        tensor([1., 2.], dtype=norch.float64)
-        """
-        device, kind = _destination(*args, **kwargs)
-        result = self
-        if kind is not None and kind is not result.dtype:
-            result = wrap(lib.cast_tensor(result._ptr, kind.number) or raise_error())
-        if device is not None and _C.device_number(device) != result._struct.device:
-            result = wrap(lib.to_device(result._ptr, _C.device_number(device)) or raise_error())
-        if result is self or not result.is_floating_point():
-            return result
-        return recorded(result, f.ToBackward, (self,))
-
-    def cpu(self) -> Tensor:
-        """This tensor on the CPU, in its shape and dtype; itself if it is there already.
-
-        >>> norch.ones(2).cpu().device
-        'cpu'
-        """
-        return self.to("cpu")
-
-    def cuda(self, device: Any = None) -> Tensor:
-        """This tensor on a CUDA device, given as an index or a name, in its shape and dtype.
-
-        Raises RuntimeError for a device that is not there.
-
-        >>> norch.ones(2).cuda().device if norch.cuda.is_available() else "cuda:0"
-        'cuda:0'
-        """
-        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
-
-    def type_as(self, other: Tensor) -> Tensor:
-        """This tensor, in its shape, in the dtype of another. Raises TypeError for what is no tensor.
-
-        >>> norch.tensor([1, 2]).type_as(norch.ones(1))
-        tensor([1., 2.])
-        """
-        return self.to(check_tensor(other, "type_as").dtype)
-
-    def copy_(self, source: Any) -> Tensor:
-        """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
-
-        Raises ShapeError where it does not fit, RuntimeError for a leaf that requires gradients.
-
-        >>> norch.zeros(2, 2).copy_(norch.tensor([1, 2]))
-        tensor([[1., 2.],
-                [1., 2.]])
-        """
-        value = check_operand(source, "copy_")
-        return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
-
-    def fill_(self, value: Any) -> Tensor:
-        """Set every element to one number, converted to this dtype; the shape stays.
-
-        Raises RuntimeError for a leaf that requires gradients, TypeError for no number.
-
-        >>> norch.zeros(2).fill_(7)
-        tensor([7., 7.])
-        """
-        return self.copy_(value)
-
-    def zero_(self) -> Tensor:
-        """Set every element to 0; shape and dtype stay. Raises RuntimeError for a leaf that requires gradients.
-
-        >>> norch.ones(2).zero_()
-        tensor([0., 0.])
-        """
-        return self.copy_(0)
-
-    def ones_like(self) -> Tensor:
-        """Ones of this shape, dtype and device.
-
-        >>> norch.tensor([5, 6]).ones_like()
-        tensor([1, 1])
-        """
-        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
-
-    def zeros_like(self) -> Tensor:
-        """Zeros of this shape, dtype and device.
-
-        >>> norch.tensor([5, 6]).zeros_like()
-        tensor([0, 0])
-        """
-        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
-
     # ---- Values -------------------------------------------------------------------------------------------------
 
     def tolist(self) -> Any:
@@ -736,67 +448,9 @@ class Tensor(Views, Rearranging, Reductions, Selection, Sorting, Composed, Rando
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("tensors are not pickled: a pickle can run any code when it is loaded")
 
-    # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
-
-    def float(self) -> Tensor:
-        """This tensor as float32, in its shape; itself if it is that already.
-
-        >>> norch.tensor([1, 2]).float()
-        tensor([1., 2.])
-        """
-        return self.to(DTYPES[4])
-
-    def double(self) -> Tensor:
-        """This tensor as float64, in its shape; itself if it is that already.
-
-        >>> norch.ones(2).double().dtype
-        norch.float64
-        """
-        return self.to(DTYPES[5])
-
-    def long(self) -> Tensor:
-        """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
-
-        >>> norch.tensor([1.9, -1.9]).long()
-        tensor([ 1, -1])
-        """
-        return self.to(DTYPES[3])
-
-    def int(self) -> Tensor:
-        """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
-
-        >>> norch.tensor([1.9, -1.9]).int()
-        tensor([ 1, -1], dtype=norch.int32)
-        """
-        return self.to(DTYPES[2])
-
-    def bool(self) -> Tensor:
-        """This tensor as bool, in its shape: whether each element is nonzero.
-
-        >>> norch.tensor([0, 2]).bool()
-        tensor([False,  True])
-        """
-        return self.to(DTYPES[0])
-
 
 operation.Tensor = Tensor
 
 
 def _empty_lists(shape: Size) -> list[Any]:
     return [] if shape[0] == 0 else [_empty_lists(shape[1:]) for _ in range(shape[0])]
-
-
-def _destination(*args: Any, device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
-    """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
-    for value in args:
-        if isinstance(value, str) and device is None:
-            device = value
-        elif isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif value is not None and dtype is None:
-            dtype = value
-        elif value is not None:
-            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
-    if device is not None:
-        _C.device_number(device)
-    return device, None if dtype is None else check_dtype(dtype)
