@@ -226,7 +226,7 @@ class Library:
 lib = Library()
 
 # An int below 2^31 reaches C as it is where ctypes knows no types, which saves a fifth of a call: the library keeps
-# tensors at such addresses while it can.
+# tensors at such addresses while it can. (The data of create_tensor lies anywhere; other arrays are objects of ctypes.)
 PLAIN = {name for name in QUICK if set(PROTOTYPES[name][1]) <= {TENSOR, c_int32}} - {"create_tensor"}
 
 
