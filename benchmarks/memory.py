@@ -21,17 +21,18 @@ STEPS = 3
 
 
 class Peak:
-    """The most bytes of tensors that were alive after any call into C."""
+    """The most bytes of tensors that were alive after any call into C, and the most that were the system's."""
 
-    bytes = 0
+    bytes = reserved = 0
 
     def __init__(self) -> None:
-        self.ask: Callable[[], int] | None = None
-        self.ask = import_watched(self.sample).memory_allocated
+        self.norch: Any = None
+        self.norch = import_watched(self.sample)
 
     def sample(self, function: str, _: int) -> None:
-        if self.ask and function != "memory_allocated":  # which is how it is asked
-            self.bytes = max(self.bytes, self.ask())
+        if self.norch and function not in ("memory_allocated", "memory_reserved"):  # which is how it is asked
+            self.bytes = max(self.bytes, self.norch.memory_allocated())
+            self.reserved = max(self.reserved, self.norch.memory_reserved())
 
 
 def in_norch(peak: Peak, setup: Callable[[Any], dict[str, Any]]) -> tuple[int, int]:
@@ -45,12 +46,12 @@ def in_norch(peak: Peak, setup: Callable[[Any], dict[str, Any]]) -> tuple[int, i
     before, reserved_before = norch.memory_allocated(), norch.memory_reserved()
     step = setup(framework)["step"]
     norch.empty_cache()
-    peak.bytes = 0
+    peak.bytes = peak.reserved = 0
     for _ in range(STEPS):
         step()
     if not peak.bytes:
         raise RuntimeError("no call into C was seen: norch finds its functions where ccalls.py does not look")
-    return peak.bytes - before, norch.memory_reserved() - reserved_before
+    return peak.bytes - before, peak.reserved - reserved_before
 
 
 def in_torch(setup: Callable[[Any], dict[str, Any]], batch_bytes: int) -> int:
