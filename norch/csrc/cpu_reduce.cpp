@@ -14,7 +14,7 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    CHUNK = 2048,      // elements of a row that are reduced at a time
+    CHUNK = 512,       // elements of a row that are reduced at a time
     LANE_BYTES = 128,  // of partial results, kept in registers
     TAIL_BYTES = 64,   // of those that take the elements at the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
