@@ -30,6 +30,14 @@ def test_a_tensor_that_nobody_holds_keeps_no_gradient():
     assert loss.grad.tolist() == [2]  # it adds up, as in leaves
 
 
+def test_a_tensor_that_left_the_graph_holds_nothing_of_it():
+    _, y, z = chain()
+    node, loss = z.grad_fn, z.sum()
+    z.detach_()
+    loss.backward(retain_graph=True)
+    assert z.grad is None and node.grad is None and y.grad is not None
+
+
 def test_a_second_derivative_does_not_take_the_gradient_from_who_holds_the_tensor():
     x, y, z = chain()
     (first,) = norch.autograd.grad(z.sum(), x, create_graph=True)  # reads y through another tensor, which dies

@@ -259,7 +259,10 @@ def held(target: Any) -> Any:
 
 
 def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
-    """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`."""
+    """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`.
+
+    (`binary` in operation.py writes this out: what changes here changes there.)
+    """
     node.edges = edges
     node.age = next_age()
     node.stamp = _clock.value

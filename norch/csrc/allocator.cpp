@@ -302,9 +302,10 @@ __attribute__((noinline)) void* ThreadMemory::take_new(size_t nbytes) noexcept {
 int32_t keep_addresses_low(Notice* otherwise) {
     ThreadMemory& memory = thread_memory();
     FreeBlock* first = static_cast<FreeBlock*>(memory.take(SMALL_BLOCK));  // it lies where the others will
-    const bool low = CACHED && first && is_low(first);
+    const bool low = CACHED && first && is_low(first) && !low_is_full;
     if (first) memory.put(first);
     tell_python = otherwise;
+    python_knows = !low;
     return low;
 }
 
