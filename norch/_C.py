@@ -310,11 +310,11 @@ def addresses(values: Any) -> bytes:
 class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
-    __slots__ = ("_ptr",)
+    __slots__ = ("_ptr", "value")
     _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
-        self._ptr = None
+        self._ptr, self.value = None, value
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, 5) or raise_error()
         elif not -(2**63) <= value < 2**63:
