@@ -175,7 +175,7 @@ for _name in ("sum", "prod", "max", "min", "any", "all"):
 
 
 def operations() -> dict[str, list[str]]:
-    """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
+    """The elementwise operations of csrc/ops/operations.h, as the library itself lists them, by number of operands."""
     names = _library.list_operations
     names.restype = c_char_p
     kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped")
@@ -183,7 +183,7 @@ def operations() -> dict[str, list[str]]:
 
 
 def rules() -> dict[str, str]:
-    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops.h."""
+    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops/operations.h."""
     listed = _library.list_rules
     listed.restype = c_char_p
     named = zip((1, 2), operations().values())
@@ -196,7 +196,7 @@ for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2), operations().values()):
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
 
 # ctypes gives the interpreter's lock back around every call. That costs these, which are short or (parallel_for in
-# csrc/parallel.h) give it back themselves where the work is long, a tenth of their time.
+# csrc/host/parallel.h) give it back themselves where the work is long, a tenth of their time.
 QUICK = {f"{name}_tensor" for names in operations().values() for name in names} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",

@@ -1,4 +1,4 @@
-"""The docstrings of the methods of csrc/ops.h: shapes, dtypes and errors from the rule of a row, and an example.
+"""The docstrings of the methods of csrc/ops/operations.h: shapes, dtypes and errors by the rule of a row, an example.
 
 `operands -> result`, as lists of numbers; doctest runs them all (tests/check/test_docstrings.py). An operation that is
 not here gets an example without numbers.

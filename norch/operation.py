@@ -60,7 +60,7 @@ def check_operand(value: Any, name: str) -> Any:
     return found
 
 
-# ---- Methods from rows of csrc/ops.h ----------------------------------------------------------------------------
+# ---- Methods from rows of csrc/ops/operations.h ---------------------------------------------------------------------
 
 
 def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -98,7 +98,7 @@ def c_type(declaration, is_result=False):
 
 
 def declared_functions():
-    """name -> (result, arguments) of api.h, with the rows of ops.h and the reductions filled in."""
+    """name -> (result, arguments) of api.h, with the rows of operations.h and the reductions filled in."""
     header = re.sub(r"//[^\n]*", "", (CSRC / "api.h").read_text()).replace("\\\n", " ")
     reductions = re.search(r"#define REDUCTIONS\(K\)((?:.*\\\n)*.*)", (CSRC / "kernels.h").read_text()).group(1)
     names = {**_C.operations(), "reduction": re.findall(r"K\((\w+)\)", reductions)}

@@ -1,22 +1,22 @@
 // Elementwise CPU kernels and copies.
 //
-// Each row of ops.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
-// runs.h brings operands of any layout to that loop.
+// Each row of ops/operations.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
+// cpu/loops/strided_loops.h brings operands of any layout to that loop.
 
-#include "cpu.h"
+#include "cpu/backend.h"
 
 #include <type_traits>
 
-#include "parallel.h"
-#include "rules.h"
-#include "runs.h"
+#include "host/parallel.h"
+#include "ops/dtype_rules.h"
+#include "cpu/loops/strided_loops.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
 // ---- The loops --------------------------------------------------------------------------------------------------
 
-// Functions of a float that have a shorter way for ordinary arguments (formulas.h): those for which distance(x), an unsigned
+// Functions of a float that have a shorter way for ordinary arguments (ops/vector_math.h): those for which distance(x), an unsigned
 // integer, is at most `farthest`.
 template <class Row>
 struct Ordinaries {
@@ -160,7 +160,7 @@ void ternary_loop(const Run& run) {
     });
 }
 
-// ---- From a row of ops.h to a kernel ----------------------------------------------------------------------------
+// ---- From a row of ops/operations.h to a kernel --------------------------------------------------------------------
 
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {

@@ -2,18 +2,18 @@
 //
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
-// parts are cuda_device.cuh (memory and copies), cuda_block.cuh, cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh,
-// cuda_nn.cuh (layers and losses), cuda_norm.cuh, cuda_windows.cuh (convolution and pooling), cuda_optim.cuh,
-// cuda_reduce.cuh, cuda_sort.cuh, cuda_scan.cuh (running totals) and cuda_index.cuh.
+// parts are cuda/device.cuh (memory and copies), cuda/block.cuh, cuda/layout.cuh, cuda/fill.cuh, cuda/matmul.cuh,
+// cuda/layers.cuh (layers and losses), cuda/normalization.cuh, cuda/windows.cuh (convolution and pooling), cuda/optim.cuh,
+// cuda/reductions.cuh, cuda/sort.cuh, cuda/scan.cuh (running totals) and cuda_index.cuh.
 
 #include <math.h>
 
 #include <utility>
 
-#include "cuda_block.cuh"
-#include "cuda_device.cuh"
-#include "cuda_layout.cuh"
-#include "rules.h"
+#include "cuda/block.cuh"
+#include "cuda/device.cuh"
+#include "cuda/layout.cuh"
+#include "ops/dtype_rules.h"
 
 namespace {
 
@@ -342,11 +342,11 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
 
 // ---- The other kernels ------------------------------------------------------------------------------------------
 
-#include "cuda_fill.cuh"
-#include "cuda_index.cuh"
-#include "cuda_reduce.cuh"
-#include "cuda_matmul.cuh"
-#include "cuda_nn.cuh"
-#include "cuda_norm.cuh"
-#include "cuda_windows.cuh"
-#include "cuda_optim.cuh"
+#include "cuda/fill.cuh"
+#include "cuda/indexing.cuh"
+#include "cuda/reductions.cuh"
+#include "cuda/matmul.cuh"
+#include "cuda/layers.cuh"
+#include "cuda/normalization.cuh"
+#include "cuda/windows.cuh"
+#include "cuda/optim.cuh"

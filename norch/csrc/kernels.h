@@ -1,5 +1,5 @@
-// The kernels that every device provides. KERNELS(K) lists them as K(name, arguments); cpu.h and cuda.h declare the
-// list with their suffix, cuda_stub.cpp defines it for a build without CUDA, tensor.cpp makes a table of each.
+// The kernels that every device provides. KERNELS(K) lists them as K(name, arguments); cpu/backend.h and cuda/backend.h declare the
+// list with their suffix, cuda/stub.cpp defines it for a build without CUDA, tensor.cpp makes a table of each.
 //
 // Contracts, kept by tensor.cpp and trusted by kernels:
 //   elementwise  every operand was expanded to out's shape (stride 0 where it repeats) and has the dtype of the
@@ -10,15 +10,15 @@
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
 //                the tensor's storage: element p is data[p . strides + offsets[p]]
 //   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the window
-//                (window.h), and not empty
+//                (ops/windows.h), and not empty
 //   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
 
 #pragma once
-#include "ops.h"
-#include "ramp.h"
-#include "random.h"
+#include "ops/operations.h"
+#include "ops/linspace.h"
+#include "ops/philox.h"
 #include "tensor.h"
-#include "window.h"
+#include "ops/windows.h"
 
 // What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
 // the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
@@ -33,7 +33,7 @@ struct Fault {
 };
 [[noreturn]] void fail_with(const Fault& fault, int64_t value);
 
-// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
+// The settings of the optimizers, as norch/optim packs them; ops/optimizer_formulas.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
@@ -70,7 +70,7 @@ struct Normalizing {
 #define REDUCE_KERNEL(name) KERNEL(name, (const Tensor& x, Tensor& out))
 
 // The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled for
-// each instruction set (isa.h), those of PLAIN_KERNELS once.
+// each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 #define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
@@ -93,7 +93,7 @@ struct Normalizing {
     KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
     KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
     KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
-    /* fill a contiguous out, which is not empty: random.h says with what */                        \
+    /* fill a contiguous out, which is not empty: ops/philox.h says with what */                        \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
@@ -125,14 +125,14 @@ struct Normalizing {
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
     KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
     KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
-    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
+    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that ops/optimizer_formulas.h names; those that its \
        options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
     KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
     KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
 
 #define PLAIN_KERNELS \
-    /* fills a contiguous out, which is not empty: ramp.h says with what */                         \
+    /* fills a contiguous out, which is not empty: ops/linspace.h says with what */                         \
     KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
     /* fails where truth, a single bool, is false */                                                \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \

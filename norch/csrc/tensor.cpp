@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu.h"
-#include "cuda.h"
+#include "cpu/backend.h"
+#include "cuda/backend.h"
 
 // ---- Errors -----------------------------------------------------------------------------------------------------
 
