@@ -38,7 +38,7 @@ ifeq ($(NVCC),)
 CUDA_ERROR := CUDA=1 needs nvcc, found neither in /usr/local/cuda/bin nor on PATH: build with CUDA=0
 endif
 else ifeq ($(CUDA),emu)
-CUDA_NOTE := built with the CUDA emulator of tests/cuda_emulator
+CUDA_NOTE := built with the CUDA emulator of tools/cuda_emulator
 else
 CUDA_ERROR := CUDA=$(CUDA) is none of 0, 1, emu
 endif
@@ -92,7 +92,7 @@ KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUIL
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
 CUDA_PARTS := $(wildcard norch/csrc/cuda.cu norch/csrc/cuda/*.cuh)
-EMULATOR   := tests/cuda_emulator
+EMULATOR   := tools/cuda_emulator
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
@@ -186,7 +186,7 @@ pictures: all
 
 # The notebook, run and stored with what it shows; no Jupyter needed.
 notebook: all
-	@PYTHONPATH=. $(PYTHON) tests/notebooks.py examples/quick_tour.ipynb
+	@PYTHONPATH=. $(PYTHON) tools/notebooks.py examples/quick_tour.ipynb
 
 # The API reference: pages made of the docstrings.
 docs: all .venv-docs/ready
@@ -197,11 +197,11 @@ docs: all .venv-docs/ready
 ifeq ($(CUDA),emu)
 test example: export NORCH_LIBRARY := $(abspath $(LIBRARY))
 test: all .venv/ready
-	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/test_packaging.py $(ARGS)
-	.venv/bin/python -m pytest tests/test_cuda.py $(ARGS)
+	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/oracle --ignore=tests/thorough --ignore=tests/native/emulator --ignore=tests/native/test_packaging.py $(ARGS)
+	.venv/bin/python -m pytest tests/native/test_cuda.py $(ARGS)
 else
 test: all .venv/ready
-	.venv/bin/python -m pytest tests --ignore=tests/check --ignore=tests/cuda_emulator $(ARGS)
+	.venv/bin/python -m pytest tests --ignore=tests/oracle --ignore=tests/thorough --ignore=tests/native/emulator $(ARGS)
 endif
 
 # norch beside torch and NumPy, and magnetron where `.venv-check/bin/pip install magnetron` has been run.
@@ -236,22 +236,22 @@ isas: all .venv-check/ready
 	        echo "$$object: the linker could take these for other instruction sets"; exit 1; fi; done
 	for isa in $(ISAS); do \
 	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
-	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/test_operations.py \
-	    tests/test_reductions.py tests/test_special_values.py tests/test_formulas.py tests/test_fused.py \
-	    tests/test_layouts.py tests/test_products.py tests/test_pair_losses.py tests/test_adaptive.py $(ARGS) || exit 1; done
+	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/tables/test_operations.py \
+	    tests/tables/test_reductions.py tests/tables/test_special_values.py tests/tables/test_formulas.py tests/autograd/test_fused.py \
+	    tests/tables/test_layouts.py tests/native/test_products.py tests/nn/test_pair_losses.py tests/optim/test_adaptive.py $(ARGS) || exit 1; done
 
 oracle: all .venv-check/ready
-	.venv-check/bin/python -m pytest tests/check tests/test_examples.py $(ARGS)
+	.venv-check/bin/python -m pytest tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
 
 sanitized: .venv-check/ready
 	@$(MAKE) SANITIZE=address CUDA=0 all
-	.venv-check/bin/python tests/check/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
+	.venv-check/bin/python tools/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
 
 # ThreadSanitizer watches a program with threads in kernels with threads, and must find a planted race.
 RACES := build/cpu-thread/threads
 races:
 	@$(MAKE) SANITIZE=thread CUDA=0 all
-	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/check/threads.cpp build/cpu-thread/libnorch.so \
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
 	    -Wl,-rpath,'$$ORIGIN'
 	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
 	grep -q "data race" $(RACES).report
@@ -265,8 +265,8 @@ aarch64:
 else
 aarch64: all
 	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
-	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/check/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
-	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/check/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
 	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
 	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
 	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
@@ -280,12 +280,12 @@ emulated: $(EMULATED)
 $(EMULATED): all .venv/ready .venv-check/ready
 emulated-orders:
 	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
-	.venv-check/bin/python tests/check/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
+	.venv-check/bin/python tools/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
 emulated-address emulated-thread: emulated-%:
 	@$(MAKE) CUDA=emu SANITIZE=$* all
-	.venv-check/bin/python tests/check/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
+	.venv-check/bin/python tools/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
 emulated-bugs:
-	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/cuda_emulator $(ARGS)
+	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/native/emulator $(ARGS)
 
 # A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
 # are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
@@ -296,7 +296,7 @@ compiled:
 else
 compiled: $(WITH_CUDA)
 	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider \
-	    tests/test_cuda.py $(ARGS)
+	    tests/native/test_cuda.py $(ARGS)
 build/cuda/linked.so: all
 	@$(MAKE) CUDA=1 build/cuda/cuda.o
 	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda/stub.o,$(OBJECTS)) $(LINK) $(CUDART)
@@ -305,7 +305,7 @@ endif
 # Several environments: the suite must pass where torch and NumPy are not installed, and the pages need neither.
 .venv/ready: tests/requirements.txt
 .venv-docs/ready: docs/requirements.txt
-.venv-check/ready: tests/check/requirements.txt docs/requirements.txt
+.venv-check/ready: tests/oracle/requirements.txt docs/requirements.txt
 .venv/ready .venv-docs/ready .venv-check/ready:
 	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments:" \
 	    "install its venv module (Debian, Ubuntu: apt install python3-venv), or name another with PYTHON="; exit 1; }

@@ -12,7 +12,10 @@ from __future__ import annotations
 from . import __config__, autograd
 from ._C import ShapeError
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from .creation import (
+from .display.explain import explain
+from .display.formatting import set_printoptions
+from .display.graph import Drawing, draw_graph
+from .functions.creation import (
     arange,
     empty,
     empty_like,
@@ -27,14 +30,16 @@ from .creation import (
     zeros,
     zeros_like,
 )
-from .dlpack import from_dlpack
-from .drawing import Drawing, draw_graph
-from .explain import explain
-from .formatting import set_printoptions
-from .functional import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
-from .generator import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .interop import as_tensor, from_numpy, frombuffer
-from .joining import (
+from .functions.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .functions.joining import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -50,9 +55,9 @@ from .joining import (
     stack,
     vstack,
 )
-from .memory import device, empty_cache, memory_allocated, memory_reserved
-from .promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
-from .random import (
+from .functions.of_methods import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
+from .functions.promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
+from .functions.random import (
     bernoulli,
     multinomial,
     normal,
@@ -64,8 +69,11 @@ from .random import (
     randn_like,
     randperm,
 )
-from .serialization import load, save
-from .storage import Storage
+from .functions.serialization import load, save
+from .memory import device, empty_cache, memory_allocated, memory_reserved
+from .methods.dlpack import from_dlpack
+from .methods.interop import as_tensor, from_numpy, frombuffer
+from .methods.storage import Storage
 from .tensor import CTensor, Tensor
 from .threads import get_num_threads, set_num_threads
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8

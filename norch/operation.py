@@ -13,7 +13,7 @@ from weakref import ref
 from ._C import lib, number, raise_error, write_clock
 from .autograd.function import edge, held, next_age, node, record, rerecord
 from .autograd.mode import mode, silent
-from .examples import documentation
+from .docstrings import documentation
 
 Tensor: Any = None  # the class; tensor.py, which is built with this module, puts it here
 shared: Any = None  # interop.py's function
@@ -266,6 +266,6 @@ def follow_base(x: Any) -> None:
 
 
 def _view_functions() -> Any:
-    from .autograd import view_functions
+    from .autograd.derivatives import views as view_functions
 
     return view_functions

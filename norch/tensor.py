@@ -12,27 +12,29 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Iterator
 
-from . import _C, formatting, indexing, operation
+from . import _C, operation
 from ._C import CTensor, lib, raise_error
 from .autograd import functions as f
+from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.function import held, node, record
-from .autograd.fused import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.mode import mode, silent
-from .composed import Composed
-from .conversions import Converted
-from .data import address_of
-from .differentiable import Differentiable
-from .dlpack import Exchanged
-from .generator import RandomFills
-from .interop import Shared
+from .display import formatting
+from .functions.generator import RandomFills
+from .methods import indexing
+from .methods.composed import Composed
+from .methods.conversion import Converted
+from .methods.dlpack import Exchanged
+from .methods.gradient import Differentiable
+from .methods.interop import Shared
+from .methods.rearranging import Rearranging
+from .methods.reductions import Reductions
+from .methods.selection import Selection
+from .methods.sorting import Sorting
+from .methods.storage import Stored
+from .methods.views import Views, one_size
 from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
-from .rearranging import Rearranging
-from .reductions import Reductions
-from .selection import Selection
-from .sorting import Sorting
-from .storage import Stored
+from .packing import address_of
 from .types import DTYPES, Count, Size, dtype, float32
-from .views import Views, one_size
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -413,7 +415,7 @@ class Tensor(
         return formatting.tensor_repr(self)
 
     def _repr_html_(self) -> str:
-        from .notebook import tensor_html
+        from .display.notebook import tensor_html
 
         return tensor_html(self)
 

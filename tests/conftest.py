@@ -11,6 +11,7 @@ import pytest
 
 import norch
 from norch import _C
+from norch.functions import random as random_numbers
 
 # "cuda" wherever there is a device, or the library runs its kernels in the emulator (make CUDA=emu)
 DEVICES = ["cpu", "cuda"] if _C.lib.device_count() > 0 else ["cpu"]
@@ -42,7 +43,7 @@ def default_device(request: pytest.FixtureRequest) -> Iterator[None]:
     if chosen == "cpu":
         yield
         return
-    makers = [value for module in (norch, norch.random) for value in vars(module).values()]
+    makers = [value for module in (norch, random_numbers) for value in vars(module).values()]
     with pytest.MonkeyPatch.context() as patch:
         for maker in {*filter(inspect.isfunction, makers), norch.Tensor.__init__}:
             if "cpu" in (maker.__defaults__ or ()):

@@ -12,9 +12,8 @@ from typing import Any, Sequence
 
 from .._C import lib, raise_error
 from ..operation import wrap
-from .elementary import *  # noqa: F403  (tan, log1p, erf and the like)
-from .function import Function
-from .index_functions import (  # noqa: F401  (this module has every derivative)
+from .derivatives.elementary import *  # noqa: F403  (tan, log1p, erf and the like)
+from .derivatives.indexing import (  # noqa: F401  (this module has every derivative)
     CumprodBackward,
     CumsumBackward,
     GatherBackward,
@@ -24,8 +23,7 @@ from .index_functions import (  # noqa: F401  (this module has every derivative)
     PickBackward,
     ScatterBackward,
 )
-from .mode import mode
-from .view_functions import (  # noqa: F401
+from .derivatives.views import (  # noqa: F401
     AsStridedBackward,
     CatBackward,
     CloneBackward,
@@ -44,6 +42,8 @@ from .view_functions import (  # noqa: F401
     ToBackward,
     TransposeBackward,
 )
+from .function import Function
+from .mode import mode
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ class MinBackward(ExtremumBackward):
 
 def arange(count: int, device: str) -> Any:
     """0, 1, ... count - 1 as int64."""
-    from .. import creation  # which needs this module first
+    from ..functions import creation  # which needs this module first
 
     return creation.arange(count, device=device)
 

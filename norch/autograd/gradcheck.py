@@ -74,7 +74,7 @@ def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
 
 
 def _ramp(y: Any) -> Any:
-    from ..creation import arange
+    from ..functions.creation import arange
 
     return (arange(int(y.numel), dtype=y.dtype, device=y.device) / 7.0 + 0.5).reshape(y.shape)
 

@@ -59,7 +59,7 @@ class CutBackward(Joint):
         self.shape, self.axis, self.shapes = x.shape, axis, [part.shape for part in parts]
 
     def backward(self, pieces: Any) -> list[Any]:
-        from ..joining import cat
+        from ..functions.joining import cat
 
         if len(pieces) < len(self.shapes):
             known = next(iter(pieces.values()))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from norch.tensor import Tensor
 
 from . import functional as F
-from ._classification import check_smoothing
-from ._reduction import check_reduction
+from .functional.classification import check_smoothing
+from .functional.reduction import check_reduction
 from .module import Module
 
 

@@ -27,7 +27,7 @@ def save_checkpoint(f: Any, **state: Any) -> None:
     3
     """
     from norch import get_rng_state
-    from norch.serialization import save
+    from norch.functions.serialization import save
 
     if RANDOM in state:
         raise ValueError(f"save_checkpoint keeps the {RANDOM} itself: choose another name")
@@ -51,7 +51,7 @@ def load_checkpoint(f: Any, *, map_location: Any = None, restore_random: bool = 
     {'epoch': 3}
     """
     from norch import set_rng_state
-    from norch.serialization import load
+    from norch.functions.serialization import load
 
     content = load(f, map_location)
     if not isinstance(content, dict) or RANDOM not in content:
@@ -69,7 +69,7 @@ def load_checkpoint(f: Any, *, map_location: Any = None, restore_random: bool = 
 
 
 def _state_of(value: Any) -> Any:
-    from norch.generator import Generator
+    from norch.functions.generator import Generator
 
     if isinstance(value, Generator):
         return value.get_state()
@@ -77,7 +77,7 @@ def _state_of(value: Any) -> Any:
 
 
 def _restore(name: str, target: Any, state: Any) -> None:
-    from norch.generator import Generator
+    from norch.functions.generator import Generator
 
     if isinstance(target, Generator):
         target.set_state(state.cpu())

@@ -3,14 +3,14 @@
     make pictures                                      # draws them all
     PYTHONPATH=. python examples/tutorial/pictures/strides.py
 
-They draw with norch.drawing.svg, as norch.draw_graph does: one hand, one set of colours, no package needed.
+They draw with norch.display.graph.svg, as norch.draw_graph does: one hand, one set of colours, no package needed.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from norch.drawing.svg import BLUE, INK, LINE, MUTED, Color, Sheet, number
+from norch.display.graph.svg import BLUE, INK, LINE, MUTED, Color, Sheet, number
 
 CELL = 52  # the width of a cell; its height is 40
 HEIGHT = 40

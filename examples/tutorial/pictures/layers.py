@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common import save
 
-from norch.drawing.svg import AMBER, BLUE, GREEN, GREY, INK, LINE, MUTED, VIOLET, Color, Sheet
+from norch.display.graph.svg import AMBER, BLUE, GREEN, GREY, INK, LINE, MUTED, VIOLET, Color, Sheet
 
 WIDTH, HEIGHT, GAP = 540, 58, 26
 

@@ -17,7 +17,7 @@ from common import save
 
 import norch
 from norch import optim
-from norch.drawing.svg import AMBER, BLUE, INK, LINE, MUTED, Sheet, number
+from norch.display.graph.svg import AMBER, BLUE, INK, LINE, MUTED, Sheet, number
 
 WIDTH, HEIGHT, TOP = 330, 230, 82
 DENSE = [20 * i / 400 for i in range(401)]

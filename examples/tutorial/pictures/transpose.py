@@ -5,7 +5,7 @@ from __future__ import annotations
 from common import CELL, HEIGHT, bend, heading, matrix, save, storage
 
 import norch
-from norch.drawing.svg import AMBER, BLUE, GREEN, MUTED, Sheet
+from norch.display.graph.svg import AMBER, BLUE, GREEN, MUTED, Sheet
 
 
 def draw() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from common import heading, save
 
 import norch
-from norch.drawing.svg import AMBER, BLUE, GREEN, INK, MUTED, PAPER, Sheet
+from norch.display.graph.svg import AMBER, BLUE, GREEN, INK, MUTED, PAPER, Sheet
 
 WIDTH, HEIGHT = 136, 50
 CENTRES = {"x": (150, 128), "w": (402, 128), "h": (276, 254), "s": (168, 388), "L": (276, 514)}

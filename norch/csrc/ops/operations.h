@@ -88,7 +88,7 @@ enum Rule {
     OP(bitwise_or, WHOLE, T(x | y))                       \
     OP(bitwise_xor, WHOLE, T(x ^ y))
 
-// Activation functions of norch.nn that are no methods of Tensor: norch/autograd/activations.py calls them.
+// Activation functions of norch.nn that are no methods of Tensor: norch/autograd/derivatives/activations.py calls them.
 #define ACTIVATION_OPS(OP)                                \
     OP(gelu, REAL, x * formula::normal(x).below)          \
     OP(gelu_tanh, REAL, formula::gelu_tanh(x))            \
@@ -114,7 +114,7 @@ enum Rule {
     OP(gelu_tanh_backward, REAL, x * formula::gelu_tanh_slope(y)) \
     OP(silu_backward, REAL, x * formula::silu_slope(y))
 
-// What an element adds to a loss, and the slope of that along x: norch/autograd/losses.py calls them. Of huber, x is the
+// What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them. Of huber, x is the
 // difference of prediction and target and y the delta; of bce, x is the prediction and y the target; of share, x is a
 // probability or weight and y a logarithm: a share of 0 is 0 even of infinity.
 #define LOSS_OPS(OP)                                                    \

@@ -1,5 +1,5 @@
 // exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, erfc and pow of a float, at most 2 ULP from the true value
-// (tests/test_formulas.py).
+// (tests/tables/test_formulas.py).
 //
 // None of them branches: conditions only select between values, so that g++ turns a loop over them into vectors. (That is
 // also why conditions are joined by & and |: && and || would be branches.) The same code runs on the CPU and on CUDA.

@@ -13,8 +13,8 @@ from norch.tensor import Tensor
 
 from .. import functional as F
 from .. import init
-from .._attention import attention_weights, checked_mask
-from .._dropout import check_probability, dropout
+from ..functional.attention import attention_weights, checked_mask
+from ..functional.dropout import check_probability, dropout
 from ..module import Module
 from ..parameter import Parameter
 from .linear import Linear

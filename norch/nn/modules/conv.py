@@ -7,8 +7,8 @@ from typing import Any
 
 from .. import functional as F
 from .. import init
-from .._convolution import padding_of
-from .._windows import sizes
+from ..functional.convolution import padding_of
+from ..functional.windows import sizes
 from ..module import Module
 from ..parameter import Parameter
 

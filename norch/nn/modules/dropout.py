@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import functional as F
-from .._dropout import check_probability
+from ..functional.dropout import check_probability
 from ..module import Module
 
 

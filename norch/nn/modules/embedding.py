@@ -10,7 +10,7 @@ from norch.tensor import Tensor
 
 from .. import functional as F
 from .. import init
-from .._embedding import check_padding_idx
+from ..functional.embedding import check_padding_idx
 from ..module import Module
 from ..parameter import Parameter
 

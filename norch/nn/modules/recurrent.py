@@ -1,7 +1,8 @@
 """Recurrent layers: RNN, LSTM and GRU over whole sequences, and their cells for a single step.
 
 Sizes in comments: T steps, N sequences, I input_size, H hidden_size, L layers, D directions. A layer multiplies the
-inputs of all steps by its weight at once; the loop over the steps, and the formulas, are in norch.autograd.recurrent.
+inputs of all steps by its weight at once; the loop over the steps, and the formulas, are in
+autograd/derivatives/recurrent.py.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from typing import Any
 
 import norch
 from norch._C import ShapeError
-from norch.autograd import recurrent
+from norch.autograd.derivatives import recurrent
 from norch.tensor import Tensor
 
 from .. import functional as F
 from .. import init
-from .._dropout import check_probability, dropout
+from ..functional.dropout import check_probability, dropout
 from ..module import Module
 from ..parameter import Parameter
 

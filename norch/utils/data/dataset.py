@@ -138,7 +138,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) 
     >>> len(training), len(testing)
     (8, 2)
     """
-    from norch.random import randperm
+    from norch.functions.random import randperm
 
     total, lengths = len(dataset), list(lengths)
     if any(length < 0 for length in lengths):

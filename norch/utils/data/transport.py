@@ -14,7 +14,7 @@ import pickle
 import socket
 from typing import Any
 
-from norch.serialization import read_tensor, write_elements
+from norch.functions.serialization import read_tensor, write_elements
 from norch.tensor import Tensor
 from norch.types import DTYPES
 

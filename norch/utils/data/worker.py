@@ -165,7 +165,7 @@ def _prepare(job: Job, number: int, seed: int, first: bool) -> Callable[[Any], A
 
 def _seed_all(seed: int) -> None:
     """norch's generator, Python's, and NumPy's where somebody imported it."""
-    from norch.generator import manual_seed
+    from norch.functions.generator import manual_seed
 
     manual_seed(seed)
     numpy = sys.modules.get("numpy")

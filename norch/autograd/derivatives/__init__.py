@@ -1,0 +1,1 @@
+"""The derivatives of operations, one class each."""

@@ -1,0 +1,109 @@
+"""Convolution, and the columns it is made of: `unfold` and `fold`, each the derivative of the other.
+
+Images are [N, C, height, width]. A window is what `window_array` makes: kernel, stride, dilation, padding before and
+after, each for the height, then for the width. Its geometry is described in csrc/ops/windows.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+from ..._C import lib, raise_error
+from ...operation import recorded, wrap
+from ..function import Function
+from ..mode import mode
+
+
+@functools.lru_cache(maxsize=256)
+def window_array(*settings: tuple[int, int]) -> Any:
+    """The C array of a window's five pairs of settings. Raises OverflowError for what is no 64-bit integer."""
+    numbers = [number for pair in settings for number in pair]
+    if any(not -(2**63) <= number < 2**63 for number in numbers):  # ctypes would cut them off
+        raise OverflowError(f"expected integers of 64 bits, got {numbers}")
+    return (ctypes.c_int64 * 10)(*numbers)
+
+
+# ---- Columns ----------------------------------------------------------------------------------------------------
+
+
+def unfold(x: Any, window: Any) -> Any:
+    """What each tap of the window sees in each channel, [N, C * taps, positions]."""
+    return recorded(wrap(lib.unfold_tensor(x._ptr, window) or raise_error()), UnfoldBackward, (x,), window)
+
+
+def fold(columns: Any, window: Any, height: int, width: int) -> Any:
+    """The images [N, C, height, width] that the columns add up to, each at the place where `unfold` takes it."""
+    result = wrap(lib.fold_tensor(columns._ptr, window, height, width) or raise_error())
+    return recorded(result, FoldBackward, (columns,), window)
+
+
+class UnfoldBackward(Function):
+    """An element counts once for each window that sees it: dL/dx = fold(G)"""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, window: Any) -> None:
+        super().__init__(x)
+        self.window, self.size = window, x.shape[2:]
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [fold(gradient, self.window, *self.size)]
+
+
+class FoldBackward(Function):
+    """A column is added once to what it came from: dL/dcolumns = unfold(G)"""
+
+    keeps_input = False
+
+    def __init__(self, columns: Any, window: Any) -> None:
+        super().__init__(columns)
+        self.window = window
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [unfold(gradient, self.window)]
+
+
+# ---- Convolution ------------------------------------------------------------------------------------------------
+
+
+def convolution(x: Any, weight: Any, bias: Any, window: Any, groups: int) -> Any:
+    """weight @ unfold(x) + bias for x [N, C, ...], weight [out, C / groups, ...] and bias [out] or None."""
+    ptr = lib.conv_tensor(x._ptr, weight._ptr, None if bias is None else bias._ptr, window, groups)
+    return recorded(wrap(ptr or raise_error()), ConvolutionBackward, (x, weight, bias), window, groups)
+
+
+class ConvolutionBackward(Function):
+    """y = W unfold(x) + b: dL/dx = fold(W^T G), dL/dW = G unfold(x)^T, dL/db = the sum of G; for each group"""
+
+    _results = ctypes.c_void_p * 3
+
+    def __init__(self, x: Any, weight: Any, bias: Any, window: Any, groups: int) -> None:
+        super().__init__(x, weight, bias)
+        self.window, self.groups = window, groups
+
+    def backward(self, gradient: Any) -> list[Any]:
+        if mode.enabled:
+            return self._formula(gradient)
+        wanted, results = [self.needs(i) for i in range(3)], self._results()
+        needed = wanted[0] | wanted[1] << 1 | wanted[2] << 2
+        # x is read for the gradient of the weight, and the other way round
+        x = self.x if wanted[1] else self.input[0]
+        weight = self.y if wanted[0] else self.input[1]
+        if lib.conv_backward(gradient._ptr, x._ptr, weight._ptr, self.window, self.groups, needed, results):
+            raise_error()
+        return [wrap(ptr) if ptr else None for ptr in results]
+
+    def _formula(self, gradient: Any) -> list[Any]:
+        x, weight, groups = self.input[0], self.input[1], self.groups
+        samples, outputs, depth = x.shape[0], weight.shape[0] // groups, weight[0].numel
+        rows = gradient.reshape(samples, groups, outputs, -1)
+        to_x = to_weight = None
+        if self.needs(0):
+            taps = self.y.reshape(groups, outputs, depth).transpose(1, 2)  # [groups, depth, outputs]
+            to_x = fold((taps @ rows).reshape(samples, groups * depth, -1), self.window, *x.shape[2:])
+        if self.needs(1):
+            columns = unfold(self.x, self.window).reshape(samples, groups, depth, -1)
+            to_weight = (rows @ columns.transpose(2, 3)).sum(0).reshape(weight.shape)
+        return [to_x, to_weight, gradient.sum((0, 2, 3)) if self.needs(2) else None]

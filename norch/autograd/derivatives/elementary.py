@@ -1,0 +1,172 @@
+"""The derivatives of further elementary functions, one class each: angles, exponentials, logarithms, remainders."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..function import Function
+
+# ---- Angles -----------------------------------------------------------------------------------------------------
+
+
+class TanBackward(Function):
+    """d tan(x)/dx = 1 + tan(x)^2"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        y = self.output
+        return [gradient * (1.0 + y * y)]
+
+
+class AsinBackward(Function):
+    """d asin(x)/dx = 1 / sqrt(1 - x^2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        return [gradient * (1.0 - x * x).rsqrt()]
+
+
+class AcosBackward(Function):
+    """d acos(x)/dx = -1 / sqrt(1 - x^2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        return [-gradient * (1.0 - x * x).rsqrt()]
+
+
+class AtanBackward(Function):
+    """d atan(x)/dx = 1 / (1 + x^2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        return [gradient / (1.0 + x * x)]
+
+
+class Atan2Backward(Function):
+    """d atan2(x, y)/dx = y / (x^2 + y^2), d atan2(x, y)/dy = -x / (x^2 + y^2); 0 in the origin, which has no angle"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x, y = self.x, self.y
+        squares = x * x + y * y
+        share = gradient / (squares == 0)._choose(1.0, squares)
+        return [share * y if self.needs(0) else None, -share * x if self.needs(1) else None]
+
+
+class SinhBackward(Function):
+    """d sinh(x)/dx = cosh(x)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.x.cosh()]
+
+
+class CoshBackward(Function):
+    """d cosh(x)/dx = sinh(x)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * self.x.sinh()]
+
+
+class HypotBackward(Function):
+    """d hypot(x, y)/dx = x / hypot(x, y), and likewise for y"""
+
+    broadcasts = saves_output = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        share = gradient / self.output
+        return [share * self.x if self.needs(0) else None, share * self.y if self.needs(1) else None]
+
+
+# ---- Exponentials and logarithms --------------------------------------------------------------------------------
+
+
+class Exp2Backward(Function):
+    """d 2^x/dx = 2^x log 2"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * (self.output * math.log(2.0))]
+
+
+class Expm1Backward(Function):
+    """d(exp(x) - 1)/dx = exp(x)"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * (self.output + 1.0)]
+
+
+class Log1pBackward(Function):
+    """d log(1 + x)/dx = 1 / (1 + x)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient / (1.0 + self.x)]
+
+
+class Log2Backward(Function):
+    """d log2(x)/dx = 1 / (x log 2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient / (self.x * math.log(2.0))]
+
+
+class Log10Backward(Function):
+    """d log10(x)/dx = 1 / (x log 10)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient / (self.x * math.log(10.0))]
+
+
+class RsqrtBackward(Function):
+    """d x^(-1/2)/dx = -1/2 x^(-3/2)"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient * (-0.5 * self.output**3)]
+
+
+class ReciprocalBackward(Function):
+    """d(1 / x)/dx = -1 / x^2"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        y = self.output
+        return [-gradient * (y * y)]
+
+
+class ErfBackward(Function):
+    """d erf(x)/dx = 2 / sqrt(pi) exp(-x^2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        return [gradient * (2.0 / math.sqrt(math.pi) * (-x * x).exp())]
+
+
+class ErfcBackward(Function):
+    """d erfc(x)/dx = -2 / sqrt(pi) exp(-x^2)"""
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        return [gradient * (-2.0 / math.sqrt(math.pi) * (-x * x).exp())]
+
+
+# ---- Division ---------------------------------------------------------------------------------------------------
+
+
+class FmodBackward(Function):
+    """fmod(x, y) = x - y trunc(x / y), whose truncated quotient is constant between its steps"""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return self.needs(1)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient, -gradient * (self.x / self.y).trunc() if self.needs(1) else None]

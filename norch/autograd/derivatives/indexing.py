@@ -1,0 +1,157 @@
+"""The derivatives of reading and writing through indices, of sorting and of running totals.
+
+What was read from a place gives its gradient back to that place; what was written there takes it from there. So each of
+the two is the other's derivative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ..function import Function
+
+
+def zeros(shape: Sequence[int], like: Any) -> Any:
+    """Zeros of a shape, with the dtype and device of another tensor."""
+    from ...functions import creation  # which needs this module first
+
+    return creation.zeros(shape, dtype=like.dtype, device=like.device)
+
+
+class _PlaceFunction(Function):
+    """A function of places; their index tensors must be what they were."""
+
+    keeps_input = False
+    _place: Any
+
+    @property
+    def place(self) -> Any:
+        for index in self._place.tensors:
+            self._unchanged(index, self.stamp)
+        return self._place
+
+    def release(self) -> None:
+        super().release()
+        self._place = None
+
+
+class _ReadBackward(_PlaceFunction):
+    """Elements were read at places: each gradient is added where its element came from."""
+
+    def __init__(self, x: Any, place: Any) -> None:
+        super().__init__(x)
+        self.shape, self._place = x.shape, place
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [zeros(self.shape, gradient)._put_(self.place, gradient, accumulate=True)]
+
+
+class IndexBackward(_ReadBackward):
+    """x[indices]"""
+
+
+class GatherBackward(_ReadBackward):
+    """x.gather(dim, index)"""
+
+
+class _WriteBackward(_PlaceFunction):
+    """y was written to places in x, or added: y's gradient is read there; x's is the rest, or all of it."""
+
+    broadcasts = keeps_input = True  # y is kept for its shape
+
+    def __init__(self, x: Any, y: Any, place: Any, accumulate: bool) -> None:
+        super().__init__(x, y)
+        self._place, self.accumulate = place, accumulate
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        rest = gradient
+        if self.needs(0) and not self.accumulate:
+            rest = gradient.clone()._put_(self.place, self.place.spread(zeros((), gradient)))
+        return [rest, gradient._read(self.place) if self.needs(1) else None]
+
+
+class IndexPutBackward(_WriteBackward):
+    """x[indices] = y"""
+
+
+class ScatterBackward(_WriteBackward):
+    """x.scatter_(dim, index, y)"""
+
+
+class MaskedFillBackward(Function):
+    """y was written where a mask is true: y's gradient is the sum of what is there, x's the rest."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, y: Any, mask: Any) -> None:
+        super().__init__(x, y)
+        self.shape, self.mask = y.shape, mask
+
+    def backward(self, gradient: Any) -> list[Any]:
+        mask = self._unchanged(self.mask, self.stamp)
+        return [
+            gradient.masked_fill(mask, 0) if self.needs(0) else None,
+            mask._choose(gradient, 0.0).sum().reshape(self.shape) if self.needs(1) else None,
+        ]
+
+
+class PickBackward(Function):
+    """The values that indices name along an axis, as max(dim), sort and topk return them: the gradient goes there."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, indices: Any, axis: int, keepdim: bool) -> None:
+        super().__init__(x)
+        self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
+
+    def backward(self, gradient: Any) -> list[Any]:
+        indices = self._unchanged(self.indices, self.stamp)
+        if not self.keepdim:  # back to the rank of x
+            shape = [1 if d == self.axis % len(self.shape) else size for d, size in enumerate(self.shape)]
+            gradient, indices = gradient.reshape(shape), indices.reshape(shape)
+        return [zeros(self.shape, gradient).scatter_add_(self.axis, indices, gradient)]
+
+
+class CumsumBackward(Function):
+    """An element is in every sum from its own on: the gradient is summed from the other end."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis: int, reverse: bool) -> None:
+        super().__init__(x)
+        self.axis, self.reverse = axis, reverse
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._cumsum(self.axis, not self.reverse)]
+
+
+class CumprodBackward(Function):
+    """d(x_0 ... x_k)/dx_i for k >= i is the product of the others: the product / x_i where x_i is not 0"""
+
+    saves_output = True
+
+    def __init__(self, x: Any, axis: int) -> None:
+        super().__init__(x)
+        self.axis = axis
+
+    def backward(self, gradient: Any) -> list[Any]:
+        x = self.x
+        if (x == 0).any():
+            return [self._one_by_one(gradient, x)]
+        return [(gradient * self.output)._cumsum(self.axis, True) / x]
+
+    def _one_by_one(self, gradient: Any, x: Any) -> Any:
+        """The same without division: for each element the running products with a 1 in its place."""
+        from ...functions import creation
+
+        if x.ndim == 0:
+            return gradient
+        places = creation.arange(x.shape[self.axis], device=x.device)
+        itself = places.unsqueeze(1) == places  # [n, n]
+        rows = x.transpose(self.axis, -1).unsqueeze(-2)  # [..., 1, n]
+        products = itself._choose(1.0, rows).cumprod(-1)  # [..., i, k]: of the first k, without x_i
+        sums = (gradient.transpose(self.axis, -1).unsqueeze(-2) * products).triu().sum(-1)
+        return sums.transpose(self.axis, -1)

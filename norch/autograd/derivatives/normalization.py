@@ -1,0 +1,71 @@
+"""Normalization: batch, layer and group normalization are one operation on [outer, groups, inner]."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..._C import lib, raise_error
+from ...operation import recorded, wrap
+from ..function import Function
+from ..mode import mode
+
+_Results = ctypes.c_void_p * 3
+
+
+def normalize(
+    x: Any, weight: Any, bias: Any, outer: int, groups: int, by_group: bool, eps: float
+) -> tuple[Any, Any, Any]:
+    """(x - mean) / sqrt(variance + eps) * weight + bias; and mean and variance, [groups], without a graph.
+
+    x is seen as [outer, groups, inner], the means are those of the groups. Weight and bias, or None, have an element
+    for each group if `by_group`, else for each place of the inner axis; then outer is 1, and a bias needs a weight.
+    """
+    results, settings = _Results(), (outer, groups, by_group, eps)
+    addresses = [None if tensor is None else tensor._ptr for tensor in (x, weight, bias)]
+    if lib.normalize_tensor(*addresses, *settings, results):
+        raise_error()
+    result, mean, variance = (wrap(ptr) for ptr in results)  # type: ignore[arg-type]
+    return recorded(result, NormalizeBackward, (x, weight, bias), mean, variance, *settings), mean, variance
+
+
+class NormalizeBackward(Function):
+    """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps): dL/dx = r (G w - mean(G w) - y mean(G w y)), over each group;
+    dL/dw = the sum of G y and dL/db = the sum of G, for each element of w and b"""
+
+    def __init__(self, x: Any, weight: Any, bias: Any, mean: Any, variance: Any, *settings: Any) -> None:
+        super().__init__(x, weight, bias)
+        self.mean, self.variance, self.settings = mean, variance, settings
+
+    def backward(self, gradient: Any) -> list[Any]:
+        weight = None if self.input[1] is None else self.y
+        if mode.enabled:
+            return self._formula(gradient, self.x, weight)
+        needed, results = sum(self.needs(i) << i for i in range(3)), _Results()
+        addresses = [gradient._ptr, self.x._ptr, None if weight is None else weight._ptr]
+        addresses += [self.mean._ptr, self.variance._ptr]
+        if lib.normalize_backward(*addresses, *self.settings, needed, results):
+            raise_error()
+        return [wrap(ptr) if ptr else None for ptr in results]
+
+    def _formula(self, gradient: Any, x: Any, weight: Any) -> list[Any]:
+        outer, groups, by_group, eps = self.settings
+        rows, g = x.reshape(outer, groups, -1), gradient.reshape(outer, groups, -1)
+        over_group = (0, 2)
+        centred = rows - rows.mean(over_group, keepdim=True)
+        rate = ((centred * centred).mean(over_group, keepdim=True) + eps).rsqrt()
+        y = centred * rate
+        weighted = g
+        if weight is not None:
+            weighted = g * weight.reshape([1, groups, 1] if by_group else [1, 1, -1])
+        shared = weighted.mean(over_group, keepdim=True) + y * (weighted * y).mean(over_group, keepdim=True)
+        over_others = over_group if by_group else (0, 1)
+        return [
+            (rate * (weighted - shared)).reshape(x.shape) if self.needs(0) else None,
+            (g * y).sum(over_others).reshape(weight.shape) if self.needs(1) else None,
+            g.sum(over_others).reshape(self.input[2].shape) if self.needs(2) else None,
+        ]
+
+    def release(self) -> None:
+        super().release()
+        self.mean = self.variance = None

@@ -1,0 +1,274 @@
+"""The derivatives of views, copies and joins: a gradient goes back to the places that an element came from."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ... import operation  # whose names are not defined yet when this module loads
+from ..function import Function
+from ..mode import no_grad
+
+
+class ReshapeBackward(Function):
+    """The gradient takes the old shape."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.shape = x.shape
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.reshape(self.shape)]
+
+
+class TransposeBackward(Function):
+    """Two axes exchanged: exchange them back."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis1: int, axis2: int) -> None:
+        super().__init__(x)
+        self.axes = axis1, axis2
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.transpose(*self.axes)]
+
+
+class ReverseBackward(Function):
+    """All axes in reverse order (`.T`): once more restores them."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.T]
+
+
+class PermuteBackward(Function):
+    """Axes reordered: the inverse order restores them."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.inverse = [0] * len(axes)
+        for place, axis in enumerate(axes):
+            self.inverse[axis % len(axes)] = place
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.permute(self.inverse)]
+
+
+class ExpandBackward(Function):
+    """An element that was repeated gets the sum of its gradients (the engine sums to the operand's shape)."""
+
+    broadcasts = True
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient]
+
+
+class SelectBackward(Function):
+    """What was not selected gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis: int, index: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (axis, index)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
+
+
+class SliceBackward(Function):
+    """What lies outside the slice gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axis: int, start: int, length: int, step: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (axis, start, length, step)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
+
+
+class FlipBackward(Function):
+    """Axes reversed: reverse them again."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.axes = axes
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.flip(self.axes)]
+
+
+class DiagonalBackward(Function):
+    """What lies off the diagonal gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, offset: int, axis1: int, axis2: int) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, (offset, axis1, axis2)
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
+
+
+class AsStridedBackward(Function):
+    """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, x what it shows.
+
+    `offset` counts from x's first element. Memory that x does not show has no gradient.
+    """
+
+    keeps_input = False
+
+    def __init__(self, x: Any, shape: Any, strides: Any, offset: int) -> None:
+        super().__init__(x)
+        self.x_shape, self.x_strides = x.shape, x.stride()
+        start = min(offset, 0)  # of the stretch of memory that holds x and the view
+        self.geometry = list(shape), list(strides), offset - start
+        self.x_offset = -start
+        self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
+
+    def backward(self, gradient: Any) -> list[Any]:
+        if _overlapping_axis(self.x_shape, self.x_strides) is not None:
+            raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
+        memory = gradient.new_zeros(self.extent)
+        with no_grad():
+            _add_strided(memory, gradient, *self.geometry)
+        memory = operation.recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
+        return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+
+
+def strided(x: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+    """x.as_strided, where x's elements count in row order whatever their layout, from its first one."""
+    x = x.contiguous()
+    return x.as_strided(shape, strides, x.storage_offset() + offset)
+
+
+def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
+    """How many elements of memory a tensor reaches over, from 0 on."""
+    if 0 in shape:
+        return offset
+    return offset + 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> Any:
+    """An axis whose steps do not pass what smaller steps reach, so that elements may share memory; None without one."""
+    reach = 0
+    for stride, axis in sorted((stride, axis) for axis, stride in enumerate(strides) if shape[axis] != 1):
+        if stride <= reach:
+            return axis
+        reach += (shape[axis] - 1) * stride
+    return None
+
+
+def _add_strided(memory: Any, gradient: Any, shape: Any, strides: Any, offset: int) -> None:
+    """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
+    axis = None if 0 in shape else _overlapping_axis(shape, strides)
+    if axis is None:
+        memory.as_strided(shape, strides, offset).add_(gradient)
+        return
+    sizes, steps = shape[:axis] + shape[axis + 1 :], strides[:axis] + strides[axis + 1 :]
+    for i in range(shape[axis]):
+        _add_strided(memory, gradient.select(axis, i), sizes, steps, offset + i * strides[axis])
+
+
+class PlaceBackward(Function):
+    """Zeros with a tensor written into a view of them: the gradient is that view of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, view: Any) -> None:
+        super().__init__(x)
+        self.view = view
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [self.view(gradient)]
+
+
+class CopySlicesBackward(Function):
+    """A view of x was overwritten by y: y gets its part of the gradient, x the rest."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any, y: Any, view: Any) -> None:
+        super().__init__(x, y)
+        self.view = view
+
+    def backward(self, gradient: Any) -> list[Any]:
+        rest = None
+        if self.needs(0):
+            part = self.view(gradient)
+            rest = gradient - part._placed(gradient.shape, self.view)
+        return [rest, self.view(gradient) if self.needs(1) else None]
+
+
+class CopyBackward(Function):
+    """Every element was replaced by that of y, broadcast: all of the gradient is y's, and x's is 0."""
+
+    broadcasts = overwrites = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.zeros_like() if self.needs(0) else None, gradient]
+
+
+class CloneBackward(Function):
+    """A copy passes the gradient on."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient]
+
+
+class ToBackward(Function):
+    """A copy in another dtype or on another device: the gradient goes back to where x lives."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.device, self.dtype = x.device, x.dtype
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.to(self.device, self.dtype)]
+
+
+class SumToBackward(Function):
+    """Broadcasting undone: an element that was summed gets the gradient of its sum."""
+
+    keeps_input = False
+
+    def __init__(self, x: Any) -> None:
+        super().__init__(x)
+        self.shape, self.dtype = x.shape, x.dtype
+
+    def backward(self, gradient: Any) -> list[Any]:
+        return [gradient.expand(self.shape).to(self.dtype)]
+
+
+class CatBackward(Function):
+    """Each part gets its slice of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, *tensors: Any, axis: int) -> None:
+        super().__init__(*tensors)
+        self.axis, self.sizes = axis, [(t.shape[axis], t.dtype) for t in tensors]
+
+    def backward(self, gradient: Any) -> list[Any]:
+        parts, start = [], 0
+        for size, dtype in self.sizes:
+            parts.append(gradient._slice(self.axis, start, size, 1).to(dtype))
+            start += size
+        return parts

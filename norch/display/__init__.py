@@ -1,0 +1,1 @@
+"""Looking at tensors and graphs: printing, notebooks, pictures."""

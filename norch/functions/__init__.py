@@ -1,0 +1,1 @@
+"""Functions of tensors: making, joining, random numbers, promotion, files."""

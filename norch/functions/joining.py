@@ -1,0 +1,193 @@
+"""Several tensors: joined into one, or brought to shapes that fit each other."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Sequence
+
+from .. import _C
+from .._C import lib, raise_error
+from ..autograd import functions as f
+from ..methods.rearranging import broadcast_shapes
+from ..methods.views import one_size
+from ..operation import check_tensor, recorded, wrap
+from ..tensor import Tensor
+
+
+def _sequence(tensors: Any, name: str) -> list[Tensor]:
+    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+        raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
+    found = [check_tensor(t, name) for t in tensors]
+    if not found:
+        raise ValueError(f"{name}: expected at least one tensor, got an empty list")
+    return found
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors joined along a dimension they have, [2, 3] and [4, 3] to [6, 3]. The dtype is the largest of theirs.
+
+    Raises ShapeError where their other sizes differ, ValueError for no tensors, IndexError for a dim out of range.
+
+    >>> norch.cat([norch.ones(1, 2), norch.zeros(2, 2)])
+    tensor([[1., 1.],
+            [0., 0.],
+            [0., 0.]])
+    """
+    parts = _sequence(tensors, "cat")
+    place = one_size(dim if axis is None else axis, "cat")
+    addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
+    result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
+    place %= result.ndim
+    return recorded(result, lambda *inputs: f.CatBackward(*inputs, axis=place), parts)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
+    """Tensors of one shape joined along a new dimension, k of [3] to [k, 3]. The dtype is the largest of theirs.
+
+    Raises ShapeError for tensors of different shapes, ValueError for none, IndexError for a dim out of range.
+
+    >>> norch.stack([norch.tensor([1, 2]), norch.tensor([3, 4])], dim=1)
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    parts = _sequence(tensors, "stack")
+    place = one_size(dim if axis is None else axis, "stack")
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise _C.ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
+    return cat([part.unsqueeze(place) for part in parts], dim=place)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors side by side: joined along the second dimension, vectors along their only one; otherwise as `cat`.
+
+    [2, 3] and [2, 1] give [2, 4], [2] and [1] give [3].
+
+    >>> norch.hstack([norch.tensor([1, 2]), norch.tensor([3])])
+    tensor([1, 2, 3])
+    """
+    parts = [atleast_1d(part) for part in _sequence(tensors, "hstack")]
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one below the other: joined along the first dimension, vectors as rows; otherwise as `cat`.
+
+    [2, 3] and [3] give [3, 3].
+
+    >>> norch.vstack([norch.tensor([1, 2]), norch.tensor([3, 4])])
+    tensor([[1, 2],
+            [3, 4]])
+    """
+    return cat([atleast_2d(part) for part in _sequence(tensors, "vstack")], 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors one behind the other: joined along the third dimension, two of [2, 3] to [2, 3, 2]; otherwise as `cat`.
+
+    >>> norch.dstack([norch.ones(2, 3), norch.ones(2, 3)]).shape
+    norch.Size([2, 3, 2])
+    """
+    return cat([atleast_3d(part) for part in _sequence(tensors, "dstack")], 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Vectors as the columns of a matrix, two of [3] to [3, 2]; matrices side by side. Otherwise as `cat`.
+
+    >>> norch.column_stack([norch.tensor([1, 2]), norch.tensor([3, 4])])
+    tensor([[1, 3],
+            [2, 4]])
+    """
+    parts = _sequence(tensors, "column_stack")
+    return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts])
+
+
+# ---- Shapes that fit --------------------------------------------------------------------------------------------
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Views of all tensors in the shape that they broadcast to, each of its dtype. Raises ShapeError where they do not.
+
+    >>> x, y = norch.broadcast_tensors(norch.ones(2, 1), norch.ones(3))
+    >>> x.shape, y.shape
+    (norch.Size([2, 3]), norch.Size([2, 3]))
+    """
+    shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors))
+    return tuple(t.expand(shape) for t in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Grids of coordinates from vectors: grid k holds the elements of vector k along dimension k, repeated elsewhere.
+
+    Vectors [m] and [n] give two grids [m, n], each of its dtype. With indexing="xy" the first two dimensions are
+    exchanged. Raises RuntimeError for another indexing, or for what is no vector.
+
+    >>> rows, columns = norch.meshgrid(norch.arange(2), norch.arange(3))
+    >>> rows
+    tensor([[0, 0, 0],
+            [1, 1, 1]])
+    >>> columns
+    tensor([[0, 1, 2],
+            [0, 1, 2]])
+    """
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: expected indexing "ij" or "xy", got {indexing!r}')
+    lines = [atleast_1d(part) for part in _sequence(given, "meshgrid")]
+    if any(line.ndim != 1 for line in lines):
+        raise RuntimeError(f"meshgrid: expected vectors, got shapes {[list(line.shape) for line in lines]}")
+    swaps = indexing == "xy" and len(lines) > 1
+    lines = [lines[1], lines[0], *lines[2:]] if swaps else lines
+    grids = broadcast_tensors(*(_along(line, axis, len(lines)) for axis, line in enumerate(lines)))
+    return (grids[1], grids[0], *grids[2:]) if swaps else grids
+
+
+def _along(line: Tensor, axis: int, rank: int) -> Tensor:
+    return line.view([-1 if d == axis else 1 for d in range(rank)])
+
+
+def _at_least(rank: int, name: str, tensors: Any) -> Any:
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        (x,) = tensors
+        if rank == 3 and x.ndim in (1, 2):
+            return x.unsqueeze(-1) if x.ndim == 2 else x.reshape(1, -1, 1)
+        return x if x.ndim >= rank else x.reshape([1] * (rank - x.ndim) + list(x.shape))
+    given = tensors[0] if len(tensors) == 1 else tensors
+    return tuple(_at_least(rank, name, (t,)) for t in _sequence(given, name))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Tensors of no dimensions get one, [1]; others stay. One tensor for one, a tuple for several or a list.
+
+    The dtype stays. Raises TypeError for what is no tensor.
+
+    >>> norch.atleast_1d(norch.tensor(5).reshape(()))
+    tensor([5])
+    """
+    return _at_least(1, "atleast_1d", tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Dimensions of size 1 in front where there are fewer than two: [n] to [1, n]; otherwise as `atleast_1d`.
+
+    >>> norch.atleast_2d(norch.tensor([1, 2]))
+    tensor([[1, 2]])
+    """
+    return _at_least(2, "atleast_2d", tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Dimensions of size 1 where there are fewer than three: [m, n] to [m, n, 1], [n] to [1, n, 1].
+
+    Otherwise as `atleast_1d`.
+
+    >>> norch.atleast_3d(norch.ones(2, 3)).shape
+    norch.Size([2, 3, 1])
+    """
+    return _at_least(3, "atleast_3d", tensors)

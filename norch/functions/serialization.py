@@ -1,0 +1,363 @@
+"""Files: `norch.save` and `norch.load`, in the safetensors format. No pickle: loading a file runs no code.
+
+A file is 8 bytes with the length of the header, the header in JSON, and the elements of all tensors, one after another:
+
+    {"fc.weight": {"dtype": "F32", "shape": [10, 1], "data_offsets": [0, 40]}, ..., "__metadata__": {"norch": ...}}
+
+The metadata keeps, again as JSON, what the tensors were part of: lists, dicts, numbers. Whoever knows safetensors can
+read the tensors of our files, and we read theirs, as a dict.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import json
+import math
+import os
+import shutil
+import struct
+from collections import Counter, OrderedDict
+from contextlib import contextmanager, suppress
+from typing import Any, Iterator
+
+from .. import _C
+from .._C import int64_array, lib, raise_error
+from ..operation import wrap
+from ..tensor import Tensor
+from ..types import bool_, dtype, float32, float64, int32, int64, uint8
+
+_NAMES = {bool_: "BOOL", uint8: "U8", int32: "I32", int64: "I64", float32: "F32", float64: "F64"}
+_BY_NAME = {name: kind for kind, name in _NAMES.items()}
+
+MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors library
+_METADATA, _STRUCTURE = "__metadata__", "norch"
+
+# ---- Structure: what the tensors are part of, as JSON ---------------------------------------------------------------
+
+
+def _encode(value: Any, path: tuple[str, ...], tensors: dict[str, Tensor]) -> Any:
+    """JSON for a value; the tensors in it go into `tensors`, each under a name made of its path."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, Tensor):
+        name = _unused_name(".".join(path) or "tensor", tensors)
+        tensors[name] = value
+        encoded = {"tensor": name, "requires_grad": value.requires_grad, "device": value.device}
+        return {key: entry for key, entry in encoded.items() if entry not in (False, "cpu")}
+    if isinstance(value, dict):
+        pairs = [[_encode_key(key, path), _encode(item, (*path, str(key)), tensors)] for key, item in value.items()]
+        return {"OrderedDict" if isinstance(value, OrderedDict) else "dict": pairs}
+    if isinstance(value, (list, tuple)):
+        items = [_encode(item, (*path, str(i)), tensors) for i, item in enumerate(value)]
+        return {"tuple" if isinstance(value, tuple) else "list": items}
+    expected = "tensors, numbers, strings, None, lists, tuples and dicts"
+    hint = "; save its state_dict()" if hasattr(value, "state_dict") else ""
+    raise TypeError(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
+
+
+def _encode_key(key: Any, path: tuple[str, ...]) -> Any:
+    if key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key)):
+        return key
+    raise TypeError(f"save: a key of a dict is a string or a number, got {_place(path)} the key {key!r}")
+
+
+def _place(path: tuple[str, ...]) -> str:
+    return f"at {'.'.join(path)}" if path else "as a whole"
+
+
+def _unused_name(name: str, tensors: dict[str, Tensor]) -> str:
+    """The name, or with a number where {"a": {"b": ...}} and {"a.b": ...} meet."""
+    candidate, number = name, 2
+    while candidate in tensors or candidate == _METADATA:
+        candidate, number = f"{name}#{number}", number + 1
+    return candidate
+
+
+def _decode(encoded: Any, tensors: dict[str, Tensor], place: Any) -> Any:
+    """The value of a structure, which takes its tensors out of `tensors`; `place(tensor, device)` moves one there."""
+    if not isinstance(encoded, (dict, list)):
+        return encoded
+    kinds = [key for key in encoded if key in ("tensor", "float", "list", "tuple", "dict", "OrderedDict")]
+    if isinstance(encoded, list) or len(kinds) != 1:
+        raise ValueError(f"its structure has a {type(encoded).__name__} that is no tensor, number, list or dict")
+    kind, content = kinds[0], encoded[kinds[0]]
+    if kind == "tensor":
+        if not isinstance(content, str) or content not in tensors:
+            raise ValueError(f"its structure names a tensor {content!r} that is not there, or twice")
+        device = encoded.get("device", "cpu")
+        if not isinstance(device, str):
+            raise ValueError(f"its structure puts the tensor {content!r} on a device {device!r}")
+        found = place(tensors.pop(content), device)
+        return found.requires_grad_() if encoded.get("requires_grad") is True and found.is_floating_point() else found
+    if kind == "float":
+        if content not in ("nan", "inf", "-inf"):
+            raise ValueError(f"its structure has a float {content!r}")
+        return float(content)
+    if not isinstance(content, list):
+        raise ValueError(f"its structure has a {kind} of {type(content).__name__}")
+    if kind in ("list", "tuple"):
+        items = [_decode(item, tensors, place) for item in content]
+        return items if kind == "list" else tuple(items)
+    return _decode_dict({} if kind == "dict" else OrderedDict(), content, tensors, place)
+
+
+def _decode_dict(result: dict[Any, Any], pairs: list[Any], tensors: dict[str, Tensor], place: Any) -> dict[Any, Any]:
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (dict, list)):
+            raise ValueError("its structure has a dict with something that is no pair of a key and a value")
+        result[pair[0]] = _decode(pair[1], tensors, place)
+    if len(result) != len(pairs):
+        raise ValueError("its structure has a dict with a key twice")
+    return result
+
+
+# ---- Saving -------------------------------------------------------------------------------------------------------
+
+
+def save(obj: Any, f: Any) -> None:
+    """Write a tensor, or lists, tuples and dicts of tensors, numbers, strings and None (a state_dict) to a file.
+
+    `f` is a path, or a binary file that is open for writing. A path is replaced only when everything is written: if
+    that fails, or the machine crashes, what was there before is still there. Tensors that share memory are written
+    each for itself. Raises TypeError for what cannot be saved.
+
+    >>> norch.save(nn.Linear(2, 1).state_dict(), "linear.safetensors")
+    >>> list(norch.load("linear.safetensors"))
+    ['weight', 'bias']
+    """
+    tensors: dict[str, Tensor] = {}
+    structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
+    # The largest elements first, so that each tensor begins at a multiple of its element size.
+    order = sorted(tensors, key=lambda name: -tensors[name].dtype.itemsize)
+    ends = _ends([tensors[name].nbytes for name in order])
+    spans = {name: [end - tensors[name].nbytes, end] for name, end in zip(order, ends)}
+    header: dict[str, Any] = {_METADATA: {_STRUCTURE: structure}}
+    for name, tensor in tensors.items():
+        header[name] = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": spans[name]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > MAX_HEADER:
+        raise ValueError(f"save: the header takes {len(text)} bytes, expected at most {MAX_HEADER}: too many tensors")
+    with _written(f) as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for name in order:
+            write_elements(file, tensors[name])
+
+
+def _ends(sizes: list[int]) -> list[int]:
+    ends, end = [], 0
+    for size in sizes:
+        end += size
+        ends.append(end)
+    return ends
+
+
+def write_elements(file: Any, tensor: Tensor) -> None:
+    source = tensor.detach().cpu().contiguous()
+    if source.nbytes:
+        rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
+        while rest:  # an unbuffered file may take less than it is given
+            rest = rest[file.write(rest) :]
+
+
+@contextmanager
+def _written(f: Any) -> Iterator[Any]:
+    """An open file: the one given, or a new one that takes the place of a path at the end."""
+    if isinstance(f, io.TextIOBase):
+        raise TypeError("save: expected a binary file, got one opened for text; open it with mode 'wb'")
+    if hasattr(f, "write"):
+        yield f
+        return
+    path = os.path.realpath(os.fsdecode(_path(f, "save")))  # through links: what they point to is replaced
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
+        with open(path, "wb") as file:
+            yield file
+        return
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last as the content does, where the system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _path(f: Any, name: str) -> Any:
+    if not isinstance(f, (str, os.PathLike)):
+        raise TypeError(f"{name}: expected a path or an open binary file, got {type(f).__name__}")
+    return os.fspath(f)
+
+
+# ---- Loading ------------------------------------------------------------------------------------------------------
+
+
+def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
+    """Read what `save` wrote, or any safetensors file (as a dict of its tensors), from a path or an open binary file.
+
+    Tensors come back on the device they were saved from; `map_location` gives another for all ("cpu"), or for some
+    ({"cuda:0": "cpu"}). Raises ValueError that says what is wrong with a file that is truncated, corrupt or hostile,
+    before memory is taken for what it claims to hold. (Nothing but weights is ever loaded; PyTorch's scripts may give
+    `weights_only` all the same.)
+
+    >>> norch.save({"weight": norch.ones(2)}, "weights.safetensors")
+    >>> norch.load("weights.safetensors")
+    {'weight': tensor([1., 1.])}
+    """
+    if isinstance(f, io.TextIOBase):
+        raise TypeError("load: expected a binary file, got one opened for text; open it with mode 'rb'")
+    if not hasattr(f, "read"):
+        with open(_path(f, "load"), "rb") as file:
+            return load(file, map_location)
+    seekable = hasattr(f, "seekable") and f.seekable()
+    try:
+        return _load(f if seekable else io.BytesIO(f.read()), map_location)  # so that the size is known beforehand
+    except ValueError as error:
+        name = getattr(f, "name", "the file")
+        raise ValueError(f"load: {name} is not a safetensors file that norch can read: {error}") from None
+
+
+def _load(file: Any, map_location: Any) -> Any:
+    start = file.tell()
+    available = file.seek(0, os.SEEK_END) - start
+    file.seek(start)
+    header = _read_header(file, available)
+    metadata = header.pop(_METADATA, {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise ValueError("its __metadata__ is no dict of strings")
+    entries = {name: _checked_entry(name, entry) for name, entry in header.items()}
+    _check_spans(entries, available - file.tell() + start)
+    structure = _parse(metadata[_STRUCTURE], "its structure") if _STRUCTURE in metadata else None
+
+    def place(tensor: Tensor, device: str) -> Tensor:
+        wanted = map_location.get(device, device) if isinstance(map_location, dict) else map_location or device
+        return tensor.to(wanted)
+
+    data = file.tell()
+    tensors = {name: read_tensor(file, data, *entry) for name, entry in entries.items()}
+    if _STRUCTURE not in metadata:
+        return {name: place(tensor, "cpu") for name, tensor in tensors.items()}
+    try:
+        result = _decode(structure, tensors, place)
+    except RecursionError:
+        raise ValueError("its structure is nested too deeply") from None
+    if tensors:
+        raise ValueError(f"its structure leaves out the tensors {', '.join(map(repr, tensors))}")
+    return result
+
+
+def _read_header(file: Any, available: int) -> dict[str, Any]:
+    if available < 8:
+        raise ValueError(f"it has {available} bytes, expected at least the 8 of the header's length")
+    (length,) = struct.unpack("<Q", file.read(8))
+    if length > MAX_HEADER:
+        raise ValueError(f"its header claims {length} bytes, expected at most {MAX_HEADER}")
+    if length > available - 8:
+        raise ValueError(f"its header claims {length} bytes, but only {available - 8} follow")
+    text = file.read(length)
+    if not text.startswith(b"{"):
+        raise ValueError("its header does not begin with {")
+    header = _parse(text, "its header")
+    if not isinstance(header, dict):
+        raise ValueError("its header is no dict")
+    return header
+
+
+def _parse(text: Any, what: str) -> Any:
+    """JSON, without what Python's reader lets pass: keys that come twice, NaN, and a depth that overflows."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError(f"{what} is nested too deeply") from None
+    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors too
+        raise ValueError(f"{what} is no valid JSON: {error}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {repeated!r} comes twice")
+    return result
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
+    """The dtype, shape, begin and end of a tensor, which agree with each other."""
+    if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= set(entry):
+        raise ValueError(f"tensor {name!r} lacks a dtype, a shape or data_offsets")
+    kind = _BY_NAME.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
+    if kind is None:
+        raise ValueError(f"tensor {name!r} has dtype {entry['dtype']!r}, expected one of {', '.join(_BY_NAME)}")
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
+        raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
+    if len(shape) > _C.MAX_DIMS:
+        raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {_C.MAX_DIMS}")
+    begin, end = offsets
+    expected = math.prod(shape) * kind.itemsize
+    if end - begin != expected:
+        raise ValueError(
+            f"tensor {name!r} of shape {shape} and dtype {entry['dtype']} takes {expected} bytes, but its data_offsets "
+            f"{offsets} span {end - begin}"
+        )
+    return kind, shape, begin, end
+
+
+def _are_sizes(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**63 for value in values)
+
+
+def _check_spans(entries: dict[str, tuple[dtype, list[int], int, int]], available: int) -> None:
+    """Every byte after the header belongs to one tensor."""
+    position = 0
+    for name, (_, _, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
+        if begin != position:
+            what = "overlaps the tensor before it" if begin < position else "leaves a gap before it"
+            raise ValueError(f"tensor {name!r} at data_offsets {[begin, end]} {what}: expected it at {position}")
+        position = end
+    if position != available:
+        what = "is truncated" if available < position else "has bytes that belong to no tensor"
+        raise ValueError(f"it {what}: its tensors take {position} bytes, but {available} follow the header")
+
+
+def read_tensor(file: Any, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
+    tensor = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, 0) or raise_error())
+    if end > begin:
+        file.seek(data + begin)
+        memory = memoryview((ctypes.c_char * (end - begin)).from_address(tensor.data_ptr())).cast("B")
+        while memory:
+            count = file.readinto(memory)
+            if not count:
+                raise ValueError("it became shorter while it was read")
+            memory = memory[count:]
+    if kind is bool_ and (tensor.untyped_storage()._elements() > 1).any():
+        raise ValueError("a bool is neither 0 nor 1")
+    return tensor

@@ -1,0 +1,1 @@
+"""The families of Tensor methods, one mixin class a file."""

@@ -1,0 +1,178 @@
+"""Indexing by arrays of integers and by boolean masks: `t[rows, columns]`, `t[t > 0] = 0`.
+
+PyTorch's rules, which are NumPy's but for one: integers, slices, `...` and None first make a view; then the index
+arrays select from it, one for each dimension that they stand for. They broadcast together, and their common shape
+stands in the result where they stood if they were neighbours, else in front. (NumPy counts integers among the arrays
+here.) A mask of m dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of
+size 1 or 0. A tensor of no dimensions is an integer, one of shape [1] an array of one.
+
+Reading gives a copy. Writing goes through to the tensor; where places repeat, the last value stays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any
+
+from .._C import int64_array, lib
+from ..autograd import functions as f
+from ..operation import operand
+from ..types import bool_, int64, uint8
+from . import indexing
+
+
+class AtIndices:
+    """The places of a tensor that index tensors (int64) name; None takes a whole dimension."""
+
+    reads, writes = f.IndexBackward, f.IndexPutBackward
+
+    def __init__(self, indices: list[Any], axes: Any = None, wraps: bool = True) -> None:
+        self.tensors = [index for index in indices if index is not None]
+        self._indices = (ctypes.c_void_p * len(indices))(*[None if t is None else t._ptr for t in indices])
+        self._axes = int64_array(range(len(indices)) if axes is None else axes)  # for messages
+        self._wraps = wraps  # whether negative integers count from the end
+
+    def ndim(self, x: Any) -> int:
+        """The number of dimensions of what is selected from x."""
+        return x.ndim - len(self.tensors) + max(index.ndim for index in self.tensors)
+
+    def read(self, x: Any) -> int:
+        """The address of a new C tensor with the elements."""
+        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), self._wraps)
+
+    def put(self, x: Any, values: Any, accumulate: bool) -> int:
+        """Write values, which broadcast, or add them; return the status."""
+        count = len(self._indices)
+        return lib.index_put(x._ptr, self._indices, self._axes, count, self._wraps, values._ptr, accumulate)
+
+    def spread(self, value: Any) -> Any:
+        """One value for all places, in a shape that `put` takes."""
+        return value
+
+
+def get(x: Any, parts: tuple[Any, ...]) -> Any:
+    """x[parts], a copy."""
+    view, place = locate(x, parts)
+    return view._read(place)
+
+
+def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
+    """x[parts] = value: the value is broadcast to what is selected and converted to x's dtype."""
+    if len(parts) == 1 and isinstance(value, (int, float)) and getattr(parts[0], "shape", None) == x.shape:
+        if getattr(parts[0], "dtype", None) is bool_:
+            x.masked_fill_(parts[0], value)
+            return
+    view, place = locate(x, parts)
+    view._put_(place, values_for(x, value, place.ndim(view)))
+
+
+def values_for(x: Any, value: Any, ndim: int) -> Any:
+    """What is assigned to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
+    if not hasattr(value, "_ptr"):
+        from ..functions import creation
+
+        number = operand(value)
+        if number is NotImplemented:
+            value = creation.tensor(value, dtype=x.dtype, device=x.device)
+        else:
+            value = creation.empty([], dtype=x.dtype, device=x.device).fill_(value)
+    extra = value.ndim - ndim
+    if extra > 0 and all(size == 1 for size in value.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
+        value = value.reshape(value.shape[extra:])
+    return value.to(x.dtype)
+
+
+def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
+    """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
+    view, axis = x, 0  # axis: of x
+    indices: list[Any] = []  # for each dimension of the view, with the axis of x that it is
+    axes: list[int] = []
+    for part in _written_out(x, [_checked(part, x) for part in parts]):
+        at = len(indices)
+        found: list[Any] = [None]
+        if part is None:
+            view = view.unsqueeze(at)
+        elif isinstance(part, bool):
+            view, found = view.unsqueeze(at), [_integers(range(int(part)), x.device)]
+        elif isinstance(part, slice):
+            view, axis = indexing.sliced(view, at, part), axis + 1
+        elif isinstance(part, int):
+            view, axis = indexing.selected(view, at, part, axis), axis + 1
+            continue
+        elif part.dtype is bool_ and part.ndim == 0:
+            view, found = view.unsqueeze(at), [part.reshape(1).nonzero().select(1, 0)]
+        elif part.dtype is bool_:
+            found = _true_places(part, view.shape[at : at + part.ndim], axis)
+            axis += part.ndim
+        else:
+            found, axis = [part], axis + 1
+        indices += found
+        axes += range(axis - len(found), axis)
+    return view, AtIndices(indices, axes)
+
+
+def _written_out(x: Any, parts: list[Any]) -> list[Any]:
+    """The parts with slices in place of `...`, so that they stand for every dimension of x."""
+    used = sum(_dimensions(part) for part in parts)
+    if used > x.ndim:
+        raise IndexError(f"too many indices: got {used} for a tensor of {x.ndim} dimensions")
+    ellipses = [place for place, part in enumerate(parts) if part is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can have one ellipsis (`...`) only")
+    at = ellipses[0] if ellipses else len(parts)
+    return parts[:at] + [slice(None)] * (x.ndim - used) + parts[at + 1 :]
+
+
+def _dimensions(part: Any) -> int:
+    """How many dimensions of the indexed tensor a part stands for."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return part.ndim if getattr(part, "dtype", None) is bool_ else 1
+
+
+def _checked(part: Any, x: Any) -> Any:
+    """A part as None, `...`, a slice, a bool, an int, or a tensor of int64 or bool on x's device."""
+    if part is None or part is Ellipsis or isinstance(part, (slice, bool)):
+        return part
+    if not hasattr(part, "_ptr"):
+        if getattr(part, "shape", None) == () and str(part.dtype) == "bool":  # NumPy's True
+            return bool(part)
+        try:
+            return operator.index(part)
+        except TypeError:
+            pass
+        if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
+            kinds = "integers, slices, `...`, None, masks and arrays of integers"
+            raise TypeError(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
+        from ..functions import creation  # which needs Tensor, and so this module, first
+
+        part = creation.tensor(list(part) if isinstance(part, range) else part)
+        part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
+    kind = part.dtype
+    if kind is uint8:
+        raise IndexError("uint8 indices are masks to PyTorch and integers to NumPy: convert them with bool() or long()")
+    if kind.is_floating_point:
+        raise IndexError(f"index tensors hold integers or bools, got {kind} of shape {list(part.shape)}")
+    if kind is not bool_:
+        if part.ndim == 0:
+            return operator.index(part)
+        part = part if kind is int64 else part.to(int64)
+    if part._struct.device != x._struct.device and part.device == "cpu":
+        return part.to(x.device)
+    return part
+
+
+def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
+    """For each dimension of a mask the indices of its True elements."""
+    if mask.shape != shape:
+        end = axis + mask.ndim - 1
+        raise IndexError(f"a mask of shape {list(mask.shape)} does not fit axes {axis} to {end} of shape {list(shape)}")
+    places = mask.nonzero()
+    return [places.select(1, d) for d in range(mask.ndim)]
+
+
+def _integers(values: Any, device: str) -> Any:
+    from ..functions import creation
+
+    return creation.tensor(list(values), dtype=int64, device=device)

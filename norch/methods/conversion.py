@@ -1,0 +1,175 @@
+"""Copies of a tensor, and its conversion to other dtypes and devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _C, operation
+from .._C import lib, number, raise_error
+from ..autograd import functions as f
+from ..operation import check_operand, check_tensor, recorded, wrap, write
+from ..types import DTYPES, check_dtype
+
+
+def _destination(*args: Any, device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
+    """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
+    for value in args:
+        if isinstance(value, str) and device is None:
+            device = value
+        elif isinstance(value, operation.Tensor):
+            device, dtype = value.device, value.dtype
+        elif value is not None and dtype is None:
+            dtype = value
+        elif value is not None:
+            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
+    if device is not None:
+        _C.device_number(device)
+    return device, None if dtype is None else check_dtype(dtype)
+
+
+class Converted:
+    """The methods of Tensor that copy it, overwrite it or convert it."""
+
+    _ptr: Any
+
+    def clone(self: Any) -> Any:
+        """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
+
+        >>> x = norch.ones(2)
+        >>> x.clone().zero_(), x
+        (tensor([0., 0.]), tensor([1., 1.]))
+        """
+        return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
+
+    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+        """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
+
+        A new tensor of the same shape, differentiable; this one itself where nothing changes. Raises RuntimeError for
+        a device that is not there, TypeError for what is neither device, dtype nor tensor.
+
+        >>> norch.tensor([1, 2]).to(norch.float64)
+        tensor([1., 2.], dtype=norch.float64)
+        """
+        device, kind = _destination(*args, **kwargs)
+        result = self
+        if kind is not None and kind is not result.dtype:
+            result = wrap(lib.cast_tensor(result._ptr, kind.number) or raise_error())
+        if device is not None and _C.device_number(device) != result._struct.device:
+            result = wrap(lib.to_device(result._ptr, _C.device_number(device)) or raise_error())
+        if result is self or not result.is_floating_point():
+            return result
+        return recorded(result, f.ToBackward, (self,))
+
+    def cpu(self: Any) -> Any:
+        """This tensor on the CPU, in its shape and dtype; itself if it is there already.
+
+        >>> norch.ones(2).cpu().device
+        'cpu'
+        """
+        return self.to("cpu")
+
+    def cuda(self: Any, device: Any = None) -> Any:
+        """This tensor on a CUDA device, given as an index or a name, in its shape and dtype.
+
+        Raises RuntimeError for a device that is not there.
+
+        >>> norch.ones(2).cuda().device if norch.cuda.is_available() else "cuda:0"
+        'cuda:0'
+        """
+        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+
+    def type_as(self: Any, other: Any) -> Any:
+        """This tensor, in its shape, in the dtype of another. Raises TypeError for what is no tensor.
+
+        >>> norch.tensor([1, 2]).type_as(norch.ones(1))
+        tensor([1., 2.])
+        """
+        return self.to(check_tensor(other, "type_as").dtype)
+
+    def copy_(self: Any, source: Any) -> Any:
+        """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
+
+        Raises ShapeError where it does not fit, RuntimeError for a leaf that requires gradients.
+
+        >>> norch.zeros(2, 2).copy_(norch.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+        """
+        value = check_operand(source, "copy_")
+        return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
+
+    def fill_(self: Any, value: Any) -> Any:
+        """Set every element to one number, converted to this dtype; the shape stays.
+
+        Raises RuntimeError for a leaf that requires gradients, TypeError for no number.
+
+        >>> norch.zeros(2).fill_(7)
+        tensor([7., 7.])
+        """
+        return self.copy_(value)
+
+    def zero_(self: Any) -> Any:
+        """Set every element to 0; shape and dtype stay. Raises RuntimeError for a leaf that requires gradients.
+
+        >>> norch.ones(2).zero_()
+        tensor([0., 0.])
+        """
+        return self.copy_(0)
+
+    def ones_like(self: Any) -> Any:
+        """Ones of this shape, dtype and device.
+
+        >>> norch.tensor([5, 6]).ones_like()
+        tensor([1, 1])
+        """
+        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
+
+    def zeros_like(self: Any) -> Any:
+        """Zeros of this shape, dtype and device.
+
+        >>> norch.tensor([5, 6]).zeros_like()
+        tensor([0, 0])
+        """
+        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
+
+    # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
+
+    def float(self: Any) -> Any:
+        """This tensor as float32, in its shape; itself if it is that already.
+
+        >>> norch.tensor([1, 2]).float()
+        tensor([1., 2.])
+        """
+        return self.to(DTYPES[4])
+
+    def double(self: Any) -> Any:
+        """This tensor as float64, in its shape; itself if it is that already.
+
+        >>> norch.ones(2).double().dtype
+        norch.float64
+        """
+        return self.to(DTYPES[5])
+
+    def long(self: Any) -> Any:
+        """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
+
+        >>> norch.tensor([1.9, -1.9]).long()
+        tensor([ 1, -1])
+        """
+        return self.to(DTYPES[3])
+
+    def int(self: Any) -> Any:
+        """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
+
+        >>> norch.tensor([1.9, -1.9]).int()
+        tensor([ 1, -1], dtype=norch.int32)
+        """
+        return self.to(DTYPES[2])
+
+    def bool(self: Any) -> Any:
+        """This tensor as bool, in its shape: whether each element is nonzero.
+
+        >>> norch.tensor([0, 2]).bool()
+        tensor([False,  True])
+        """
+        return self.to(DTYPES[0])

@@ -1,0 +1,124 @@
+"""DLPack: tensors handed between libraries without copying, as PyCapsules around a C struct.
+
+The struct is built, read and given back by csrc/core/external.cpp; here is the Python side: `__dlpack__`
+makes a capsule, `from_dlpack` consumes one. Both know its versions 0 ("dltensor") and 1 ("dltensor_versioned").
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int, c_void_p, py_object
+from typing import Any
+
+from .. import _C
+from .._C import lib, raise_error
+from ..operation import wrap
+
+_python = ctypes.PyDLL(None)  # functions of the interpreter that runs this
+_python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_void_p, c_void_p]
+_python.PyCapsule_IsValid.restype, _python.PyCapsule_IsValid.argtypes = c_int, [py_object, c_void_p]
+_python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [py_object, c_void_p]
+_python.PyCapsule_SetName.restype, _python.PyCapsule_SetName.argtypes = c_int, [py_object, c_void_p]
+
+# In the order of PythonFunctions in csrc/api.h
+_TOLD_TO_C = (
+    "Py_IsInitialized",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
+    "Py_IncRef",
+    "Py_DecRef",
+    "PyCapsule_IsValid",
+    "PyCapsule_GetPointer",
+    "PyGILState_Check",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+)
+_addresses = [ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]
+lib.use_python((c_void_p * len(_addresses))(*_addresses))
+
+_CPU, _CUDA = 1, 2  # DLDeviceType
+_VERSIONS = (False, True)
+
+
+def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any:
+    """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
+
+    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError where
+    `device` would need it. Raises what the other library raises where it cannot share, TypeError for dtypes that norch
+    has not, and ValueError for negative strides.
+
+    >>> x = norch.ones(2)
+    >>> y = norch.from_dlpack(x)
+    >>> y.fill_(5)
+    tensor([5., 5.])
+    >>> x
+    tensor([5., 5.])
+    """
+    result = _consumed(_exported_by(ext_tensor))
+    if device is not None and _C.device_number(device) != result._struct.device:
+        if copy is False:
+            raise ValueError(f"from_dlpack: a tensor on {result.device} cannot be on {device} without a copy")
+        return result.to(device)
+    return result.clone() if copy else result
+
+
+def _exported_by(producer: Any) -> Any:
+    """The capsule of an object with `__dlpack__`, or the object itself where it is a capsule."""
+    if type(producer).__name__ == "PyCapsule":
+        return producer
+    if not hasattr(producer, "__dlpack__"):
+        raise TypeError(f"from_dlpack: expected an object with __dlpack__, or a capsule, got {type(producer).__name__}")
+    kind, index = producer.__dlpack_device__()
+    # the stream on which norch computes: the producer sees to it that its own work comes first
+    stream = {"stream": lib.stream_of(1 + index) or raise_error()} if kind == _CUDA else {}
+    try:
+        return producer.__dlpack__(max_version=(1, 0), **stream)
+    except TypeError:
+        return producer.__dlpack__(**stream)  # from before versions
+
+
+def _consumed(capsule: Any) -> Any:
+    for versioned in _VERSIONS:
+        name = lib.dlpack_name(versioned, False)
+        if _python.PyCapsule_IsValid(capsule, name):
+            managed = _python.PyCapsule_GetPointer(capsule, name)
+            result = wrap(lib.tensor_of_dlpack(managed, versioned) or raise_error())
+            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
+            return result
+    raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
+
+
+class Exchanged:
+    """The methods of Tensor by which other libraries take its memory, as in `numpy.from_dlpack(t)`."""
+
+    _ptr: Any
+    _edge: Any
+
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        device = self._struct.device
+        return (_CUDA, device - 1) if device else (_CPU, 0)
+
+    def __dlpack__(
+        self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
+    ) -> Any:
+        """A capsule for `from_dlpack` of any library. Raises BufferError where the memory cannot be shared."""
+        if self._edge is not None:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+        source, own = self, self.__dlpack_device__()
+        if stream not in (None, -1) and own[0] == _CPU:
+            raise BufferError(f"__dlpack__: expected no stream for a tensor on the CPU, got {stream!r}")
+        if dl_device is not None and tuple(dl_device) != own:
+            if tuple(dl_device) != (_CPU, 0):
+                raise BufferError(f"__dlpack__: expected device {own} or ({_CPU}, 0), got {tuple(dl_device)}")
+            if copy is False:
+                raise BufferError("__dlpack__: a tensor cannot move to the CPU without a copy")
+            source = self.cpu()
+        elif copy:
+            source = self.clone()
+        versioned = max_version is not None and max_version[0] >= 1
+        if not versioned and lib.is_read_only(source._ptr):
+            raise BufferError("__dlpack__: memory that is read-only needs max_version (1, 0) or later, or copy=True")
+        if own[0] == _CUDA and source._struct.device and stream != -1:  # -1: the consumer asks for no order
+            lib.let_stream_wait(source._struct.device, 1 if stream is None else stream) == 0 or raise_error()
+        managed = lib.dlpack_tensor(source._ptr, versioned, source is not self) or raise_error()
+        return _python.PyCapsule_New(managed, lib.dlpack_name(versioned, False), lib.dlpack_destructor())

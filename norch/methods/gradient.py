@@ -1,0 +1,220 @@
+"""What autograd adds to a tensor: `requires_grad`, `grad`, `backward`, `detach`, hooks."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .._C import lib, raise_error
+from ..autograd import functions as f
+from ..autograd.engine import backward as _backward
+from ..autograd.function import AccumulateGrad, HookHandle
+from ..autograd.mode import no_grad
+from ..operation import check_tensor, recorded, wrap
+
+
+class Differentiable:
+    """The attributes and methods of Tensor that concern its gradient."""
+
+    _ptr: Any
+    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
+
+    @property
+    def requires_grad(self: Any) -> bool:
+        """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype.
+
+        >>> norch.ones(2, requires_grad=True).requires_grad
+        True
+        """
+        return self._edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self: Any, value: bool) -> None:
+        if self.grad_fn is not None:
+            if value:
+                return
+            raise RuntimeError(
+                "requires_grad can be turned off on leaf tensors only; detach() gives a tensor without graph"
+            )
+        if value and not self.dtype.is_floating_point:
+            raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
+        if value and self._leaf is None:
+            self._leaf = AccumulateGrad(self)
+        self._edge = self._leaf if value else None
+
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
+        """Set `requires_grad` and return this tensor, of whatever shape and a floating dtype.
+
+        Raises RuntimeError for other dtypes, and to turn it off for what is no leaf.
+
+        >>> norch.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad_fn(self: Any) -> Any:
+        """The node of the graph that computed this tensor; None for a leaf.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).exp().grad_fn
+        <ExpBackward>
+        """
+        return None if self._edge is None or self._edge.age == 0 else self._edge
+
+    @property
+    def is_leaf(self: Any) -> bool:
+        """Whether no recorded operation made this tensor.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.is_leaf, (2 * x).is_leaf
+        (True, False)
+        """
+        return self._edge is None or self._edge.age == 0
+
+    @property
+    def grad(self: Any) -> Any:
+        """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
+
+        It adds up until it is set to None. What it is set to must be a tensor of this shape, dtype and device: raises
+        TypeError or RuntimeError for others.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (3 * x).sum().backward()
+        >>> x.grad
+        tensor([3., 3.])
+        """
+        node = self._edge or self._leaf
+        return None if node is None else node.grad
+
+    @grad.setter
+    def grad(self: Any, gradient: Any) -> None:
+        node = self._edge or self._leaf
+        if gradient is not None:
+            check_tensor(gradient, "grad")
+            if not lib.same_kind(gradient._ptr, self._ptr):
+                raise RuntimeError(
+                    f"grad: expected a tensor of shape {list(self.shape)}, {self.dtype} on {self.device}, got "
+                    f"{list(gradient.shape)}, {gradient.dtype} on {gradient.device}"
+                )
+            if node is None:
+                node = self._leaf = AccumulateGrad(self)
+        if node is not None:
+            node.grad = gradient
+
+    def retain_grad(self: Any) -> None:
+        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> y = 2 * x
+        >>> y.sum().backward()
+        >>> y.grad
+        tensor([1., 1.])
+        """
+
+    def backward(
+        self: Any, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+    ) -> None:
+        """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
+
+        `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
+        The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
+
+        >>> x = norch.Tensor([1, 2], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
+        if gradient is not None:
+            check_tensor(gradient, "backward: gradient")
+        _backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def zero_grad(self: Any) -> None:
+        """Forget the gradient: `.grad` is None again.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.sum().backward()
+        >>> x.zero_grad()
+        >>> x.grad is None
+        True
+        """
+        self.grad = None
+
+    def detach(self: Any) -> Any:
+        """A tensor of the same shape and dtype over the same storage, outside of any graph.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).detach().requires_grad
+        False
+        """
+        return wrap(lib.alias_tensor(self._ptr) or raise_error())
+
+    def detach_(self: Any) -> Any:
+        """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
+
+        Raises RuntimeError for a view, which its base would not follow.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> (2 * x).detach_().grad_fn is None
+        True
+        """
+        if self._base is not None and self._edge is not None:
+            raise RuntimeError("a view cannot be detached in place; use detach()")
+        if self.grad_fn is not None:
+            self._edge.holders -= 1
+        self._edge = None
+        return self
+
+    @property
+    def data(self: Any) -> Any:
+        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another.
+
+        >>> x = norch.ones(2, requires_grad=True)
+        >>> x.data.requires_grad
+        False
+        """
+        return self.detach()
+
+    @data.setter
+    def data(self: Any, other: Any) -> None:
+        ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not take the new ones for them
+        lib.mark_as_written(ptr)
+        lib.free_tensor(self._ptr)
+        self._ptr, self._shape = ptr, None
+
+    def register_hook(self: Any, hook: Callable[[Any], Any]) -> HookHandle:
+        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
+
+        Raises RuntimeError for a tensor that requires no gradient.
+
+        >>> x = norch.Tensor([1, 2], requires_grad=True)
+        >>> handle = x.register_hook(lambda gradient: 10 * gradient)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([10., 10.])
+        """
+        if self._edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
+        return self._edge.register_hook(hook)
+
+    @property
+    def _version(self: Any) -> int:
+        return lib.version_of(self._ptr)
+
+    def _sum_to(self: Any, like: Any) -> Any:
+        """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""
+        if lib.same_kind(self._ptr, like._ptr):
+            return self
+        result = wrap(lib.sum_to_shape(self._ptr, like._ptr) or raise_error())
+        return recorded(result, f.SumToBackward, (self,)).to(like.dtype)
+
+    def _placed(self: Any, shape: Any, part: Callable[[Any], Any]) -> Any:
+        """Zeros of a shape, with this gradient in a part of them."""
+        from ..functions.creation import zeros
+
+        whole = zeros(shape, dtype=self.dtype, device=self.device)
+        with no_grad():
+            part(whole).copy_(self)
+        return recorded(whole, f.PlaceBackward, (self,), part)

@@ -1,0 +1,117 @@
+"""Reading and writing `t[...]`: here by integers, slices, `...` and None; advanced_indexing.py has masks and arrays.
+
+An integer for every dimension reads a Python number; anything less reads a view, and writing goes through that view.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .._C import int64_array, lib
+from ..types import bool_
+from . import advanced_indexing
+
+
+def get(x: Any, index: Any) -> Any:
+    """x[index]: a Python number by an integer for every dimension, a copy by masks or arrays, else a view."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if all(type(part) is int for part in parts):
+        if len(parts) == x._struct.ndim:
+            return _element(x, parts)
+        if len(parts) == 1:
+            return selected(x, 0, parts[0], 0)
+    parsed = _parse(x, parts)
+    if parsed is None:
+        return advanced_indexing.get(x, parts)
+    result = _view(x, parsed)
+    complete = result.ndim == 0 and x.ndim > 0 and not any(part is Ellipsis for part in parts)
+    return result.item() if complete else result
+
+
+def set(x: Any, index: Any, value: Any) -> None:
+    """x[index] = value: the value is broadcast to the view and converted to its dtype."""
+    parts = index if isinstance(index, tuple) else (index,)
+    parsed = _parse(x, parts)
+    if parsed is None:
+        advanced_indexing.set(x, parts, value)
+        return
+    target = _view(x, parsed)
+    if not isinstance(value, (int, float)):
+        value = advanced_indexing.values_for(x, value, target.ndim)
+    target.copy_(value)
+
+
+def _element(x: Any, indices: Any) -> Any:
+    if not x.dtype.is_floating_point or x._struct.device:
+        return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
+    try:
+        value = lib.get_item(x._ptr, int64_array(indices))
+    except OverflowError:
+        raise IndexError(f"index {indices} is out of range for shape {list(x.shape)}") from None
+    if value != value:
+        return _view(x, list(indices)).item()  # NaN, or an error, which this raises
+    return value
+
+
+def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
+    """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
+    parsed: list[Any] = []
+    for part in parts:
+        if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
+            parsed.append(part)
+        elif isinstance(part, (bool, list)) or getattr(part, "shape", None) or getattr(part, "dtype", None) is bool_:
+            return None
+        else:
+            try:
+                parsed.append(operator.index(part))
+            except TypeError:
+                return None
+    used = sum(part is not None and part is not Ellipsis for part in parsed)
+    ellipses = sum(part is Ellipsis for part in parsed)
+    if used > x.ndim:
+        raise IndexError(f"too many indices: got {used} for a tensor of {x.ndim} dimensions")
+    if ellipses > 1:
+        raise IndexError("an index can have one ellipsis (`...`) only")
+    if not ellipses:
+        parsed.append(Ellipsis)
+    at = next(i for i, part in enumerate(parsed) if part is Ellipsis)
+    return parsed[:at] + [slice(None)] * (x.ndim - used) + parsed[at + 1 :]
+
+
+def _view(x: Any, parsed: list[Any]) -> Any:
+    at, axis, result = 0, 0, x  # at: of the result's dimensions, axis: of x's
+    for part in parsed:
+        if part is None:
+            result = result.unsqueeze(at)
+        elif isinstance(part, slice):
+            result, axis = sliced(result, at, part), axis + 1
+        else:
+            result, axis = selected(result, at, part, axis), axis + 1
+            continue
+        at += 1
+    if result is x:  # x[:] and x[...] are tensors of their own
+        result = x.expand(x.shape)
+    return result
+
+
+def selected(x: Any, at: int, place: int, axis: int) -> Any:
+    """One index of dimension `at`, which messages call `axis`."""
+    size = x._struct.shape[at]
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
+    return x.select(at, place)
+
+
+def sliced(x: Any, at: int, part: slice) -> Any:
+    """A slice of dimension `at`."""
+    return x if part == slice(None) else x._slice(at, *_range(part, x.shape[at]))
+
+
+def _range(part: slice, size: int) -> tuple[int, int, int]:
+    """Start, length and step of a slice of a dimension."""
+    if part.step is not None and operator.index(part.step) < 1:
+        raise ValueError(f"a slice needs a positive step, got {part.step}; flip() reverses a dimension")
+    start, stop, step = part.indices(size)
+    length = max(0, (stop - start + step - 1) // step)
+    return (start if length else 0), length, step

@@ -1,0 +1,274 @@
+"""Memory shared with Python objects: NumPy's arrays, and what else shows its memory as a buffer or an array interface.
+
+Nothing here copies, and NumPy is imported only by what returns one of its arrays. (DLPack is in dlpack.py.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, Sequence
+
+from .. import operation
+from .._C import int64_array, lib, raise_error
+from ..operation import wrap
+from ..types import DTYPES, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
+from .dlpack import from_dlpack
+
+# ---- Tensors over the memory of others --------------------------------------------------------------------------
+
+_ORDER = "<" if sys.byteorder == "little" else ">"
+
+# As the array interface names dtypes: a byte order, a kind, and the bytes of an element.
+_TYPESTRS = {
+    bool_: "|b1",
+    uint8: "|u1",
+    int32: f"{_ORDER}i4",
+    int64: f"{_ORDER}i8",
+    float32: f"{_ORDER}f4",
+    float64: f"{_ORDER}f8",
+}
+_BY_TYPESTR = {typestr: kind for kind, typestr in _TYPESTRS.items()}
+
+
+def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kind: dtype, read_only: bool) -> Any:
+    """A tensor over memory that lives as long as `owner`, which the tensor's storage keeps alive."""
+    strides = None
+    if byte_strides is not None:
+        if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
+            raise ValueError(f"strides {byte_strides} in bytes are no multiples of {kind.itemsize}: copy() the array")
+        strides = int64_array([step // kind.itemsize for step in byte_strides])
+    sizes = int64_array(shape)
+    ptr = lib.external_tensor(address, sizes, strides, len(shape), kind.number, read_only, id(owner))
+    return wrap(ptr or raise_error())
+
+
+def from_numpy(array: Any) -> Any:
+    """A tensor over the memory of a NumPy array: a change of either shows in both, and either may go first.
+
+    Shape and dtype are the array's. An array that NumPy calls read-only makes a tensor that refuses to be written to.
+    Raises TypeError for what is no array or a dtype that norch has not, ValueError for negative strides or a foreign
+    byte order.
+
+    >>> import numpy
+    >>> norch.from_numpy(numpy.array([1.0, 2.0]))
+    tensor([1., 2.], dtype=norch.float64)
+    """
+    numpy = sys.modules.get("numpy")  # without NumPy there are no arrays
+    if numpy is None or not isinstance(array, numpy.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if array.dtype.newbyteorder("=") != array.dtype and array.dtype.kind in "iuf":
+        raise ValueError("given numpy array has a byte order that is not this machine's; convert it with astype()")
+    return _over_array(array, array.__array_interface__)
+
+
+def _over_array(array: Any, interface: Any) -> Any:
+    kind = _BY_TYPESTR.get(interface["typestr"])
+    if kind is None:
+        supported = ", ".join(kind.name for kind in DTYPES)
+        name = getattr(array, "dtype", interface["typestr"])
+        raise TypeError(f"can't convert an array of {name}: the only supported types are {supported}")
+    address, read_only = interface["data"]
+    # the interface itself may hold what the memory belongs to, as that of a NumPy scalar does
+    return _over((array, interface), address, interface["shape"], interface.get("strides"), kind, read_only)
+
+
+class _Buffer(ctypes.Structure):
+    """Py_buffer of Python's C API, for the one field that a memoryview does not show: the address."""
+
+    _fields_ = [
+        ("address", ctypes.c_void_p),
+        ("object", ctypes.c_void_p),
+        ("nbytes", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("read_only", ctypes.c_int),
+        ("ndim", ctypes.c_int),
+        ("format", ctypes.c_void_p),
+        ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p),
+        ("suboffsets", ctypes.c_void_p),
+        ("internal", ctypes.c_void_p),
+    ]
+
+
+_WRITABLE, _FULL_READ_ONLY = 0x1, 0x11C  # PyBUF_WRITABLE, PyBUF_FULL_RO
+_python = ctypes.PyDLL(None)
+_python.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int]
+_python.PyBuffer_Release.argtypes = [ctypes.POINTER(_Buffer)]
+
+
+def _address_of(view: memoryview) -> int:
+    buffer = _Buffer()
+    _python.PyObject_GetBuffer(view, buffer, _FULL_READ_ONLY)
+    address = buffer.address or 0
+    _python.PyBuffer_Release(buffer)
+    return address
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+    """A vector [count] over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
+
+    `count` is the number of elements, of `dtype`, -1 for as many as there are. Over bytes, which cannot change, the
+    tensor refuses to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is
+    asked for.
+
+    >>> norch.frombuffer(b"\\x01\\x02\\x03", dtype=norch.uint8)
+    tensor([1, 2, 3], dtype=norch.uint8)
+    """
+    kind = check_dtype(dtype)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError(f"frombuffer: expected an object with a buffer, got {type(buffer).__name__}") from None
+    if not view.c_contiguous:
+        raise ValueError("frombuffer: expected a contiguous buffer, got one with gaps")
+    size, width = view.nbytes, kind.itemsize
+    if size == 0 or count == 0:
+        raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(
+            f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({size} "
+            "bytes) minus 1"
+        )
+    if count < 0 and (size - offset) % width:
+        raise ValueError(
+            f"frombuffer: buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({width})"
+        )
+    length = (size - offset) // width if count < 0 else count
+    if length * width > size - offset:
+        raise ValueError(
+            f"frombuffer: requested buffer length ({length} * {width} bytes) after offset ({offset} bytes) must not be "
+            f"greater than actual buffer length ({size} bytes)"
+        )
+    result = _over(view, _address_of(view) + offset, [length], None, kind, view.readonly)
+    return result.requires_grad_() if requires_grad else result
+
+
+def _over_buffer(view: memoryview) -> Any:
+    """A tensor of a buffer's own shape and dtype, None where norch has no such dtype."""
+    code = view.format.lstrip(f"@={_ORDER}")
+    code = {"l": "q", "L": "Q"}.get(code, code) if view.itemsize == 8 else code
+    kind = next((d for d in DTYPES if d.format == code and d.itemsize == view.itemsize), None)
+    if kind is None or view.suboffsets:
+        return None
+    return _over(view, _address_of(view), view.shape or (), view.strides, kind, view.readonly)
+
+
+def shared(data: Any) -> Any:
+    """A tensor over the memory of an array or buffer; None where only a copy can make a tensor of it."""
+    try:
+        if hasattr(data, "__array_interface__"):
+            interface = data.__array_interface__
+            return _over_array(data, interface) if interface.get("mask") is None else None
+        if hasattr(data, "__dlpack__"):
+            return from_dlpack(data)
+        if isinstance(data, (list, tuple, int, float, str)):
+            return None
+        return _over_buffer(memoryview(data))
+    except (TypeError, ValueError, KeyError, RuntimeError, BufferError):
+        return None
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+    """A tensor of `data` that shares its memory if that can be: a tensor, a NumPy array, a buffer, or a DLPack tensor.
+
+    A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
+    arrays of dtypes or strides that norch has not, are copied as by `norch.tensor`. The
+    shape is that of the data. Raises ValueError for ragged lists, TypeError for what holds no numbers.
+
+    >>> x = norch.ones(2)
+    >>> norch.as_tensor(x) is x
+    True
+    >>> norch.as_tensor([1, 2])
+    tensor([1, 2])
+    """
+    found = data if isinstance(data, operation.Tensor) else shared(data)
+    if found is None:
+        from ..functions.creation import tensor
+
+        return tensor(data, dtype=dtype, device=device or "cpu")
+    return found.to(device, dtype)
+
+
+operation.shared = shared
+
+# ---- Tensors as the memory of others ----------------------------------------------------------------------------
+
+
+class Shared:
+    """The methods of Tensor by which NumPy and others see its memory."""
+
+    _ptr: Any
+    _edge: Any
+
+    def numpy(self: Any, *, force: bool = False) -> Any:
+        """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
+
+        Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
+        device; `force=True` is `detach().cpu().numpy()`. Raises ImportError where NumPy is not installed.
+
+        >>> x = norch.ones(2)
+        >>> x.numpy()[0] = 5  # NumPy must be installed
+        >>> x
+        tensor([5., 1.])
+        """
+        if force:
+            return self.detach().cpu().numpy()
+        if self._edge is not None:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        if self.is_cuda:
+            raise TypeError(
+                f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+                "memory first."
+            )
+        try:
+            import numpy
+        except ImportError:
+            raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
+        return numpy.asarray(self)
+
+    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+        array = self.numpy()
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        if copy is False:
+            raise ValueError(f"a tensor of {self.dtype} cannot become an array of {dtype} without a copy")
+        return array.astype(dtype)
+
+    @property
+    def __array_interface__(self: Any) -> dict[str, Any]:
+        if self._edge is not None or self.is_cuda:
+            raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
+        self.untyped_storage()  # which the tensor, whom the array will hold, holds
+        return {
+            "version": 3,
+            "typestr": _TYPESTRS[self.dtype],
+            "shape": tuple(self.shape),
+            "strides": None if self.is_contiguous() else tuple(step * self.dtype.itemsize for step in self.stride()),
+            "data": (self.data_ptr(), bool(lib.is_read_only(self._ptr))),
+        }
+
+    def __buffer__(self: Any, flags: int) -> memoryview:
+        """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
+        if self._edge is not None or self.is_cuda:
+            raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
+        if not self.is_contiguous():
+            raise BufferError(f"strides {self.stride()} of shape {list(self.shape)} leave gaps; use contiguous()")
+        read_only = bool(lib.is_read_only(self._ptr))
+        if read_only and flags & _WRITABLE:
+            raise BufferError("the tensor is over memory that is read-only")
+        if self.numel == 0:
+            return memoryview((self.dtype.ctype * 0)()) if self.ndim == 1 else _empty_buffer(self)
+        memory = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
+        memory.storage = self.untyped_storage()  # which lives as long as the buffer
+        view = memoryview(memory).cast("B").cast(self.dtype.format, list(self.shape))
+        return view.toreadonly() if read_only else view
+
+
+def _empty_buffer(tensor: Any) -> memoryview:
+    """What memoryview.cast cannot make: a shape with a 0 in it."""
+    kind = tensor.dtype.ctype
+    for size in reversed(tensor.shape):
+        kind = kind * size
+    return memoryview(kind())

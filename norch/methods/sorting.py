@@ -1,0 +1,63 @@
+"""Sorting along a dimension. NaN counts as larger than every number, and equal elements keep their order."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from .._C import lib, raise_error
+from ..autograd import functions as f
+from ..operation import recorded, wrap
+from .reductions import Picked
+from .views import one_size
+
+
+class Sorting:
+    """The methods of Tensor that order elements."""
+
+    _ptr: Any
+
+    def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """The pair (values, indices) of the elements in order along `dim`, in the shape of x; the indices are int64.
+
+        `stable` is accepted as in PyTorch; norch always keeps the order of equal elements. Raises
+        IndexError for a dim out of range.
+
+        >>> norch.tensor([3, 1, 2]).sort().values
+        tensor([1, 2, 3])
+        """
+        return _sorted(self, dim, -1, descending)
+
+    def argsort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """The indices, int64 and in the shape of x, that put the elements in order along `dim`.
+
+        Raises IndexError for a dim out of range.
+
+        >>> norch.tensor([3, 1, 2]).argsort()
+        tensor([1, 2, 0])
+        """
+        return _sorted(self.detach(), dim, -1, descending).indices
+
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
+
+        Both have the shape of x with `k` in place of that size; the values have its dtype, the indices are int64.
+        Raises RuntimeError where there are fewer than `k`, IndexError for a dim out of range.
+
+        >>> values, indices = norch.tensor([3, 1, 2]).topk(2)
+        >>> values, indices
+        (tensor([3, 2]), tensor([0, 2]))
+        """
+        count = one_size(k, "topk")
+        if count < 0:
+            raise RuntimeError(f"topk: k is {count}, expected at least 0")
+        return _sorted(self, dim, count, largest)
+
+
+def _sorted(x: Any, dim: int, count: int, descending: bool) -> Picked:
+    axis = one_size(dim, "sort")
+    addresses = [ctypes.c_void_p(), ctypes.c_void_p()]
+    if lib.sort_tensor(x._ptr, axis, count, descending, *[ctypes.byref(address) for address in addresses]) != 0:
+        raise_error()
+    values, indices = (wrap(address.value) for address in addresses)  # type: ignore[arg-type]
+    return Picked(recorded(values, f.PickBackward, (x,), indices, axis, True), indices)

@@ -1,0 +1,251 @@
+"""Storage as an object: the row of memory beneath a tensor, and what a tensor says of its place in it.
+
+A tensor is a shape, strides and an offset over a storage; views are other shapes over the same one. Element (i, j) of a
+matrix is `storage()[storage_offset() + i * stride(0) + j * stride(1)]`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import threading
+import weakref
+from typing import Any, Iterator
+
+from .. import _C
+from .._C import lib, raise_error
+from ..display import formatting
+from ..operation import wrap
+from ..types import DTYPES, dtype, layout, strided, uint8
+
+_TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Int", "Long", "Float", "Double")))
+
+
+class _Memory:
+    """A reference to a C storage, given back when this object goes."""
+
+    __slots__ = ("address",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.address = lib.hold_storage(tensor._ptr)
+
+    def __del__(self, free: Any = lib.free_storage) -> None:
+        free(self.address)
+
+
+class Storage:
+    """The memory beneath a tensor as a flat row of elements: `t.storage()`, or of bytes: `t.untyped_storage()`.
+
+    It keeps the memory alive by itself. What is written through it shows in every tensor over it. Tensors that share
+    memory give the same object, as long as one of them that was asked for it, or anybody else, holds it.
+
+    >>> norch.tensor([[1, 2], [3, 4]]).T.storage().tolist()
+    [1, 2, 3, 4]
+    """
+
+    __slots__ = ("_memory", "_name", "dtype", "__weakref__")
+
+    def __init__(self, tensor: Any, kind: dtype, name: str) -> None:
+        self._memory = _Memory(tensor)
+        self._name = name
+        self.dtype = kind
+
+    def _elements(self) -> Any:
+        """The elements as a vector."""
+        return wrap(lib.storage_tensor(self._memory.address, self.dtype.number) or raise_error())
+
+    def __len__(self) -> int:
+        return self._elements()._struct.size
+
+    def size(self) -> int:
+        """The number of elements."""
+        return len(self)
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return len(self) * self.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """The address of the first byte."""
+        return self._elements().data_ptr()
+
+    @property
+    def device(self) -> str:
+        """Where the memory is: "cpu" or "cuda:0"."""
+        return self._elements().device
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory is that of a CUDA device."""
+        return self.device != "cpu"
+
+    def _place(self, index: Any) -> int:
+        try:
+            place = operator.index(index)
+        except TypeError:
+            raise TypeError(f"a storage has one dimension: expected an integer as its index, got {index!r}") from None
+        size = len(self)
+        if not -size <= place < size:
+            raise IndexError(f"index {place} is out of range for a storage of {size} elements")
+        return place % size
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._elements()[self._place(index)]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._elements()[self._place(index)] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        elements = self._elements()
+        return (elements[i] for i in range(len(self)))
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return self._elements().tolist()
+
+    def __repr__(self) -> str:
+        size, edge = len(self), formatting.options.edgeitems
+        shown: list[Any] = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
+        where = f" ({self.device})" if self.is_cuda else ""
+        return "".join(f" {element}\n" for element in shown) + f"[norch.{self._name}Storage of size {size}{where}]"
+
+    def _edges(self, count: int) -> list[Any]:
+        elements, size = self._elements(), len(self)
+        return [*elements[:count].tolist(), "...", *elements[size - count :].tolist()]
+
+
+_storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
+_lock = threading.RLock()  # or two threads could make two objects of one storage
+
+
+def storage_of(tensor: Any, kind: dtype, name: str) -> Storage:
+    """The one object for a tensor's storage under this name; the tensor keeps it."""
+    key = (tensor._struct.storage, name)
+    with _lock:
+        found = _storages.get(key)
+        if found is None:
+            found = _storages[key] = Storage(tensor, kind, name)
+    if found not in tensor._storages:
+        tensor._storages = (*tensor._storages, found)
+    return found
+
+
+class Stored:
+    """The methods of Tensor that tell where its elements lie."""
+
+    _struct: Any
+    # Those asked for. Held here, because arrays over this tensor need the memory even if `data` is replaced.
+    _storages: tuple[Storage, ...] = ()
+
+    def storage(self: Any) -> Storage:
+        """The memory beneath this tensor, as elements of its dtype.
+
+        >>> len(norch.ones(2, 3)[0].storage())
+        6
+        """
+        return storage_of(self, self.dtype, _TYPE_NAMES[self.dtype])
+
+    def untyped_storage(self: Any) -> Storage:
+        """The memory beneath this tensor, as bytes.
+
+        >>> len(norch.ones(2, 3).untyped_storage())
+        24
+        """
+        return storage_of(self, uint8, "Untyped")
+
+    def storage_offset(self) -> int:
+        """The index in the storage of the first element.
+
+        >>> norch.ones(2, 3)[1].storage_offset()
+        3
+        """
+        return self._struct.offset
+
+    def stride(self, dim: Any = None) -> Any:
+        """How many elements to step in the storage for the next index of each dimension, or of one.
+
+        >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
+        ((3, 1), (1, 3))
+        """
+        struct = self._struct
+        strides = tuple(struct.strides[: struct.ndim])
+        return strides if dim is None else strides[dim]
+
+    def data_ptr(self) -> int:
+        """The address of the first element.
+
+        >>> x = norch.ones(4)
+        >>> x[1:].data_ptr() - x.data_ptr()
+        4
+        """
+        return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
+
+    def element_size(self: Any) -> int:
+        """Bytes of an element.
+
+        >>> norch.ones(2).element_size()
+        4
+        """
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self: Any) -> int:
+        """Bytes of all elements.
+
+        >>> norch.ones(2, 3).nbytes
+        24
+        """
+        return self._struct.size * self.dtype.itemsize
+
+    @property
+    def layout(self) -> layout:
+        """How memory is read as a tensor: always `norch.strided`.
+
+        >>> norch.ones(2).layout
+        norch.strided
+        """
+        return strided
+
+    @property
+    def device(self) -> str:
+        """Where the elements live: "cpu" or "cuda:0".
+
+        >>> norch.ones(2).device
+        'cpu'
+        """
+        return _C.device_name(self._struct.device)
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the elements live on a CUDA device.
+
+        >>> norch.ones(2).is_cuda
+        False
+        """
+        return self._struct.device != 0
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row order without gaps.
+
+        >>> norch.ones(2, 3).T.is_contiguous()
+        False
+        """
+        stride, struct = 1, self._struct
+        for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
+            if size != 1 and own != stride and struct.size > 0:
+                return False
+            stride *= size
+        return True
+
+    def contiguous(self: Any) -> Any:
+        """This tensor where its elements lie in row order without gaps, else a copy of its shape and dtype that does.
+
+        >>> x = norch.tensor([[1, 2], [3, 4]]).T
+        >>> x.stride(), x.contiguous().stride()
+        ((1, 2), (2, 1))
+        """
+        return self if self.is_contiguous() else self.clone()

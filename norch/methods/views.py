@@ -1,0 +1,398 @@
+"""Views: the same storage under other shapes and strides. Nothing is copied; gradients flow through."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, Sequence
+
+from .. import _C
+from .._C import int64_array, lib
+from ..autograd import functions as f
+from ..operation import check_tensor, view
+from ..types import dtype
+
+
+def sizes_of(args: Sequence[Any], name: str) -> list[int]:
+    """Sizes or axes given one by one, or as one list or tuple."""
+    values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    try:
+        found = [value.__index__() for value in values]
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
+    for value in found:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
+    return found
+
+
+def one_size(value: Any, name: str) -> int:
+    """A size or an axis alone."""
+    found = sizes_of((value,), name)
+    if len(found) != 1:
+        raise TypeError(f"{name}: expected one integer, got {value!r}")
+    return found[0]
+
+
+def axis_of(x: Any, dim: Any, name: str) -> int:
+    """A dimension of x, counted from the front. Raises IndexError for one that it does not have."""
+    axis = one_size(dim, name)
+    rank = max(x.ndim, 1)
+    if not -rank <= axis < rank:
+        raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
+    return axis % rank
+
+
+class Views:
+    """The methods of Tensor that return views."""
+
+    _ptr: Any
+
+    def view(self: Any, *shape: Any) -> Any:
+        """The same elements in another shape; one size may be -1, and the dtype stays.
+
+        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
+        No gradient flows through that. Raises ShapeError for another number of elements, or where only a copy could do
+        it.
+
+        >>> norch.arange(4).view(2, -1)
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        if len(shape) == 1 and isinstance(shape[0], dtype):
+            return view(self.detach(), lib.view_as_dtype(self._ptr, shape[0].number), None)
+        sizes = sizes_of(shape, "view")
+        return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
+
+    def view_as(self: Any, other: Any) -> Any:
+        """A `view` in the shape of another tensor; dtypes and errors as for `view`.
+
+        >>> norch.arange(4).view_as(norch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        return self.view(check_tensor(other, "view_as").shape)
+
+    def reshape(self: Any, *shape: Any) -> Any:
+        """The same elements in another shape; one size may be -1, and the dtype stays.
+
+        A view wherever strides allow, else a copy. Raises ShapeError for another number of elements.
+
+        >>> norch.arange(6).reshape(2, -1)
+        tensor([[0, 1, 2],
+                [3, 4, 5]])
+        """
+        sizes = sizes_of(shape, "reshape")
+        return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
+
+    def reshape_as(self: Any, other: Any) -> Any:
+        """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
+
+        >>> norch.arange(4).reshape_as(norch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+        """
+        return self.reshape(check_tensor(other, "reshape_as").shape)
+
+    def ravel(self: Any) -> Any:
+        """All elements in one dimension [n], in row order; the dtype stays. A view wherever strides allow.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).ravel()
+        tensor([1, 2, 3, 4])
+        """
+        return self.reshape(-1)
+
+    def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
+        """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
+
+        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for no
+        sizes, IndexError for a dim out of range.
+
+        >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
+        norch.Size([2, 3, 4])
+        """
+        axis, parts = axis_of(self, dim, "unflatten"), sizes_of((list(sizes),), "unflatten")
+        if not parts:
+            raise RuntimeError("unflatten: expected at least one size, got none")
+        size, known = self.shape[axis], math.prod(part for part in parts if part != -1)
+        if parts.count(-1) == 1 and known and size % known == 0:
+            parts[parts.index(-1)] = size // known
+        if math.prod(parts) != size or min(parts) < 0:
+            raise _C.ShapeError(
+                f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}"
+            )
+        return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
+
+    def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+        """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays.
+
+        Raises RuntimeError where start_dim comes after end_dim, IndexError for a dim out of range.
+
+        >>> norch.zeros(2, 3, 4).flatten(1).shape
+        norch.Size([2, 12])
+        """
+        shape = list(self.shape) or [1]
+        start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
+        if start > end:
+            raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
+        merged = 1
+        for size in shape[start : end + 1]:
+            merged *= size
+        return self.reshape(shape[:start] + [merged] + shape[end + 1 :])
+
+    def transpose(self: Any, dim0: int, dim1: int) -> Any:
+        """Two dimensions exchanged: [a, b, c] with 0 and 2 gives a view [c, b, a] of the same dtype.
+
+        Raises IndexError for a dim out of range.
+
+        >>> norch.zeros(2, 3, 4).transpose(0, 2).shape
+        norch.Size([4, 3, 2])
+        """
+        (a, b) = sizes_of((dim0, dim1), "transpose")
+        return view(self, lib.transpose_tensor(self._ptr, a, b), f.TransposeBackward, a, b)
+
+    def t(self: Any) -> Any:
+        """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
+
+        Raises RuntimeError for more than two dimensions.
+
+        >>> norch.ones(2, 3).t().shape
+        norch.Size([3, 2])
+        """
+        if self.ndim > 2:
+            raise RuntimeError(f"t: expected a tensor of at most 2 dimensions, got shape {list(self.shape)}")
+        return self.transpose(0, 1) if self.ndim == 2 else self.transpose(0, 0)
+
+    @property
+    def T(self: Any) -> Any:
+        """All dimensions in reverse order: [a, b, c] gives a view [c, b, a] of the same dtype.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).T
+        tensor([[1, 3],
+                [2, 4]])
+        """
+        return view(self, lib.reverse_tensor(self._ptr), f.ReverseBackward)
+
+    @property
+    def mT(self: Any) -> Any:
+        """The last two dimensions exchanged, [..., m, n] to [..., n, m]; a view of the same dtype.
+
+        Raises RuntimeError for fewer than two dimensions.
+
+        >>> norch.ones(5, 2, 3).mT.shape
+        norch.Size([5, 3, 2])
+        """
+        if self.ndim < 2:
+            raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
+        return self.transpose(-2, -1)
+
+    def movedim(self: Any, source: Any, destination: Any) -> Any:
+        """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a].
+
+        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range.
+
+        Raises RuntimeError for places that repeat, or are not as many as the dimensions.
+
+        >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
+        norch.Size([3, 4, 2])
+        """
+        sources, places = (
+            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
+            for axes in (source, destination)
+        )
+        if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
+            given = f"{source} and {destination}"
+            raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
+        others = iter(axis for axis in range(self.ndim) if axis not in sources)
+        order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
+        return self.permute(order)
+
+    def permute(self: Any, *dims: Any) -> Any:
+        """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
+
+        Raises ShapeError for more or fewer than there are, IndexError for one out of range.
+
+        >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
+        norch.Size([4, 2, 3])
+        """
+        axes = sizes_of(dims, "permute")
+        return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), f.PermuteBackward, axes)
+
+    def expand(self: Any, *shape: Any) -> Any:
+        """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
+
+        A view of that shape and the same dtype. Raises ShapeError where another size would have to change.
+
+        >>> norch.tensor([[1], [2]]).expand(2, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        """
+        sizes = sizes_of(shape, "expand")
+        return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ExpandBackward)
+
+    def expand_as(self: Any, other: Any) -> Any:
+        """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
+
+        >>> norch.tensor([[1], [2]]).expand_as(norch.ones(2, 3))
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+        """
+        return self.expand(check_tensor(other, "expand_as").shape)
+
+    def broadcast_to(self: Any, *shape: Any) -> Any:
+        """The same as `expand`, to a shape.
+
+        >>> norch.tensor([1, 2]).broadcast_to(2, 2)
+        tensor([[1, 2],
+                [1, 2]])
+        """
+        return self.expand(*shape)
+
+    def squeeze(self: Any, dim: Any = None) -> Any:
+        """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
+
+        A view of the same dtype. Raises IndexError for a dim out of range.
+
+        >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
+        (norch.Size([3]), norch.Size([3, 1]))
+        """
+        axes = [] if dim is None else sizes_of(dim if isinstance(dim, (list, tuple)) else (dim,), "squeeze")
+        count = -1 if dim is None else len(axes)
+        return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), f.ReshapeBackward)
+
+    def unsqueeze(self: Any, dim: int) -> Any:
+        """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
+
+        Raises IndexError for a dim out of range.
+
+        >>> norch.zeros(2, 3).unsqueeze(1).shape
+        norch.Size([2, 1, 3])
+        """
+        axis = one_size(dim, "unsqueeze")
+        return view(self, lib.unsqueeze_tensor(self._ptr, axis), f.ReshapeBackward)
+
+    def select(self: Any, dim: int, index: int) -> Any:
+        """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
+
+        Raises IndexError for a dim or an index out of range.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).select(1, 0)
+        tensor([1, 3])
+        """
+        (axis, place) = sizes_of((dim, index), "select")
+        return view(self, lib.select_tensor(self._ptr, axis, place), f.SelectBackward, axis, place)
+
+    def narrow(self: Any, dim: int, start: int, length: int) -> Any:
+        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
+
+        Raises IndexError for a dim out of range, or indices that do not lie within it.
+
+        >>> norch.arange(5).narrow(0, 1, 3)
+        tensor([1, 2, 3])
+        """
+        (axis, first, count) = sizes_of((dim, start, length), "narrow")
+        return self._slice(axis, first + self.size(axis) if first < 0 else first, count, 1)
+
+    def _slice(self: Any, axis: int, start: int, length: int, step: int) -> Any:
+        ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
+        return view(self, ptr, f.SliceBackward, axis, start, length, step)
+
+    def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
+
+        All have the shape of x but for that size, and its dtype. Raises ShapeError where sizes do not add up,
+        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+
+        >>> norch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        """
+        axis = axis_of(self, dim, "split")
+        if self.ndim == 0:
+            raise RuntimeError("split: expected at least one dimension, got a tensor of none")
+        total, given = self.shape[axis], split_size_or_sections
+        if isinstance(given, (list, tuple)):
+            sizes = sizes_of((list(given),), "split")
+            if sum(sizes) != total or (sizes and min(sizes) < 0):
+                raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
+        else:
+            size = one_size(given, "split")
+            if size < 0 or (size == 0 and total > 0):
+                raise RuntimeError(f"split: expected a size of at least 1, got {size}")
+            sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
+        starts = itertools.accumulate(sizes, initial=0)
+        return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
+
+    def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
+        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
+
+        All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
+        tensor of no dimensions, IndexError for a dim out of range.
+
+        >>> norch.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        """
+        count = one_size(chunks, "chunk")
+        if count < 1:
+            raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
+        axis = axis_of(self, dim, "chunk")
+        if self.ndim == 0:
+            raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
+        if self.shape[axis] == 0:
+            return self.split([0] * count, axis)
+        return self.split(-(-self.shape[axis] // count), axis)
+
+    def unbind(self: Any, dim: int = 0) -> Any:
+        """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
+
+        The dtype stays. Raises RuntimeError for a tensor of no dimensions, IndexError for a dim out of range.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+        """
+        axis = axis_of(self, dim, "unbind")
+        if self.ndim == 0:
+            raise RuntimeError("unbind: expected at least one dimension, got a tensor of none")
+        return tuple(self.select(axis, index) for index in range(self.shape[axis]))
+
+    def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
+
+        [n, m] gives a view [min(n, m)] of the same dtype. Raises RuntimeError for fewer than two dimensions, or one
+        dimension twice, IndexError for a dim out of range.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).diagonal()
+        tensor([1, 4])
+        """
+        if self.ndim < 2:
+            raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
+        rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
+        if rows == columns:
+            raise RuntimeError(f"diagonal: dimensions {dim1} and {dim2} are the same")
+        shape, strides, first = list(self.shape), list(self.stride()), self.storage_offset()
+        length = max(0, min(shape[rows] + min(offset, 0), shape[columns] - max(offset, 0)))
+        if length:
+            first += offset * strides[columns] if offset > 0 else -offset * strides[rows]
+        kept = [axis for axis in range(self.ndim) if axis not in (rows, columns)]
+        shape = [shape[axis] for axis in kept] + [length]
+        strides = [strides[axis] for axis in kept] + [strides[rows] + strides[columns]]
+        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
+        return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
+
+    def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
+        """A view of the storage by shape, strides and offset in elements; the dtype stays.
+
+        Raises ShapeError if it reached outside.
+
+        >>> norch.arange(6).as_strided([2, 2], [3, 1])
+        tensor([[0, 1],
+                [3, 4]])
+        """
+        shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
+        if len(shape) != len(strides):
+            raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")
+        offset = self.storage_offset() if storage_offset is None else storage_offset
+        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
+        return view(self, ptr, f.AsStridedBackward, shape, strides, offset - self.storage_offset())
+
+    swapaxes = swapdims = transpose
+    moveaxis = movedim

@@ -1,0 +1,76 @@
+"""examples/quick_tour.ipynb runs from top to bottom and shows what is stored in it: a code host shows the truth.
+
+Here a small runner of our own takes the place of Jupyter; tests/thorough/test_jupyter.py runs it in Jupyter itself.
+"""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from helpers import same_picture
+from notebooks import read, run, run_cell, source_of, store
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "quick_tour.ipynb"
+
+
+def code_cells():
+    return [cell for cell in read(NOTEBOOK)["cells"] if cell["cell_type"] == "code"]
+
+
+def test_it_shows_what_is_stored():
+    results = run(read(NOTEBOOK))
+    for cell, outputs in zip(code_cells(), results):
+        stored = cell["outputs"]
+        assert len(outputs) == len(stored), source_of(cell)
+        for ours, theirs in zip(outputs, stored):
+            svg = [output.get("data", {}).pop("image/svg+xml", None) for output in (ours, theirs)]
+            assert ours == theirs, f"run `make notebook`\n{source_of(cell)}"
+            assert (svg[0] is None) == (svg[1] is None)
+            if svg[0] is not None:
+                same_picture(*map("".join, svg))
+
+
+def test_it_is_a_notebook():
+    """The parts of nbformat 4.5 that a reader of notebooks relies on; tests/thorough has the whole schema."""
+    notebook = read(NOTEBOOK)
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    identities = [cell["id"] for cell in notebook["cells"]]
+    assert len(set(identities)) == len(identities)
+    assert [cell["execution_count"] for cell in code_cells()] == list(range(1, len(code_cells()) + 1))
+    assert notebook["cells"][0]["cell_type"] == "markdown"
+    for cell in notebook["cells"]:
+        assert set(cell) == {"cell_type", "id", "metadata", "source"} | (
+            {"execution_count", "outputs"} if cell["cell_type"] == "code" else set()
+        )
+
+
+def test_it_shows_tables_pictures_and_the_losses_of_the_article():
+    kinds = [kind for cell in code_cells() for output in cell["outputs"] for kind in output.get("data", {})]
+    assert kinds.count("text/html") >= 3 and kinds.count("image/svg+xml") == 3
+    text = json.dumps(read(NOTEBOOK))
+    assert "1.7035 0.7193 0.3068 0.1742 0.1342 0.1232 0.1220 0.1241 0.1270 0.1297" in text
+    assert " at 0x" not in text  # no addresses: they differ from run to run
+    for cell in code_cells():
+        for output in cell["outputs"]:
+            if "image/svg+xml" in output.get("data", {}):
+                ET.fromstring("".join(output["data"]["image/svg+xml"]))
+
+
+def test_the_runner_stores_what_a_cell_prints_and_shows(tmp_path):
+    assert run_cell("a = 3", {}, 1) == []
+    assert run_cell("print(1)\n2", {}, 4) == [
+        {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+        {"output_type": "execute_result", "execution_count": 4, "data": {"text/plain": ["2"]}, "metadata": {}},
+    ]
+    with pytest.raises(ZeroDivisionError):
+        run_cell("1 / 0", {}, 1)
+    copy = tmp_path / "copy.ipynb"
+    notebook = read(NOTEBOOK)
+    notebook["cells"] = [cell for cell in notebook["cells"] if "norch.nn" not in source_of(cell)][:3]
+    copy.write_text(json.dumps(notebook))
+    store(copy)
+    assert [cell.get("outputs") for cell in read(copy)["cells"]] == [c.get("outputs") for c in notebook["cells"]]

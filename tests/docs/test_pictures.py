@@ -1,0 +1,73 @@
+"""The tutorial's pictures: each committed file is what its script draws, and what it says of norch's source is so."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from helpers import same_picture
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "examples" / "tutorial" / "pictures"
+NAMES = sorted(script.stem for script in FOLDER.glob("*.py") if script.stem != "common")
+
+
+def drawn(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return runpy.run_path(str(FOLDER / f"{name}.py"))["draw"]() + "\n"
+
+
+def committed(name):
+    return (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def test_every_script_has_its_picture_and_every_picture_its_script():
+    assert NAMES == sorted(picture.stem for picture in FOLDER.glob("*.svg"))
+    assert {"strides", "transpose", "graph", "walk", "sin2", "layers"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "sin2"])
+def test_the_committed_picture_is_what_the_script_draws(name, monkeypatch):
+    assert committed(name) == drawn(name, monkeypatch), "run `make pictures`"
+
+
+def test_the_picture_of_the_training_is_what_norch_learns(monkeypatch):
+    """To within a tenth of a pixel's rounding: the last bits of a trained weight depend on the processor."""
+    ours, theirs = drawn("sin2", monkeypatch), committed("sin2")
+    assert len(same_picture(ours, theirs)) > 1000
+    assert "loss 1.7035 to 0.1297" in ours  # the article's
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_are_well_formed_and_read_alike_on_light_and_dark_pages(name):
+    root = ET.fromstring(committed(name))
+    tags = {element.tag.split("}")[1] for element in root.iter()}
+    assert tags <= {"svg", "title", "rect", "text", "path", "polygon", "circle"}  # nothing from elsewhere
+    width, height = float(root.get("width")), float(root.get("height"))
+    frame = root.find("{http://www.w3.org/2000/svg}rect")
+    assert frame.get("fill") == "#ffffff" and float(frame.get("width")) == width - 1
+    for text in root.iter("{http://www.w3.org/2000/svg}text"):
+        letter = float(text.get("font-size")) * (0.602 if "monospace" in text.get("font-family")[:14] else 0.55)
+        x, length = float(text.get("x")), letter * len(text.text)
+        left = {None: x, "middle": x - length / 2, "end": x - length}[text.get("text-anchor")]
+        assert 0 <= left and left + length <= width and 0 < float(text.get("y")) < height, text.text
+
+
+def test_the_layers_are_norch_s():
+    texts = [text.text for text in ET.fromstring(committed("layers")).iter("{http://www.w3.org/2000/svg}text")]
+    files = [text for text in texts if text.startswith("norch/")]
+    assert len(files) == 8 and all((ROOT / name).is_file() for name in files)
+
+    def source(name):
+        return re.sub(r"\s+", " ", (ROOT / name).read_text(encoding="utf-8"))
+
+    (row,) = [text for text in texts if text.startswith("OP(")]
+    assert row in source("norch/csrc/ops/operations.h")
+    assert 'binary("add", f.AddBackward, "x + y")' in source("norch/tensor.py")
+    assert "kernels[kind_of(device)](" in source("norch/csrc/api/elementwise.cpp")
+    assert "def wrap(" in source("norch/operation.py")
+    for name in ("api.h", "cpu.cpp", "cuda.cu"):  # where macros make the function
+        assert "BINARY_OPS" in source(f"norch/csrc/{name}") or "add_tensor" in source(f"norch/csrc/{name}")

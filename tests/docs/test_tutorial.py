@@ -1,0 +1,167 @@
+"""The tutorial tells the truth: its code runs and prints what it shows, its links lead somewhere, its map is right."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from documents import ROOT, Block, blocks_of, find_compiler, quoted
+
+FOLDER = ROOT / "examples" / "tutorial"
+CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
+COUNT = 15
+PICTURES = ("strides", "transpose", "graph", "walk", "sin2", "layers")
+MOST_SHOWN = 6  # blocks that are shown and not run, in all chapters together
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_the_code_of_a_chapter_prints_what_is_shown(chapter):
+    if "```cpp" in text_of(chapter) and find_compiler() is None:
+        pytest.skip(
+            "this chapter compiles C++, and there is no compiler: neither g++, c++ nor clang++, nor what CXX names"
+        )
+    command = [sys.executable, "-W", "error", str(ROOT / "tests" / "docs" / "documents.py"), str(chapter)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    if "NORCH_LIBRARY" in environment:  # may be relative, and a chapter runs in a folder of its own
+        environment["NORCH_LIBRARY"] = os.path.abspath(environment["NORCH_LIBRARY"])
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+
+
+def test_chapters_are_numbered_and_listed():
+    assert [path.name[:2] for path in CHAPTERS] == [f"{number:02}" for number in range(1, COUNT + 1)]
+    listed = re.findall(r"\]\((\d\d-[\w-]+\.md)\)", text_of(FOLDER / "README.md"))
+    assert listed == [path.name for path in CHAPTERS]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_has_its_parts(chapter):
+    text = text_of(chapter)
+    assert text.startswith(f"# {int(chapter.name[:2])}. ")
+    assert "**What you will see.**" in text.split("\n## ")[0]
+    assert 100 <= text.count("\n") <= 300
+    exercises = text.split("\n## Exercises\n")[1]
+    solutions = exercises.split("<details>")[1]
+    for part in (exercises.split("<details>")[0], solutions):
+        assert 2 <= len(re.findall(r"^\d\. ", part, re.MULTILINE)) <= 3
+    assert "```python" in solutions or "```cpp" in solutions
+
+
+def test_a_block_with_empty_lines_can_be_pasted_at_the_prompt():
+    """As the tutorial's README says. The end of a pipe stands for Ctrl-D.
+
+    -u: the prompt reads its one line as it does at a terminal, and leaves the rest.
+    """
+    (line,) = re.findall(r"^>>> (.*)$", text_of(FOLDER / "README.md"), re.MULTILINE)
+    code = "class A:\n    x = 1\n\n    y = 2\n\n\nfor i in range(2):\n    print(i)\nprint(A.y)\n"
+    run = subprocess.run([sys.executable, "-ui"], input=f"{line}\n{code}", capture_output=True, text=True, timeout=60)
+    assert run.stdout == "0\n1\n2\n", run.stderr
+
+
+def test_nearly_every_block_runs():
+    blocks = [block for path in CHAPTERS for block in blocks_of(text_of(path))]
+    shown = [block for block in blocks if block.marker == "shown" and block.language != "text"]  # a text is a drawing
+    assert len(shown) <= MOST_SHOWN and all(len(block.argument) > 10 for block in shown)
+
+
+@pytest.mark.parametrize("document", [*CHAPTERS, FOLDER / "README.md", FOLDER / "map.md"], ids=lambda path: path.stem)
+def test_links_and_files_named_exist(document):
+    text = re.sub(r"```.*?```", "", text_of(document), flags=re.DOTALL)
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    pictures = [link for link in links if link.endswith(".svg")]
+    assert set(pictures) <= {f"pictures/{name}.svg" for name in PICTURES}
+    if not (FOLDER / "pictures").exists():  # nothing was drawn yet
+        links = [link for link in links if link not in pictures]
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+    named = re.findall(r"`((?:norch|tests|examples|benchmarks)/[\w/.-]+)`", text)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+# ---- The map ---------------------------------------------------------------------------------------------------------
+
+# | listing of the article | `file`: `name`, `name` | what differs |
+ROW = re.compile(r"^\| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+
+
+def places():
+    """(file, name) for each place that the map names."""
+    for _, place, _ in ROW.findall(text_of(FOLDER / "map.md")):
+        for file, names in re.findall(r"`(norch/[\w/.]+|examples/\w+\.py)`: ((?:`[^`]+`(?:, )?)+)", place):
+            yield from ((file, name) for name in re.findall(r"`([^`]+)`", names))
+
+
+def test_the_map_names_what_is_there():
+    found = list(places())
+    assert len(found) >= 40
+    assert [f"{file}: {name}" for file, name in found if not occurs(name, text_of(ROOT / file))] == []
+
+
+def occurs(name, text):
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def test_every_row_of_the_map_names_a_place():
+    rows = [row for row in ROW.findall(text_of(FOLDER / "map.md")) if row[0] != "listing" and not set(row[1]) <= {"-"}]
+    assert len(rows) >= 25
+    assert [row for row in rows if "`norch/" not in row[1] and "`examples/" not in row[1]] == []
+
+
+# ---- The harness itself: it finds what is wrong ----------------------------------------------------------------------
+
+WRONG = {
+    "a value": "```python\nprint(1 + 1)\n```\n```\n3\n```\n",
+    "output that is not shown": "```python\nprint(1)\n```\n",
+    "an exception": "```python\n1 / 0\n```\n",
+    "a name of another document": "```python\nprint(x)\n```\n```\n1\n```\n",
+    "no such line": "<!-- quote: norch/csrc/tensor.h -->\n```cpp\nstruct Tensor { // ours\n```\n",
+    "a command": "```bash\ncurl example.org\n```\n",
+    "a language": "```ruby\nputs 1\n```\n",
+    "a file without a name": "```cpp\nint main() { return 0; }\n```\n",
+    "an exit status": "```cpp\n// one.cpp\nint main() { return 1; }\n```\n",
+    "what does not compile": "```cpp\n// one.cpp\nint main() { return x; }\n```\n",
+}
+RIGHT = {
+    "namespace": "```python\nx = 1\n```\n\n```python\nprint(x)\n```\n\n```\n1\n```\n",
+    "exception": "```python\n1 / 0\n```\n```\nZeroDivisionError: division by zero\n```\n",
+    "program": '```cpp\n// one.cpp\n#include <stdio.h>\nint main() { puts("one"); }\n```\n```text\none\n```\n'
+    "```bash\n./one\n```\n```\none\n```\n",
+    "quote": "<!-- quote: norch/csrc/tensor.h -->\n```cpp\nint32_t ndim;\n...\nunion {\n```\n",
+    "shown": "<!-- shown: it takes an hour -->\n```bash\nmake everything\n```\n",
+}
+
+
+def problems_of(text, folder):
+    (folder / "document.md").write_text(text, encoding="utf-8")
+    command = [sys.executable, str(ROOT / "tests" / "docs" / "documents.py"), str(folder / "document.md")]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.stdout == "" and bool(run.stderr) == bool(run.returncode)
+    return run.stderr
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_the_harness_finds_what_is_wrong(case, tmp_path):
+    assert "document.md:" in problems_of(WRONG[case], tmp_path)
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_the_harness_passes_what_is_right(case, tmp_path):
+    assert problems_of(RIGHT[case], tmp_path) == ""
+
+
+def test_output_must_follow_a_block():
+    with pytest.raises(ValueError, match="line 6"):
+        blocks_of("```python\n1\n```\ntext\n```\n1\n```\n")
+
+
+def test_a_quote_keeps_the_order_of_lines():
+    lines = "int32_t ndim;\nint32_t device;\n"
+    assert quoted(Block(1, "cpp", lines, "quote", "norch/csrc/tensor.h"))
+    assert not quoted(Block(1, "cpp", "\n".join(reversed(lines.splitlines())) + "\n", "quote", "norch/csrc/tensor.h"))

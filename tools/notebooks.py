@@ -1,0 +1,70 @@
+"""Runs a notebook's cells without Jupyter: what they print and show, as Jupyter would store it.
+
+PYTHONPATH=. python tools/notebooks.py examples/quick_tour.ipynb    # runs it and stores what it shows (make notebook)
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+SHOWN_AS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_"}
+
+
+def read(path: Any) -> dict[str, Any]:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    return "".join(cell["source"])
+
+
+def run(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The outputs of each code cell, run one after the other in one namespace."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    return [run_cell(source_of(cell), namespace, number) for number, cell in enumerate(cells, 1)]
+
+
+def run_cell(source: str, namespace: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    """What a cell prints, then the value of its last line where that is an expression."""
+    body = ast.parse(source).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(ast.Module(body, []), f"cell {number}", "exec"), namespace)
+        value = last and eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), namespace)
+    outputs: list[dict[str, Any]] = []
+    if printed.getvalue():
+        outputs.append({"output_type": "stream", "name": "stdout", "text": lines_of(printed.getvalue())})
+    if value is not None:
+        data = {"text/plain": lines_of(repr(value))}
+        for kind, method in SHOWN_AS.items():
+            if hasattr(value, method):
+                data[kind] = lines_of(getattr(value, method)())
+        outputs.append({"output_type": "execute_result", "execution_count": number, "data": data, "metadata": {}})
+    return outputs
+
+
+def lines_of(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def store(path: Any) -> None:
+    """Run the notebook and write it back with its outputs."""
+    notebook = read(path)
+    results = iter(enumerate(run(notebook), 1))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"], cell["outputs"] = next(results)
+    Path(path).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        store(name)

@@ -1,0 +1,111 @@
+"""Runs the suite with a library that AddressSanitizer, LeakSanitizer and UBSan watch over.
+
+    python tools/sanitized.py build/cpu-address/libnorch.so [--compiler g++] [options of pytest]
+
+Python itself is not instrumented, so the sanitizer's run time is preloaded, with libstdc++ behind it: the interpreter
+does not link to that, and the sanitizer must see its __cxa_throw before the first exception. Of the memory that is
+still held at exit, only what libnorch.so allocated counts. Before the suite, planted bugs must be found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+CREATE = """
+import ctypes
+from norch import _C
+number, shape = (ctypes.c_float * 1)(), (ctypes.c_int64 * 1)({size})
+_C.lib.create_tensor(ctypes.addressof(number), ctypes.addressof(shape), 1, 4, 0)
+"""
+PLANTED = {"heap-buffer-overflow": CREATE.format(size=1000), "LeakSanitizer": CREATE.format(size=1)}
+# What takes long and shows the sanitizers nothing new.
+LEFT_OUT = [
+    "--ignore=tests/oracle",
+    "--ignore=tests/thorough",
+    "--ignore=tests/native/emulator",
+    "--ignore=tests/native/test_packaging.py",
+    "--ignore=tests/docs/test_readme.py",
+    "--ignore=tests/docs/test_tutorial.py",
+    "--ignore=tests/docs/test_notebook.py",
+    "--ignore=tests/docs/test_pictures.py",
+    "--ignore=tests/docs/test_benchmarks.py",  # it compares sizes of memory, which a sanitizer changes
+    "--deselect=tests/docs/test_examples.py::test_a_spread_model_learns_the_curve",
+    # Threads that the end of the process stops in the middle of their work hold tensors: no leak.
+    "--deselect=tests/native/test_threads.py::test_the_process_ends_while_threads_work",
+]
+
+
+def find_runtime(compiler, name):
+    """The path of one of the compiler's own libraries."""
+    command = [*compiler.split(), f"-print-file-name={name}"]
+    path = Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+    if not path.is_absolute():
+        sys.exit(f"{compiler} has no {name}: install its sanitizer libraries")
+    return str(path.resolve())
+
+
+def environment_for(library, compiler):
+    """The variables under which any Python, children included, loads the instrumented library."""
+    preload = [find_runtime(compiler, "libasan.so"), find_runtime(compiler, "libstdc++.so")]
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "NORCH_LIBRARY": str(library),
+        "LD_PRELOAD": os.pathsep.join(preload),
+        "PYTHONMALLOC": "malloc",  # Python's own pools would hide the edges of its buffers
+    }
+
+
+def run_watched(command, environment):
+    """Runs a command; returns its exit status and what the sanitizers say about norch."""
+    with tempfile.TemporaryDirectory() as folder:
+        # exitcode=0: the tests that look at a child's exit status see that of Python; the reports decide here.
+        # A request of more than 4 GB fails, as it would without sanitizers: the shadow of a huge one fills memory.
+        options = f"log_path={folder}/report,exitcode=0,allocator_may_return_null=1,max_allocation_size_mb=4096"
+        options += ",detect_leaks=1,print_stacktrace=1"
+        environment = {**environment, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": options}
+        status = subprocess.run(command, cwd=ROOT, env=environment).returncode
+        reports = [path.read_text(errors="replace") for path in sorted(Path(folder).iterdir())]
+    return status, [finding for report in reports for finding in findings(report)]
+
+
+def findings(report):
+    """The parts of a report that are about norch: any error, and leaks of what libnorch.so allocated."""
+    frames = [line for line in report.splitlines() if not re.match(r"\s*#\d\d", line)]  # Python's own are many
+    report = "\n".join(frames).strip()
+    if not re.search(r"ERROR: \w+Sanitizer|runtime error:", report):
+        return []  # a warning, such as one of a request that was refused
+    if "ERROR: LeakSanitizer" not in report:
+        return [report.split("\nShadow bytes")[0]]
+    title, *leaks, _ = re.split(r"\n\n+", report)
+    return [f"{title}\n{leak}" for leak in leaks if "norch/csrc/" in leak]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("library", type=Path)
+    parser.add_argument("--compiler", default="g++", help="the compiler that built the library")
+    arguments, options = parser.parse_known_args()
+
+    environment = environment_for(arguments.library.resolve(), arguments.compiler)
+    for bug, code in PLANTED.items():
+        _, found = run_watched([sys.executable, "-c", code], environment)
+        if not any(bug in finding for finding in found):
+            sys.exit(f"the sanitizers did not find a planted {bug}: nothing they say can be trusted")
+
+    command = [sys.executable, "-m", "pytest", "tests", "-p", "no:cacheprovider", *LEFT_OUT, *options]
+    status, found = run_watched(command, environment)
+    print(*found, f"sanitizers: {len(found)} findings", sep="\n")
+    sys.exit(status or bool(found))
+
+
+if __name__ == "__main__":
+    main()
