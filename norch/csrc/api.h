@@ -50,7 +50,7 @@ API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work
 API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of another library, for norch's work so far
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said
-// "neg abs ...": the rows of ops/operations.h with 1, 2 or 3 operands; 4 to 7: of its other lists (_C.py)
+// "neg abs ...": the rows of ops/operations.h with 1, 2 or 3 operands; from 4 on: of the other lists (_C.py)
 API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
@@ -114,14 +114,15 @@ LOSS_OPS(DECLARE_BINARY)
 SHAPED_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
-#define DECLARE_TERNARY(name, first, formula)                                      \
+#define DECLARE_TERNARY(name, rule, formula)                                       \
     API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);  \
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);
 TERNARY_OPS(DECLARE_TERNARY)
 #undef DECLARE_TERNARY
 
 // ---- Reductions over several axes (count -1: over all). A result without axes has shape [1].
-#define DECLARE_REDUCTION(name) API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
+#define DECLARE_REDUCTION(name, ...) \
+    API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
 API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
@@ -157,8 +158,10 @@ struct StepEntry {
     Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
 };
 API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
-API int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options);
-API int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options);
+#define DECLARE_STEP(name, Options, ...) \
+    API int name##_step(int32_t count, const StepEntry* entries, const Options* options);
+OPTIMIZERS(DECLARE_STEP)
+#undef DECLARE_STEP
 
 // ---- The world outside (core/external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
@@ -174,10 +177,12 @@ API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // 
 API const void* dlpack_name(int32_t versioned, int32_t used);
 API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 // ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum.
-API Tensor* softmax_tensor(Tensor* tensor, int64_t axis);
-API Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis);
-API Tensor* softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);      // (gradient - sum(gradient * y)) * y
-API Tensor* log_softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);  // gradient - exp(y) * sum(gradient)
+// Along an axis: softmax_tensor and softmax_backward, log_softmax_tensor and log_softmax_backward
+#define DECLARE_ROW_OP(name)                               \
+    API Tensor* name##_tensor(Tensor* tensor, int64_t axis); \
+    API Tensor* name##_backward(Tensor* gradient, Tensor* output, int64_t axis);
+ROW_OPS(DECLARE_ROW_OP)
+#undef DECLARE_ROW_OP
 API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
 // Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
 API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);

@@ -159,6 +159,7 @@ bool is_contiguous(const Tensor& tensor);
 bool are_alike(const Tensor& x, const Tensor& y);               // in shape, dtype and device
 void check_device(int32_t device);                              // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
+void drop_axes(Tensor& fresh, unsigned axes);                   // of size 1, from a result that nobody has seen yet
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
 

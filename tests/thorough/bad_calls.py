@@ -272,7 +272,7 @@ Tensor.int Tensor.bool Tensor.contiguous Tensor.detach Tensor.ones_like Tensor.z
 
 def of_rows(name: str, operands: int, rule: str) -> list[str]:
     """The calls that the row `name` of csrc/ops/operations.h refuses, and its form in place."""
-    values = {"NUMERIC": "norch.tensor([True])", "WHOLE": "x"}.get(rule, "")
+    values = {"NUMERIC": "norch.tensor([True])", "DIVISION": "norch.tensor([True])", "WHOLE": "x"}.get(rule, "")
     calls = [f"{values}.{name}({values})"] * bool(values) if operands == 2 else [f"{values}.{name}()"] * bool(values)
     if operands == 2:
         fits = "n" if rule == "WHOLE" else "x"

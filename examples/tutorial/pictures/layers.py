@@ -28,8 +28,8 @@ LIBRARY = [
     ("norch/csrc/api.h", "Tensor* add_tensor(Tensor*, Tensor*)", "the C API: all that Python may call", GREEN),
     (
         "norch/csrc/api/elementwise.cpp",
-        "kernels[kind_of(device)](x, y, out)",
-        "checks, broadcasts; the table: device first",
+        "kernels::add.launch(device, x, y, out)",
+        "checks, broadcasts; dispatch.h: device first",
         GREEN,
     ),
 ]

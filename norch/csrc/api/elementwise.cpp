@@ -5,11 +5,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
-
-// The dispatch table: device first; a kernel then goes by dtype. KERNEL_TABLE(add) is {add_tensor_cpu, add_tensor_cuda}.
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
+#include "dispatch.h"
 
 // ---- Promotion --------------------------------------------------------------------------------------------------
 
@@ -35,7 +31,7 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
 
 static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
     if (rule == REAL && dtype < FLOAT32) return FLOAT32;
-    if (rule == NUMERIC && dtype == BOOL)
+    if ((rule == NUMERIC || rule == DIVISION) && dtype == BOOL)
         fail(RUNTIME_ERROR,
              "%s: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
     if (rule == WHOLE && dtype >= FLOAT32)
@@ -152,9 +148,9 @@ static void separate(Operand& operand, const Tensor& out) {
     operand.tensor = operand.converted.tensor;
 }
 
-// Runs kernel(out) in a tensor of dtype, which is out itself where that is its dtype.
+// Runs compute(result) for a result of dtype, which is out itself if that is its dtype.
 template <class F>
-static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F kernel) {
+static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F compute) {
     if (shape.ndim != out.ndim || memcmp(shape.sizes, out.shape, sizeof(int64_t) * out.ndim))
         fail(SHAPE_ERROR, "%s: output with shape %s does not match the broadcast shape %s", name,
              (const char*)shape_text(out), (const char*)shape_text(shape.sizes, shape.ndim));
@@ -163,44 +159,37 @@ static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const c
              dtype_name(out.dtype));
     check_writable(out, name);
     if (out.dtype == dtype) {
-        kernel(out);
+        compute(out);
     } else {
         Owned result = new_tensor(out.shape, out.ndim, dtype, out.device);
-        kernel(*result);
+        compute(*result);
         assign(*result, out);
     }
     mark_written(out);
 }
 
-using UnaryKernel = void (*)(const Tensor&, Tensor&);
-using BinaryKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
-using TernaryKernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&);
-
-static Owned unary(const UnaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
-                   Tensor* out) {
+static Owned unary(const UnaryKernel& kernel, Rule rule, const Tensor& x, Tensor* out) {
+    const char* name = kernel.name;
     int32_t dtype = computing_dtype(x.dtype, rule, name);
     Operand operand(x, dtype, x.shape, x.ndim, name);
-    auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(x.device)](*operand.tensor, result);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(x.device, *operand.tensor, result);
     };
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
     if (out) {
         Shape shape;
         broadcast(shape, x, name);
         separate(operand, *out);
-        write_result(*out, shape, result_dtype, name, kernel);
+        write_result(*out, shape, result_dtype, name, compute);
         return Owned();
     }
     Owned result = new_tensor(x.shape, x.ndim, result_dtype, x.device);
-    kernel(*result);
+    compute(*result);
     return result;
 }
 
 // Integers have no infinity: dividing by zero is refused.
 static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
-    static const UnaryKernel all_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(all);
-    using ExpectKernel = void (*)(const Tensor&, const Fault&);
-    static const ExpectKernel expect_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(expect);
     const Fault fault = {Fault::DIVISION, 0, name, 0, 0, 0};
     if (divisor.is_number) {
         if (divisor.dtype == BOOL ? !divisor.value.truth : divisor.value.integer == 0) fail_with(fault, 0);
@@ -209,12 +198,12 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     if (divisor.size == 0) return;
     const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
     Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
-    all_kernels[kind_of(divisor.device)](divisor, *verdict);
-    expect_kernels[kind_of(divisor.device)](*verdict, fault);
+    kernels::all.launch(divisor.device, divisor, *verdict);
+    kernels::expect.launch(divisor.device, *verdict, fault);
 }
 
-static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule, const char* name, const Tensor& x,
-                    const Tensor& y, Tensor* out) {
+static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
+    const char* name = kernel.name;
     check_devices(x, y, name);
     const bool alike = !x.is_number && !y.is_number && are_alike(x, y);  // as most are: nothing to work out
     int32_t dtype = computing_dtype(alike ? x.dtype : promote<2>({&x, &y}), rule, name);
@@ -224,27 +213,26 @@ static Owned binary(const BinaryKernel (&kernels)[DEVICE_KIND_COUNT], Rule rule,
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    bool divides =
-        kernels[0] == floor_divide_tensor_cpu || kernels[0] == remainder_tensor_cpu || kernels[0] == fmod_tensor_cpu;
-    if (divides && dtype < FLOAT32) refuse_zero_divisor(y, name);
-    auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(device)](*a.tensor, *b.tensor, result);
+    if (rule == DIVISION && dtype < FLOAT32) refuse_zero_divisor(y, name);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
     };
     if (out) {
         check_devices(*out, first_tensor(x, y), name);
         separate(a, *out);
         separate(b, *out);
-        write_result(*out, shape, result_dtype, name, kernel);
+        write_result(*out, shape, result_dtype, name, compute);
         return Owned();
     }
     Owned result = new_tensor(shape.sizes, shape.ndim, result_dtype, device);
-    kernel(*result);
+    compute(*result);
     return result;
 }
 
-// The first operand of `where` is a condition; that of `clamp` is a value like the others.
-static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool condition, const char* name,
-                     const Tensor& c, const Tensor& x, const Tensor& y, Tensor* out) {
+static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
+                     Tensor* out) {
+    const char* name = kernel.name;
+    const bool condition = rule == CHOICE;
     check_devices(c, x, name);
     check_devices(c, y, name);
     check_devices(x, y, name);
@@ -256,57 +244,52 @@ static Owned ternary(const TernaryKernel (&kernels)[DEVICE_KIND_COUNT], bool con
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
     Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    auto kernel = [&](Tensor& result) {
-        if (result.size) kernels[kind_of(device)](*first.tensor, *a.tensor, *b.tensor, result);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result);
     };
     if (out) {
         check_devices(*out, first_tensor(c, x, y), name);
         for (Operand* operand : {&first, &a, &b}) separate(*operand, *out);
-        write_result(*out, shape, dtype, name, kernel);
+        write_result(*out, shape, dtype, name, compute);
         return Owned();
     }
     Owned result = new_tensor(shape.sizes, shape.ndim, dtype, device);
-    kernel(*result);
+    compute(*result);
     return result;
 }
 
 // A row OP(add, SAME, ...) becomes
+//
 //     Tensor* add_tensor(Tensor* tensor1, Tensor* tensor2) { ... add_tensor_cpu(...) or add_tensor_cuda(...) ... }
 //     int add_into(Tensor* out, Tensor* tensor1, Tensor* tensor2)
-#define DEFINE_UNARY(name, rule, formula)                                                       \
-    static const UnaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);            \
-    Tensor* name##_tensor(Tensor* tensor) {                                                     \
-        return build([&] { return unary(name##_kernels, rule, #name, *tensor, nullptr); });     \
-    }                                                                                           \
-    int name##_into(Tensor* out, Tensor* tensor) {                                              \
-        return attempt([&] { unary(name##_kernels, rule, #name, *tensor, out); });              \
+#define DEFINE_UNARY(name, rule, formula)                                             \
+    Tensor* name##_tensor(Tensor* tensor) {                                           \
+        return build([&] { return unary(kernels::name, rule, *tensor, nullptr); });   \
+    }                                                                                 \
+    int name##_into(Tensor* out, Tensor* tensor) {                                    \
+        return attempt([&] { unary(kernels::name, rule, *tensor, out); });            \
     }
 UNARY_OPS(DEFINE_UNARY)
 ACTIVATION_OPS(DEFINE_UNARY)
 
-#define DEFINE_BINARY(name, rule, formula)                                                                  \
-    static const BinaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                       \
-    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2) {                                               \
-        return build([&] { return binary(name##_kernels, rule, #name, *tensor1, *tensor2, nullptr); });     \
-    }                                                                                                       \
-    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2) {                                        \
-        return attempt([&] { binary(name##_kernels, rule, #name, *tensor1, *tensor2, out); });              \
+#define DEFINE_BINARY(name, rule, formula)                                                        \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2) {                                     \
+        return build([&] { return binary(kernels::name, rule, *tensor1, *tensor2, nullptr); });   \
+    }                                                                                             \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2) {                              \
+        return attempt([&] { binary(kernels::name, rule, *tensor1, *tensor2, out); });            \
     }
 BINARY_OPS(DEFINE_BINARY)
 DERIVATIVE_OPS(DEFINE_BINARY)
 LOSS_OPS(DEFINE_BINARY)
 SHAPED_OPS(DEFINE_BINARY)
 
-#define DEFINE_TERNARY(name, first, formula)                                                                                 \
-    static const TernaryKernel name##_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(name);                                       \
-    static const bool name##_has_condition = #first[0] == 'b';                                                               \
-    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                                               \
-        return build([&] {                                                                                                   \
-            return ternary(name##_kernels, name##_has_condition, #name, *tensor1, *tensor2, *tensor3, nullptr);              \
-        });                                                                                                                  \
-    }                                                                                                                        \
-    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                                        \
-        return attempt([&] { ternary(name##_kernels, name##_has_condition, #name, *tensor1, *tensor2, *tensor3, out); });    \
+#define DEFINE_TERNARY(name, rule, formula)                                                                 \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                              \
+        return build([&] { return ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, nullptr); });  \
+    }                                                                                                       \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                       \
+        return attempt([&] { ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, out); });           \
     }
 TERNARY_OPS(DEFINE_TERNARY)
 
@@ -318,7 +301,11 @@ const char* list_operations(int32_t arity) {
     if (arity == 4) return DERIVATIVE_OPS(NAME);
     if (arity == 5) return LOSS_OPS(NAME);
     if (arity == 6) return ACTIVATION_OPS(NAME);
-    return SHAPED_OPS(NAME);
+    if (arity == 7) return SHAPED_OPS(NAME);
+#undef NAME
+#define NAME(name, ...) #name " "
+    if (arity == 8) return REDUCTIONS(NAME);
+    return ROW_OPS(NAME);
 #undef NAME
 }
 

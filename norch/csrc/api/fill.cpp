@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
-
-#define KERNEL_ON(device, name) (kind_of(device) == CPU_KIND ? name##_tensor_cpu : name##_tensor_cuda)
+#include "dispatch.h"
 
 // ---- Numbers at equal distances ---------------------------------------------------------------------------------
 
 static Owned ramped(const Ramp& ramp, int64_t size, int32_t dtype, int32_t device) {
     Owned result = new_tensor(&size, 1, dtype, device);
-    if (size) KERNEL_ON(device, ramp)(*result, ramp);
+    if (size) kernels::ramp.launch(device, *result, ramp);
     return result;
 }
 
@@ -65,7 +62,7 @@ int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double h
         check_real(target, "uniform_");
         if (!(low <= high) || !isfinite(high - low))
             fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from %g, to %g", low, high);
-        KERNEL_ON(target.device, uniform)(target, {seed, draw}, low, high);
+        kernels::uniform.launch(target.device, target, {seed, draw}, low, high);
     });
 }
 
@@ -73,13 +70,13 @@ int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double s
     return filled(*out, "normal_", [&](Tensor& target) {
         check_real(target, "normal_");
         if (!(std >= 0)) fail(RUNTIME_ERROR, "normal_: expected std >= 0, got %g", std);
-        KERNEL_ON(target.device, normal)(target, {seed, draw}, mean, std);
+        kernels::normal.launch(target.device, target, {seed, draw}, mean, std);
     });
 }
 
 int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range) {
     return filled(*out, "random_",
-                  [&](Tensor& target) { KERNEL_ON(target.device, integers)(target, {seed, draw}, low, range); });
+                  [&](Tensor& target) { kernels::integers.launch(target.device, target, {seed, draw}, low, range); });
 }
 
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.

@@ -8,18 +8,13 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
+#include "dispatch.h"
 
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
 #define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
 
 // ---- From integers to offsets -----------------------------------------------------------------------------------
-
-using LocateKernel = void (*)(const Tensor&, const Fault&, bool, int64_t, bool, Tensor&);
-const LocateKernel locate_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(locate);
 
 // What is selected from a tensor: both views have the selection's shape.
 struct Selection {
@@ -38,7 +33,7 @@ void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
 void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wraps, bool first, Tensor& offsets,
             const char* name) {
     const Fault bounds = {Fault::INDEX, int32_t(axis), name, x.shape[d], 0, 0};
-    if (offsets.size) locate_kernels[kind_of(offsets.device)](index, bounds, wraps, x.strides[d], first, offsets);
+    if (offsets.size) kernels::locate.launch(offsets.device, index, bounds, wraps, x.strides[d], first, offsets);
 }
 
 // tensor[indices]: indices[d] selects along axis d, null takes all of it. The index tensors broadcast together; their
@@ -129,15 +124,10 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
 
 // ---- Reading and writing a selection ----------------------------------------------------------------------------
 
-using IndexKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
-using PutKernel = void (*)(const Tensor&, const Tensor&, bool, Tensor&);
-const IndexKernel index_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(index);
-const PutKernel put_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(index_put);
-
 Owned read_at(const Selection& selection) {
     const Tensor& x = selection.elements;
     Owned result = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-    if (result->size) index_kernels[kind_of(x.device)](x, selection.places, *result);
+    if (result->size) kernels::index.launch(x.device, x, selection.places, *result);
     return result;
 }
 
@@ -147,7 +137,7 @@ void write_at(Tensor& target, Selection& selection, const Tensor& values, bool a
     Tensor source = expanded(values, out.shape, out.ndim, name);
     Owned copy;
     if (values.storage == target.storage) copy = cast(source, source.dtype), source = *copy;
-    if (out.size) put_kernels[kind_of(out.device)](source, selection.places, accumulate, out);
+    if (out.size) kernels::index_put.launch(out.device, source, selection.places, accumulate, out);
     mark_written(target);
 }
 
@@ -198,21 +188,18 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
 
 Tensor* nonzero_tensor(Tensor* tensor) {
     return build([&] {
-        using Kernel = void (*)(const Tensor&, Tensor&);
-        static const Kernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
-        static const Kernel nonzero_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(nonzero);
         int64_t shape[2] = {0, tensor->ndim};
         if (tensor->size) {
             Owned truth;
             if (tensor->dtype != BOOL) truth = cast(*tensor, BOOL);
             const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
             Owned count = new_tensor(ones, tensor->ndim, INT64, tensor->device);
-            sum_kernels[kind_of(tensor->device)](truth.tensor ? *truth : *tensor, *count);
+            kernels::sum.launch(tensor->device, truth.tensor ? *truth : *tensor, *count);
             if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
             shape[0] = *static_cast<int64_t*>(count->data);
         }
         Owned result = new_tensor(shape, 2, INT64, tensor->device);
-        if (result->size) nonzero_kernels[kind_of(tensor->device)](*tensor, *result);
+        if (result->size) kernels::nonzero.launch(tensor->device, *tensor, *result);
         return result;
     });
 }
@@ -221,8 +208,6 @@ Tensor* nonzero_tensor(Tensor* tensor) {
 
 int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices) {
     return attempt([&] {
-        using SortKernel = void (*)(const Tensor&, Tensor&, Tensor&, int, bool);
-        static const SortKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sort);
         const Tensor x = with_axis(*tensor);
         const int at = check_axis(axis, x.ndim, "sort");
         if (count < 0) count = x.shape[at];
@@ -234,20 +219,19 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
         shape[at] = count;
         Owned sorted = new_tensor(shape, x.ndim, x.dtype, x.device),
               places = new_tensor(shape, x.ndim, INT64, x.device);
-        if (sorted->size) kernels[kind_of(x.device)](x, *sorted, *places, at, descending);
+        if (sorted->size) kernels::sort.launch(x.device, x, *sorted, *places, at, descending);
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
         *values = sorted.give();
         *indices = places.give();
     });
 }
 
-using ScanKernel = void (*)(const Tensor&, Tensor&, int);
-
 // The kernel runs forwards; in reverse it is given views that run backwards.
-static Owned scan(const ScanKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& tensor, int64_t axis, bool reverse,
-                  const char* name) {
+using ScanKernel = Kernel<void(const Tensor& x, Tensor& out, int axis)>;
+
+static Owned scan(const ScanKernel& kernel, const Tensor& tensor, int64_t axis, bool reverse) {
     Tensor x = with_axis(tensor);
-    const int at = check_axis(axis, x.ndim, name);
+    const int at = check_axis(axis, x.ndim, kernel.name);
     Owned result = new_tensor(x.shape, tensor.ndim, x.dtype < FLOAT32 ? int32_t(INT64) : x.dtype, x.device);
     Tensor out = with_axis(*result);
     if (out.size == 0) return result;
@@ -257,16 +241,14 @@ static Owned scan(const ScanKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& 
             static_cast<char*>(view->data) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
         view->strides[at] = -view->strides[at];
     }
-    kernels[kind_of(x.device)](x, out, at);
+    kernel.launch(x.device, x, out, at);
     return result;
 }
 
 Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse) {
-    static const ScanKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cumsum);
-    return build([&] { return scan(kernels, *tensor, axis, reverse, "cumsum"); });
+    return build([&] { return scan(kernels::cumsum, *tensor, axis, reverse); });
 }
 
 Tensor* cumprod_tensor(Tensor* tensor, int64_t axis) {
-    static const ScanKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cumprod);
-    return build([&] { return scan(kernels, *tensor, axis, false, "cumprod"); });
+    return build([&] { return scan(kernels::cumprod, *tensor, axis, false); });
 }

@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
-
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
+#include "dispatch.h"
 
 // ---- Checks -----------------------------------------------------------------------------------------------------
 
@@ -67,52 +64,37 @@ static Owned from_rows(Owned rows, const Tensor& x, int axis) {
     return contiguous(*with_axis_moved(*rows, x.ndim - 1, axis));
 }
 
-// ---- Softmax ----------------------------------------------------------------------------------------------------
+// ---- Operations along rows ----------------------------------------------------------------------------------------------------
 
-using RowKernel = void (*)(const Tensor&, Tensor&);
-using RowBackwardKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
-
-static Owned along_axis(const RowKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& x, int64_t axis,
-                        const char* name) {
-    check_real(x, name);
-    const int at = check_axis(axis, x.ndim, name);
+static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
+    check_real(x, kernel.name);
+    const int at = check_axis(axis, x.ndim, kernel.name);
     Owned rows = as_rows(x, at);
     Owned out = new_tensor(rows->shape, rows->ndim, x.dtype, x.device);
-    if (out->size) kernels[kind_of(x.device)](*rows, *out);
+    if (out->size) kernel.launch(x.device, *rows, *out);
     return from_rows(std::move(out), x, at);
 }
 
-static Owned backward_along_axis(const RowBackwardKernel (&kernels)[DEVICE_KIND_COUNT], const Tensor& gradient,
-                                 const Tensor& y, int64_t axis, const char* name) {
-    check_real(y, name);
-    check_pair(gradient, y, name);
-    check_same_shape(gradient, y, name);
-    const int at = check_axis(axis, y.ndim, name);
+static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradient, const Tensor& y, int64_t axis) {
+    check_real(y, kernel.name);
+    check_pair(gradient, y, kernel.name);
+    check_same_shape(gradient, y, kernel.name);
+    const int at = check_axis(axis, y.ndim, kernel.name);
     Owned gradient_rows = as_rows(gradient, at), rows = as_rows(y, at);
     Owned out = new_tensor(rows->shape, rows->ndim, y.dtype, y.device);
-    if (out->size) kernels[kind_of(y.device)](*gradient_rows, *rows, *out);
+    if (out->size) kernel.launch(y.device, *gradient_rows, *rows, *out);
     return from_rows(std::move(out), y, at);
 }
 
-Tensor* softmax_tensor(Tensor* tensor, int64_t axis) {
-    static const RowKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(softmax);
-    return build([&] { return along_axis(kernels, *tensor, axis, "softmax"); });
-}
-
-Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis) {
-    static const RowKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(log_softmax);
-    return build([&] { return along_axis(kernels, *tensor, axis, "log_softmax"); });
-}
-
-Tensor* softmax_backward(Tensor* gradient, Tensor* output, int64_t axis) {
-    static const RowBackwardKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(softmax_backward);
-    return build([&] { return backward_along_axis(kernels, *gradient, *output, axis, "softmax_backward"); });
-}
-
-Tensor* log_softmax_backward(Tensor* gradient, Tensor* output, int64_t axis) {
-    static const RowBackwardKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(log_softmax_backward);
-    return build([&] { return backward_along_axis(kernels, *gradient, *output, axis, "log_softmax_backward"); });
-}
+// K(softmax) becomes softmax_tensor and softmax_backward.
+#define DEFINE_ROW_OP(name)                                                                              \
+    Tensor* name##_tensor(Tensor* tensor, int64_t axis) {                                                \
+        return build([&] { return along_axis(kernels::name, *tensor, axis); });                          \
+    }                                                                                                    \
+    Tensor* name##_backward(Tensor* gradient, Tensor* output, int64_t axis) {                            \
+        return build([&] { return backward_along_axis(kernels::name##_backward, *gradient, *output, axis); }); \
+    }
+ROW_OPS(DEFINE_ROW_OP)
 
 // ---- Linear -----------------------------------------------------------------------------------------------------
 
@@ -142,8 +124,6 @@ static void check_linear(const Tensor& x, const Tensor& weight) {
 }
 
 Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
-    using LinearKernel = void (*)(const Tensor&, const Tensor&, const Tensor*, Tensor&);
-    static const LinearKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(linear);
     return build([&] {
         check_linear(*x, *weight);
         const int64_t outputs = weight->shape[0];
@@ -163,18 +143,15 @@ Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
         flat.shape[0] = out->size / outputs, flat.strides[0] = outputs;
         flat.shape[1] = outputs, flat.strides[1] = 1;
         Owned kept;
-        kernels[kind_of(x->device)](as_matrix(*x, kept), *weight, bias, flat);
+        kernels::linear.launch(x->device, as_matrix(*x, kept), *weight, bias, flat);
         return out;
     });
 }
 
-using MatmulKernel = void (*)(const Tensor&, const Tensor&, Tensor&);
-static const MatmulKernel matmul_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(matmul);
-
 static Owned product(const Tensor& a, const Tensor& b) {
     const int64_t shape[] = {a.shape[0], b.shape[1]};
     Owned out = new_tensor(shape, 2, a.dtype, a.device);
-    if (out->size) matmul_kernels[kind_of(a.device)](a, b, *out);
+    if (out->size) kernels::matmul.launch(a.device, a, b, *out);
     return out;
 }
 
@@ -197,10 +174,9 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
         }
         if (needed & WEIGHT) for_weight = product(transposed(rows), as_matrix(*x, kept_input));
         if (needed & BIAS) {
-            static const RowKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
             const int64_t shape[] = {1, outputs};
             for_bias = new_tensor(shape, 2, gradient->dtype, gradient->device);
-            if (outputs) sum_kernels[kind_of(gradient->device)](rows, *for_bias);
+            if (outputs) kernels::sum.launch(gradient->device, rows, *for_bias);
             for_bias->ndim = 1;
             for_bias->shape[0] = outputs, for_bias->strides[0] = 1;
         }
@@ -230,12 +206,10 @@ struct Classification {
         check_target_shape(x, targets);
         logits = as_rows(x, axis);
         labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
-        using Kernel = void (*)(const Tensor&, const Fault&, bool, Tensor&);
-        static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(label_scale);
         const int64_t one = 1;
         scale = new_tensor(&one, 1, FLOAT64, x.device);
         const Fault bounds = {Fault::TARGET, 0, "cross_entropy", x.shape[axis], ignored, 0};
-        if (labels->size) kernels[kind_of(x.device)](*labels, bounds, reduction == MEAN, *scale);
+        if (labels->size) kernels::label_scale.launch(x.device, *labels, bounds, reduction == MEAN, *scale);
     }
 
     void check_target_shape(const Tensor& x, const Tensor& targets) const {
@@ -251,18 +225,16 @@ struct Classification {
 };
 
 Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy);
-    static const RowKernel sum_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
-            kernels[kind_of(logits->device)](*task.logits, *task.labels, *task.scale, *losses, ignore_index);
+            kernels::cross_entropy.launch(logits->device, *task.logits, *task.labels, *task.scale, *losses,
+                                          ignore_index);
         if (reduction == NO_REDUCTION) return losses;
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
-        sum_kernels[kind_of(logits->device)](*losses, *total);
+        kernels::sum.launch(logits->device, *losses, *total);
         total->ndim = 1;
         total->shape[0] = total->strides[0] = 1;
         if (reduction == SUM || losses->size) return total;
@@ -279,8 +251,6 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
 
 Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
                                int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, const Tensor&, Tensor&, int64_t);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(cross_entropy_backward);
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction);
         check_pair(*gradient, *logits, "cross_entropy_backward");
@@ -290,7 +260,8 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         Owned factors = contiguous(*gradient);
         Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
         if (out->size)
-            kernels[kind_of(logits->device)](*factors, *task.logits, *task.labels, *task.scale, *out, ignore_index);
+            kernels::cross_entropy_backward.launch(logits->device, *factors, *task.logits, *task.labels, *task.scale,
+                                                   *out, ignore_index);
         return from_rows(std::move(out), *logits, task.axis);
     });
 }
@@ -314,22 +285,18 @@ static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, con
 }
 
 Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, Tensor&, double);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(mse);
     return build([&] {
         const double scale = mse_scale(*predictions, *labels, reduction, "mse");
         Owned kept_x, kept_y;
         const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
         const int64_t one = 1;
         Owned out = new_tensor(&one, 1, x.dtype, x.device);
-        kernels[kind_of(x.device)](x, y, *out, scale);
+        kernels::mse.launch(x.device, x, y, *out, scale);
         return out;
     });
 }
 
 Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor&, Tensor&, double);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(mse_backward);
     return build([&] {
         const double scale = mse_scale(*predictions, *labels, reduction, "mse_backward");
         check_pair(*gradient, *predictions, "mse_backward");
@@ -338,7 +305,7 @@ Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int3
         Owned kept_x, kept_y;
         const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
         Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        if (out->size) kernels[kind_of(x.device)](*gradient, x, y, *out, scale);
+        if (out->size) kernels::mse_backward.launch(x.device, *gradient, x, y, *out, scale);
         return out;
     });
 }

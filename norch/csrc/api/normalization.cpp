@@ -1,10 +1,8 @@
 // Normalization in the C API: batch, layer and group normalization are one operation on [outer, groups, inner].
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
+#include "dispatch.h"
 
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
 #define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
@@ -37,8 +35,6 @@ Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* wh
 
 int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
                      double eps, Tensor** results) {
-    using Kernel = void (*)(const Tensor&, const Tensor*, const Tensor*, Tensor&, Tensor&, Tensor&, const Normalizing&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(normalize);
     return attempt([&] {
         const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
         const int64_t affine = by_group ? groups : sizes.inner;
@@ -49,7 +45,7 @@ int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int
         Owned mean = new_tensor(&groups, 1, x->dtype, x->device),
               variance = new_tensor(&groups, 1, x->dtype, x->device);
         if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape %s has no elements", SHAPE(*x));
-        kernels[kind_of(x->device)](*from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
+        kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
         results[0] = out.give();
         results[1] = mean.give();
         results[2] = variance.give();
@@ -59,9 +55,6 @@ int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int
 int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
                        int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor*, const Tensor&, const Tensor&, Tensor*, Tensor*,
-                            Tensor*, const Normalizing&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(normalize_backward);
     return attempt([&] {
         const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
         const int64_t affine = by_group ? groups : sizes.inner;
@@ -73,8 +66,8 @@ int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean
             if (needed & (WEIGHT | BIAS) & (1 << k))
                 made[k] = weight ? new_tensor(weight->shape, weight->ndim, x->dtype, x->device)
                                  : new_tensor(&affine, 1, x->dtype, x->device);
-        kernels[kind_of(x->device)](*g, *from, w.tensor, *centre, *spread, made[0].tensor, made[1].tensor,
-                                    made[2].tensor, sizes);
+        kernels::normalize_backward.launch(x->device, *g, *from, w.tensor, *centre, *spread, made[0].tensor,
+                                           made[1].tensor, made[2].tensor, sizes);
         for (int k = 0; k < 3; k++) results[k] = made[k].give();
     });
 }

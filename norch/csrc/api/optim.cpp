@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
-
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
+#include "dispatch.h"
 
 static void check_like(const Tensor& parameter, const Tensor& other, const char* what, const char* name) {
     bool same_shape =
@@ -34,8 +31,6 @@ static void check_state(const Tensor& parameter, const Tensor& state, const char
 // ---- SGD --------------------------------------------------------------------------------------------------------
 
 int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
-    using Kernel = void (*)(Tensor&, const Tensor&, Tensor*, bool, const SGDOptions&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sgd);
     return attempt([&] {
         for (int k = 0; k < count; k++) {
             const SGDEntry& entry = entries[k];
@@ -46,14 +41,15 @@ int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) 
             const SGDEntry& entry = entries[k];
             Tensor& parameter = *entry.parameter;
             if (parameter.size)
-                kernels[kind_of(parameter.device)](parameter, *entry.gradient, entry.velocity, entry.first, *options);
+                kernels::sgd.launch(parameter.device, parameter, *entry.gradient, entry.velocity, entry.first,
+                                    *options);
             mark_written(parameter);
             if (entry.velocity) mark_written(*entry.velocity);
         }
     });
 }
 
-// ---- Adam and RMSprop -------------------------------------------------------------------------------------------
+// ---- Optimizers that count their steps -------------------------------------------------------------------------------------------
 
 // Checks all entries, then counts a step of each and calls take(entry, how many steps that makes).
 template <class F>
@@ -83,20 +79,12 @@ static int each_step(int32_t count, const StepEntry* entries, const char* const 
     });
 }
 
-int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options) {
-    using Kernel = void (*)(Tensor&, const Tensor&, Tensor* const*, double, const AdamOptions&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(adam);
-    static const char* const names[] = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
-    return each_step(count, entries, names, "adam", [&](const StepEntry& entry, double steps) {
-        kernels[kind_of(entry.parameter->device)](*entry.parameter, *entry.gradient, entry.state, steps, *options);
-    });
-}
-
-int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options) {
-    using Kernel = void (*)(Tensor&, const Tensor&, Tensor* const*, const RMSpropOptions&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(rmsprop);
-    static const char* const names[] = {"square_avg", "grad_avg", "momentum_buffer"};
-    return each_step(count, entries, names, "rmsprop", [&](const StepEntry& entry, double) {
-        kernels[kind_of(entry.parameter->device)](*entry.parameter, *entry.gradient, entry.state, *options);
-    });
-}
+// K(adam, AdamOptions, "exp_avg", ...) becomes adam_step.
+#define DEFINE_STEP(name, Options, ...)                                                                          \
+    int name##_step(int32_t count, const StepEntry* entries, const Options* options) {                           \
+        return each_step(count, entries, {__VA_ARGS__}, #name, [&](const StepEntry& entry, double steps) {       \
+            Tensor& parameter = *entry.parameter;                                                                \
+            kernels::name.launch(parameter.device, parameter, *entry.gradient, entry.state, steps, *options);    \
+        });                                                                                                      \
+    }
+OPTIMIZERS(DEFINE_STEP)

@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu/backend.h"
-#include "cuda/backend.h"
+#include "dispatch.h"
 
-#define KERNEL_TABLE(name) {name##_tensor_cpu, name##_tensor_cuda}
 #define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
@@ -75,23 +73,19 @@ void fill_with_zeros(Tensor& out) {
 
 // ---- Columns ----------------------------------------------------------------------------------------------------
 
-using WindowKernel = void (*)(const Tensor&, Tensor&, const Window&);
-
 Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
-    static const WindowKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(unfold);
     return build([&] {
         check_images(*x, "unfold");
         const Window window = window_of(given, *x, false, "unfold");
         const int64_t shape[] = {x->shape[0], x->shape[1] * window.taps(), window.outputs()};
         Owned images = contiguous(*x), out = new_tensor(shape, 3, x->dtype, x->device);
         if (out->size == 0) return out;
-        kernels[kind_of(x->device)](*images, *out, window);
+        kernels::unfold.launch(x->device, *images, *out, window);
         return out;
     });
 }
 
 Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64_t width) {
-    static const WindowKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(fold);
     return build([&] {
         if (columns->dtype < FLOAT32)
             fail(RUNTIME_ERROR, "fold: expected a floating dtype, got %s", dtype_name(columns->dtype));
@@ -103,7 +97,7 @@ Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64
         if (rows->size == 0)
             fill_with_zeros(*out);
         else
-            kernels[kind_of(out->device)](*rows, *out, window);
+            kernels::fold.launch(out->device, *rows, *out, window);
         return out;
     });
 }
@@ -128,8 +122,6 @@ static Window conv_window(const Tensor& x, const Tensor& weight, const int64_t* 
 }
 
 Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* given, int64_t groups) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, const Tensor*, Tensor&, const Window&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(conv);
     return build([&] {
         const Window window = conv_window(*x, *weight, given, groups);
         if (bias) {
@@ -143,18 +135,16 @@ Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* give
         if (weight->size == 0) fail(SHAPE_ERROR, "conv: weight has shape %s, expected no size of 0", SHAPE(*weight));
         Owned images = contiguous(*x), filters = contiguous(*weight), start;
         if (bias) start = contiguous(*bias);
-        kernels[kind_of(x->device)](*images, *filters, start.tensor, *out, window);
+        kernels::conv.launch(x->device, *images, *filters, start.tensor, *out, window);
         return out;
     });
 }
 
 // The sum of a gradient [N, C, y, x] for each channel.
 static Owned sum_of_channels(const Tensor& gradient) {
-    using Kernel = void (*)(const Tensor&, Tensor&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sum);
     const int64_t shape[] = {1, gradient.shape[1], 1, 1};
     Owned sums = new_tensor(shape, 4, gradient.dtype, gradient.device);
-    if (sums->size) kernels[kind_of(gradient.device)](gradient, *sums);
+    if (sums->size) kernels::sum.launch(gradient.device, gradient, *sums);
     sums->ndim = 1;
     sums->shape[0] = gradient.shape[1], sums->strides[0] = 1;
     return sums;
@@ -163,9 +153,6 @@ static Owned sum_of_channels(const Tensor& gradient) {
 int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* given, int64_t groups, int32_t needed,
                   Tensor** results) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
-    using Kernel = void (*)(const Tensor&, const Tensor&, Tensor&, const Window&);
-    static const Kernel input_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(conv_input);
-    static const Kernel weight_kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(conv_weight);
     return attempt([&] {
         const Window window = conv_window(*x, *weight, given, groups);
         check_pair(*gradient, *x, "conv_backward");
@@ -173,7 +160,6 @@ int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* gi
         if (gradient->ndim != 4 || memcmp(gradient->shape, expected, sizeof expected))
             fail(SHAPE_ERROR, "conv_backward: gradient has shape %s, expected %s", SHAPE(*gradient),
                  (const char*)shape_text(expected, 4));
-        const DeviceKind kind = kind_of(x->device);
         Owned g = contiguous(*gradient), for_input, for_weight, for_bias;
         const bool empty = g->size == 0 || x->size == 0;
         if (needed & INPUT) {
@@ -181,14 +167,14 @@ int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* gi
             if (empty)
                 fill_with_zeros(*for_input);
             else
-                input_kernels[kind](*g, *contiguous(*weight), *for_input, window);
+                kernels::conv_input.launch(x->device, *g, *contiguous(*weight), *for_input, window);
         }
         if (needed & WEIGHT) {
             for_weight = new_tensor(weight->shape, 4, weight->dtype, weight->device);
             if (empty)
                 fill_with_zeros(*for_weight);
             else
-                weight_kernels[kind](*g, *contiguous(*x), *for_weight, window);
+                kernels::conv_weight.launch(x->device, *g, *contiguous(*x), *for_weight, window);
         }
         if (needed & BIAS) for_bias = sum_of_channels(*g);
         results[0] = for_input.give();
@@ -240,14 +226,12 @@ static void check_gradient(const Tensor& gradient, const Window& window, const c
 }
 
 int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** values, Tensor** indices) {
-    using Kernel = void (*)(const Tensor&, Tensor&, Tensor&, const Window&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(max_pool);
     return attempt([&] {
         check_images(*x, "max_pool");
         const Window window = pool_window(given, x->shape[2], x->shape[3], ceil, "max_pool");
         Owned largest = new_images(*x, x->shape[1], window.y.out, window.x.out);
         Owned places = new_tensor(largest->shape, 4, INT64, x->device);
-        if (largest->size) kernels[kind_of(x->device)](*contiguous(*x), *largest, *places, window);
+        if (largest->size) kernels::max_pool.launch(x->device, *contiguous(*x), *largest, *places, window);
         *values = largest.give();
         *indices = places.give();
     });
@@ -255,8 +239,6 @@ int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** valu
 
 Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* given, int32_t ceil, int64_t height,
                           int64_t width) {
-    using Kernel = void (*)(const Tensor&, const Tensor&, Tensor&, const Window&);
-    static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(max_pool_backward);
     return build([&] {
         const Window window = pool_window(given, height, width, ceil, "max_pool_backward");
         check_gradient(*gradient, window, "max_pool_backward");
@@ -266,27 +248,24 @@ Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* give
             fail(SHAPE_ERROR, "max_pool_backward: indices have shape %s and dtype %s, expected %s and int64",
                  SHAPE(*indices), dtype_name(indices->dtype), SHAPE(*gradient));
         Owned out = new_images(*gradient, gradient->shape[1], height, width);
-        if (out->size) kernels[kind_of(out->device)](*contiguous(*gradient), *contiguous(*indices), *out, window);
+        if (out->size)
+            kernels::max_pool_backward.launch(out->device, *contiguous(*gradient), *contiguous(*indices), *out, window);
         return out;
     });
 }
 
-using AverageKernel = void (*)(const Tensor&, Tensor&, const Averaging&);
-
 static Owned average(const Tensor& x, const Averaging& averaging, const char* name) {
-    static const AverageKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(avg_pool);
     check_images(x, name);
     Owned out = new_images(x, x.shape[1], averaging.window.y.out, averaging.window.x.out);
-    if (out->size) kernels[kind_of(x.device)](*contiguous(x), *out, averaging);
+    if (out->size) kernels::avg_pool.launch(x.device, *contiguous(x), *out, averaging);
     return out;
 }
 
 static Owned average_backward(const Tensor& gradient, const Averaging& averaging, const char* name) {
-    static const AverageKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(avg_pool_backward);
     const Window& window = averaging.window;
     check_gradient(gradient, window, name);
     Owned out = new_images(gradient, gradient.shape[1], window.y.in, window.x.in);
-    if (out->size) kernels[kind_of(out->device)](*contiguous(gradient), *out, averaging);
+    if (out->size) kernels::avg_pool_backward.launch(out->device, *contiguous(gradient), *out, averaging);
     return out;
 }
 

@@ -1,8 +1,5 @@
-// The CPU kernels: cpu.cpp (elementwise, copy), cpu/matmul.cpp and the other files named in the Makefile's KERNEL_SOURCES,
-// compiled for each instruction set; host/indexing.cpp and host/fill.cpp, compiled once.
-//
-// Inside the first add_tensor_cpu is a function of the copy that is being compiled, avx2::add_tensor_cpu for example.
-// For the rest of the library it is the copy that was chosen at load, called in the same way.
+// The CPU kernels. cpu.cpp (elementwise operations, copies) and cpu/ are compiled once for each instruction set, and
+// define, say, avx2::add_tensor_cpu; host/ is compiled once.
 
 #pragma once
 #include "host/instruction_sets.h"
@@ -35,16 +32,6 @@ VECTOR_KERNELS
 
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
 PLAIN_KERNELS
-#undef KERNEL
-
-template <class Function>
-struct ChosenKernel {
-    Function* function;
-    operator Function*() const { return function; }
-};
-
-#define KERNEL(name, arguments) extern const ChosenKernel<void arguments> name##_tensor_cpu;
-VECTOR_KERNELS
 #undef KERNEL
 
 #endif

@@ -42,14 +42,16 @@ void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity,
     with_sgd(parameter, gradient, velocity, first, options, OnCPU());
 }
 
-void adam_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,
-                     const AdamOptions& options) {
-    with_adam(parameter, gradient, state, step, options, OnCPU());
-}
-
-void rmsprop_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state,
-                        const RMSpropOptions& options) {
-    with_rmsprop(parameter, gradient, state, options, OnCPU());
-}
+// K(adam, AdamOptions, ...) becomes
+//
+//     void adam_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions&) {
+//         for (int64_t i = 0; i < parameter.size; i++) AdamStep(gradient.data[i], {parameter.data[i], exp_avg[i], ...});
+//     }
+#define OPTIMIZER_CPU(name, Options, ...)                                                                       \
+    void name##_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,        \
+                           const Options& options) {                                                            \
+        with_##name(parameter, gradient, state, step, options, OnCPU());                                        \
+    }
+OPTIMIZERS(OPTIMIZER_CPU)
 
 }  // namespace NORCH_ISA

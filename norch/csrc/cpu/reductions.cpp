@@ -218,19 +218,20 @@ void reduce(const Tensor& x, Tensor& out) {
 
 }  // namespace
 
-// All of them: for each element of out, combine the elements of x along the reduced axes, in any order.
-// REDUCTION_CPU(sum, Sum) defines sum_tensor_cpu.
-#define REDUCTION_CPU(name, Op)                            \
+// K(sum, Sum, ...) becomes
+//
+//     void sum_tensor_cpu(const Tensor& x, Tensor& out) {
+//         for (int64_t i = 0; i < x.size; i++) total = Sum::combine(total, x.data[i]);
+//         out.data[0] = total;
+//     }
+//
+// for each element of out and the elements of x along the reduced axes, in any order.
+#define REDUCTION_CPU(name, Op, result, has_empty)         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
         INTEGERS_IN_BASELINE(x.dtype, name, x, out);       \
         reduce<Op>(x, out);                                \
     }
-REDUCTION_CPU(sum, Sum)
-REDUCTION_CPU(prod, Prod)
-REDUCTION_CPU(max, Max)
-REDUCTION_CPU(min, Min)
-REDUCTION_CPU(any, Any)
-REDUCTION_CPU(all, All)
+REDUCTIONS(REDUCTION_CPU)
 
 // ---- The index of the extreme -----------------------------------------------------------------------------------
 

@@ -55,12 +55,9 @@ void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity
     with_sgd(parameter, gradient, velocity, first, options, OnCUDA{"sgd"});
 }
 
-void adam_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,
-                      const AdamOptions& options) {
-    with_adam(parameter, gradient, state, step, options, OnCUDA{"adam"});
-}
-
-void rmsprop_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* const* state,
-                         const RMSpropOptions& options) {
-    with_rmsprop(parameter, gradient, state, options, OnCUDA{"rmsprop"});
-}
+#define OPTIMIZER_CUDA(name, Options, ...)                                                                      \
+    void name##_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,       \
+                            const Options& options) {                                                           \
+        with_##name(parameter, gradient, state, step, options, OnCUDA{#name});                                  \
+    }
+OPTIMIZERS(OPTIMIZER_CUDA)

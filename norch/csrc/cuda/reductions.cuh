@@ -207,12 +207,9 @@ void reduce_any(const char* name, const Tensor& x, Tensor& out) {
 }  // namespace
 
 // All of them: for each element of out, combine the elements of x along the reduced axes.
-void sum_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Sum>("sum", x, out); }
-void prod_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Prod>("prod", x, out); }
-void max_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Max>("max", x, out); }
-void min_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Min>("min", x, out); }
-void any_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Any>("any", x, out); }
-void all_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<All>("all", x, out); }
+#define REDUCTION_CUDA(name, Op, result, has_empty) \
+    void name##_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Op>(#name, x, out); }
+REDUCTIONS(REDUCTION_CUDA)
 
 // x's axes other than `axis` stay as they are in out, so that out says which axis is searched; of size 1 it is found.
 void argmax_tensor_cuda(const Tensor& x, Tensor& out, int) { reduce_any<ArgMax>("argmax", x, out); }

@@ -1,21 +1,23 @@
-// The choice between the copies of the CPU kernels, made once, when the library is loaded.
+// The choice between the copies of the CPU kernels, made once, when the library is loaded, and the table of kernels.
 
 #include "api.h"
-#include "cpu/backend.h"
+#include "cuda/backend.h"
+#include "dispatch.h"
 
+#include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum ISA {
-#define NAME(isa) isa##_isa,
+#define NAME(isa, ...) isa##_isa,
     INSTRUCTION_SETS(NAME)
 #undef NAME
         ISA_COUNT
 };
 
 static const char* const names[] = {
-#define NAME(isa) #isa,
+#define NAME(isa, ...) #isa,
     INSTRUCTION_SETS(NAME)
 #undef NAME
 };
@@ -65,24 +67,31 @@ static const Choice& choice() {
 const char* instruction_set() { return names[choice().isa]; }
 const char* instruction_set_error() { return choice().error; }
 
-// Every copy's kernels, and one of them under the name that the rest of the library calls. The first priority after the
-// system's own: static tables elsewhere are filled with these.
+// ---- The slots of the dispatch ----------------------------------------------------------------------------------
+
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
-#define DECLARE(isa) \
-    namespace isa {  \
-    VECTOR_KERNELS   \
+#define DECLARE(isa, ...) \
+    namespace isa {       \
+    VECTOR_KERNELS        \
     }
 INSTRUCTION_SETS(DECLARE)
-#undef DECLARE
+PLAIN_KERNELS
 #undef KERNEL
 
-#if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
-#define COPIES(name) {baseline::name##_tensor_cpu, avx2::name##_tensor_cpu, avx512::name##_tensor_cpu}
-#else
-#define COPIES(name) {baseline::name##_tensor_cpu}
-#endif
-#define KERNEL(name, arguments)                                   \
-    static void(*const name##_copies[]) arguments = COPIES(name); \
-    __attribute__((init_priority(101))) const ChosenKernel<void arguments> name##_tensor_cpu = {name##_copies[choice().isa]};
+template <class F>
+static F* chosen(std::initializer_list<F*> copies) {
+    return copies.begin()[choice().isa];
+}
+
+// KERNEL(softmax, (const Tensor& x, Tensor& out)) becomes, on a processor with AVX2,
+//     softmax = {"softmax", {avx2::softmax_tensor_cpu, softmax_tensor_cuda}};
+namespace kernels {
+#define COPY(isa, name) isa::name##_tensor_cpu,
+#define KERNEL(name, arguments) \
+    const Kernel<void arguments> name = {#name, {chosen({INSTRUCTION_SETS(COPY, name)}), name##_tensor_cuda}};
 VECTOR_KERNELS
 #undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = {#name, {name##_tensor_cpu, name##_tensor_cuda}};
+PLAIN_KERNELS
+#undef KERNEL
+}  // namespace kernels

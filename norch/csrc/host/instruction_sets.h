@@ -8,9 +8,9 @@
 #pragma once
 
 #if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
-#define INSTRUCTION_SETS(ISA) ISA(baseline) ISA(avx2) ISA(avx512)
+#define INSTRUCTION_SETS(ISA, ...) ISA(baseline, __VA_ARGS__) ISA(avx2, __VA_ARGS__) ISA(avx512, __VA_ARGS__)
 #else
-#define INSTRUCTION_SETS(ISA) ISA(baseline)
+#define INSTRUCTION_SETS(ISA, ...) ISA(baseline, __VA_ARGS__)
 #endif
 
 #ifdef NORCH_ISA

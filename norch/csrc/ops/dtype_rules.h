@@ -12,13 +12,17 @@ inline namespace NORCH_ISA {
 template <Rule RULE, class T>
 using Result = std::conditional_t<RULE == TEST, bool, T>;
 
+// The type of the first of three operands.
+template <Rule RULE, class T>
+using First = std::conditional_t<RULE == CHOICE, bool, T>;
+
 // Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
 template <Rule RULE, class F>
 void for_rule(int32_t dtype, F f) {
     if constexpr (RULE == REAL) return for_real(dtype, f);
     if constexpr (RULE == WHOLE) return for_whole(dtype, f);
-    if constexpr (RULE == SAME || RULE == TEST) return for_any(dtype, f);
-    if constexpr (RULE == NUMERIC) {
+    if constexpr (RULE == SAME || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
+    if constexpr (RULE == NUMERIC || RULE == DIVISION) {
         for_any(dtype, [&](auto type) {
             if constexpr (std::is_same<decltype(type), Type<bool>>::value)
                 fail(RUNTIME_ERROR, "no kernel for dtype bool: expected a number");

@@ -18,11 +18,13 @@
 
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
-    SAME,     // computed in and returned as that dtype
-    NUMERIC,  // the same, and bool is refused
-    REAL,     // integers and bool become float32 first
-    TEST,     // computed in that dtype, returns bool
-    WHOLE     // integers and bool only
+    SAME,      // computed in and returned as that dtype
+    NUMERIC,   // the same, and bool is refused
+    DIVISION,  // the same as NUMERIC, and an integer divisor of 0 is refused
+    REAL,      // integers and bool become float32 first
+    TEST,      // computed in that dtype, returns bool
+    WHOLE,     // integers and bool only
+    CHOICE     // the first operand is a bool condition; SAME for the others
 };
 
 #define UNARY_OPS(OP)                                     \
@@ -68,9 +70,9 @@ enum Rule {
     OP(elementwise_mul, SAME, T(x * y))                   \
     OP(div, REAL, x / y)                                  \
     OP(pow, NUMERIC, formula::pow(x, y))                  \
-    OP(floor_divide, NUMERIC, formula::floor_divide(x, y)) \
-    OP(remainder, NUMERIC, formula::remainder(x, y))      \
-    OP(fmod, NUMERIC, formula::fmod(x, y))                \
+    OP(floor_divide, DIVISION, formula::floor_divide(x, y)) \
+    OP(remainder, DIVISION, formula::remainder(x, y))      \
+    OP(fmod, DIVISION, formula::fmod(x, y))                \
     OP(atan2, REAL, formula::atan2(x, y))                 \
     OP(hypot, REAL, formula::hypot(x, y))                 \
     OP(minimum, SAME, (x < y) | (x != x) ? x : y)         \
@@ -125,10 +127,9 @@ enum Rule {
     OP(bce_with_logits, REAL, formula::bce_with_logits(x, y))           \
     OP(bce_with_logits_slope, REAL, formula::bce_with_logits_slope(x, y))
 
-// The second column is the type of the first operand, c; x and y have the dtype of the result.
 #define TERNARY_OPS(OP)                                   \
-    OP(where, bool, c ? x : y)                            \
-    OP(clamp, T, formula::clamp(c, x, y))
+    OP(where, CHOICE, c ? x : y)                          \
+    OP(clamp, SAME, formula::clamp(c, x, y))
 
 // The scalar functions behind the formulas, for each type that a kernel is built for.
 inline namespace NORCH_ISA {

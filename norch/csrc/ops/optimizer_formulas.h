@@ -160,8 +160,8 @@ void with_adam(Tensor& parameter, const Tensor& gradient, Tensor* const* state, 
 
 // state: square_avg and, where there is such, grad_avg and momentum_buffer
 template <class F>
-void with_rmsprop(Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options,
-                  F run) {
+void with_rmsprop(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double,
+                  const RMSpropOptions& options, F run) {
     for_real(parameter.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         Tensor *plain[] = {&parameter, state[0]}, *centered[] = {&parameter, state[0], state[1]};
