@@ -59,7 +59,7 @@ MODE_        := -O3
 MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(MODE_$(SANITIZE))
-FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
+FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
 ifeq ($(CUDA),emu)
 FLAGS += -DNORCH_BASELINE_ONLY
@@ -75,24 +75,23 @@ endif
 
 # ---- The library -----------------------------------------------------------------------------------------------------
 
-SOURCES := $(sort $(wildcard norch/csrc/*.cpp))
+SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
 ifneq ($(CUDA),0)
-SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
+SOURCES := $(filter-out %/cuda/stub.cpp,$(SOURCES))
 endif
 
-# The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
-# The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
-# The emulator's variants are about other kernels and do with the baseline.
+# cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
+# (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
+# Integers are left to the baseline copy. The emulator's variants test other kernels and need only the baseline.
 ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_random.cpp cpu_conv.cpp cpu_pool.cpp \
-                  cpu_norm.cpp cpu_optim.cpp matmul.cpp)
+KERNEL_SOURCES := $(filter norch/csrc/cpu.cpp norch/csrc/cpu/%,$(SOURCES))
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
-CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
+CUDA_PARTS := $(wildcard norch/csrc/cuda.cu norch/csrc/cuda/*.cuh)
 EMULATOR   := tools/cuda_emulator
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
@@ -122,14 +121,16 @@ $(LIBRARY): $(OBJECTS) $(BUILD)/flags
 	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(LINK) $(LDLIBS)
 
 $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
 	@echo "compile $<"
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/cpu_fill.o $(ISAS:%=$(BUILD)/cpu_random.%.o): FLAGS += -ffp-contract=off
+$(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
+	@mkdir -p $$(@D)
 	@echo "compile $$< for $(1)"
 	$$(QUIET)$$(CXX) $$(FLAGS) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 endef
@@ -140,7 +141,7 @@ GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=s
              -gencode arch=compute_90,code=[sm_90,compute_90]
 HOST_COMPILER := $(firstword $(filter-out ccache %/ccache distcc,$(CXX)))
 # 186: "comparison of unsigned integer with zero", in formulas that serve every dtype.
-NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
+NVCCFLAGS := -std=c++17 -Inorch/csrc -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
              -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
 
 ifeq ($(CUDA),1)
@@ -148,13 +149,13 @@ $(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
 	@echo "compile $< (this takes minutes)"
 	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 else ifeq ($(CUDA),emu)
-$(BUILD)/cuda/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
+$(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
 	$(QUIET)$(PYTHON) $(EMULATOR)/translate.py norch/csrc/cuda.cu $(@D)
 
 # Not at -O3: what counts is that it behaves as written.
-$(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
+$(BUILD)/cuda.o: $(BUILD)/translated/cuda.cpp $(BUILD)/flags
 	@echo "compile norch/csrc/cuda.cu for the emulator"
-	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
+	$(QUIET)$(CXX) -I$(EMULATOR) -I$(@D)/translated $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
 $(BUILD)/emulator.o $(BUILD)/memory.o: $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
@@ -224,9 +225,10 @@ check:
 lint: .venv-check/ready
 	.venv-check/bin/ruff check .
 	.venv-check/bin/mypy norch
-	.venv-check/bin/clang-format --dry-run --Werror $(wildcard norch/csrc/*.cpp norch/csrc/*.h)
+	.venv-check/bin/clang-format --dry-run --Werror $(shell find norch/csrc -name '*.cpp' -o -name '*.h')
 
-# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/isa.h).
+# Every instruction set computes the same, and no inline function leaves the namespace of its copy
+# (norch/csrc/host/instruction_sets.h).
 isas: all .venv-check/ready
 	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
 	    isa=$${object%.o}; isa=$${isa##*.}; \
@@ -249,7 +251,7 @@ sanitized: .venv-check/ready
 RACES := build/cpu-thread/threads
 races:
 	@$(MAKE) SANITIZE=thread CUDA=0 all
-	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
 	    -Wl,-rpath,'$$ORIGIN'
 	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
 	grep -q "data race" $(RACES).report
@@ -263,8 +265,8 @@ aarch64:
 else
 aarch64: all
 	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
-	$(CXX) -std=c++17 -O1 -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
-	aarch64-linux-gnu-g++ -std=c++17 -O1 -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
 	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
 	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
 	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
@@ -297,7 +299,7 @@ compiled: $(WITH_CUDA)
 	    tests/native/test_cuda.py $(ARGS)
 build/cuda/linked.so: all
 	@$(MAKE) CUDA=1 build/cuda/cuda.o
-	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda/stub.o,$(OBJECTS)) $(LINK) $(CUDART)
 endif
 
 # Several environments: the suite must pass where torch and NumPy are not installed, and the pages need neither.

@@ -176,7 +176,7 @@ class Tensor(
             raise TypeError("len() of a tensor of 0 dimensions")
         return self.shape[0]
 
-    # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
+    # ---- Elementwise operations: a row in csrc/ops/operations.h, a line here, a class in autograd/functions.py ------
 
     __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
     __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
