@@ -180,8 +180,7 @@ example: all
 
 # The tutorial's pictures, each drawn beside its script.
 pictures: all
-	@for script in $(filter-out %/common.py,$(wildcard examples/tutorial/pictures/*.py)); do \
-	    PYTHONPATH=. $(PYTHON) $$script || exit 1; done
+	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py)
 
 # The notebook, run and stored with what it shows; no Jupyter needed.
 notebook: all

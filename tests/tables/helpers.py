@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-import re
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
@@ -251,14 +250,3 @@ def assert_close(
         kind = bool if name == "bool" else float if name in REAL else int
         assert type(got) is kind, f"element {list(index)} is {got!r}, expected a {kind.__name__}"
         assert same_number(got, want, rtol, atol), f"element {list(index)} is {got!r}, expected {want!r}"
-
-
-_NUMBER = re.compile(r"(?<![\w#.])-?\d+(?:\.\d+)?")
-
-
-def same_picture(ours: str, theirs: str) -> list:
-    """Compares two SVGs whose coordinates may differ in their last digit; returns the pairs of numbers."""
-    assert _NUMBER.sub("#", ours) == _NUMBER.sub("#", theirs), "another picture: run `make pictures notebook`"
-    pairs = [(float(a), float(b)) for a, b in zip(_NUMBER.findall(ours), _NUMBER.findall(theirs))]
-    assert all(abs(a - b) < 0.11 for a, b in pairs)
-    return pairs
