@@ -219,7 +219,7 @@ Tensor* nonzero_tensor(Tensor* tensor) {
 
 // ---- Sorting and running totals along an axis -------------------------------------------------------------------
 
-int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices) {
+int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results) {
     return attempt([&] {
         using SortKernel = void (*)(const Tensor&, Tensor&, Tensor&, int, bool);
         static const SortKernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(sort);
@@ -236,8 +236,8 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
               places = new_tensor(shape, x.ndim, INT64, x.device);
         if (sorted->size) kernels[kind_of(x.device)](x, *sorted, *places, at, descending);
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
-        *values = sorted.give();
-        *indices = places.give();
+        results[0] = sorted.give();
+        results[1] = places.give();
     });
 }
 

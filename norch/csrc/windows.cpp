@@ -239,7 +239,7 @@ static void check_gradient(const Tensor& gradient, const Window& window, const c
              (long long)window.y.out, (long long)window.x.out);
 }
 
-int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** values, Tensor** indices) {
+int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** results) {
     using Kernel = void (*)(const Tensor&, Tensor&, Tensor&, const Window&);
     static const Kernel kernels[DEVICE_KIND_COUNT] = KERNEL_TABLE(max_pool);
     return attempt([&] {
@@ -248,8 +248,8 @@ int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** valu
         Owned largest = new_images(*x, x->shape[1], window.y.out, window.x.out);
         Owned places = new_tensor(largest->shape, 4, INT64, x->device);
         if (largest->size) kernels[kind_of(x->device)](*contiguous(*x), *largest, *places, window);
-        *values = largest.give();
-        *indices = places.give();
+        results[0] = largest.give();
+        results[1] = places.give();
     });
 }
 

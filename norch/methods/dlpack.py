@@ -82,7 +82,7 @@ def _consumed(capsule: Any) -> Any:
         name = lib.dlpack_name(versioned, False)
         if _python.PyCapsule_IsValid(capsule, name):
             managed = _python.PyCapsule_GetPointer(capsule, name)
-            result = wrap(lib.tensor_of_dlpack(managed, versioned) or raise_error())
+            result = wrap(lib.tensor_of_dlpack(managed, versioned))
             _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
             return result
     raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
