@@ -34,7 +34,7 @@ from .methods.selection import Selection
 from .methods.sorting import Sorting
 from .methods.storage import Stored
 from .methods.views import Views
-from .operation import check_operand, check_tensor, held, operand, recorded, wrap
+from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Size, dtype, float32
 
@@ -176,7 +176,7 @@ class Tensor(
             raise TypeError("len() of a tensor of 0 dimensions")
         return self.shape[0]
 
-    # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
+    # ---- Elementwise operations: a row in csrc/ops/operations.h, a line here, a class in autograd/functions.py ------
 
     __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
     __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
@@ -325,7 +325,10 @@ class Tensor(
         matrix = operand(other)
         if not isinstance(matrix, Tensor):
             return NotImplemented
-        return recorded(wrap(lib.matmul_tensor(self._ptr, matrix._ptr)), f.MatmulBackward, (self, matrix))
+        result = wrap(lib.matmul_tensor(self._ptr, matrix._ptr))
+        if (self._edge or matrix._edge) and mode.enabled:
+            record(result, f.MatmulBackward(self, matrix), (self._edge, matrix._edge))
+        return result
 
     def __rmatmul__(self, other: Any) -> Tensor:
         matrix = operand(other)
