@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import int64_array, lib
 from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
 from ..operation import operand
 from ..packing import filled, tensor_of
-from ..types import bool_, int64, uint8
+from ..types import Operand, bool_, int64, uint8
 from .views import selected, sliced
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 class AtIndices:
@@ -34,31 +37,31 @@ class AtIndices:
         self._axes = int64_array(range(len(indices)) if axes is None else axes)  # for messages
         self._wraps = wraps  # whether negative integers count from the end
 
-    def ndim(self, x: Any) -> int:
+    def ndim(self, x: Tensor) -> int:
         """The number of dimensions of what is selected from x."""
         return x.ndim - len(self.tensors) + max(index.ndim for index in self.tensors)
 
-    def read(self, x: Any) -> int:
+    def read(self, x: Tensor) -> int:
         """The address of a new C tensor with the elements."""
         return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), self._wraps)
 
-    def put(self, x: Any, values: Any, accumulate: bool) -> int:
+    def put(self, x: Tensor, values: Tensor, accumulate: bool) -> int:
         """Write values, which broadcast, or add them; return the status."""
         count = len(self._indices)
         return lib.index_put(x._ptr, self._indices, self._axes, count, self._wraps, values._ptr, accumulate)
 
-    def spread(self, value: Any) -> Any:
+    def spread(self, value: Operand) -> Tensor:
         """One value for all places, in a shape that `put` takes."""
         return value
 
 
-def get(x: Any, parts: tuple[Any, ...]) -> Any:
+def get(x: Tensor, parts: tuple[Any, ...]) -> Tensor:
     """x[parts], a copy."""
     view, place = locate(x, parts)
     return view._read(place)
 
 
-def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
+def set(x: Tensor, parts: tuple[Any, ...], value: Operand) -> None:
     """x[parts] = value: the value is broadcast to what is selected and converted to x's dtype."""
     if len(parts) == 1 and isinstance(value, (int, float)) and getattr(parts[0], "shape", None) == x.shape:
         if getattr(parts[0], "dtype", None) is bool_:
@@ -68,7 +71,7 @@ def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
     view._put_(place, values_for(x, value, place.ndim(view)))
 
 
-def values_for(x: Any, value: Any, ndim: int) -> Any:
+def values_for(x: Tensor, value: Operand, ndim: int) -> Tensor:
     """What is assigned to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
     if not hasattr(value, "_ptr"):
         number = operand(value)
@@ -82,7 +85,7 @@ def values_for(x: Any, value: Any, ndim: int) -> Any:
     return value.to(x.dtype)
 
 
-def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
+def locate(x: Tensor, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
     """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
     view, axis = x, 0  # axis: of x
     indices: list[Any] = []  # for each dimension of the view, with the axis of x that it is
@@ -111,7 +114,7 @@ def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
     return view, AtIndices(indices, axes)
 
 
-def _written_out(x: Any, parts: list[Any]) -> list[Any]:
+def _written_out(x: Tensor, parts: list[Any]) -> list[Any]:
     """The parts with slices in place of `...`, so that they stand for every dimension of x."""
     used = sum(_dimensions(part) for part in parts)
     if used > x.ndim:
@@ -130,7 +133,7 @@ def _dimensions(part: Any) -> int:
     return part.ndim if getattr(part, "dtype", None) is bool_ else 1
 
 
-def _checked(part: Any, x: Any) -> Any:
+def _checked(part: Any, x: Tensor) -> Tensor:
     """A part as None, `...`, a slice, a bool, an int, or a tensor of int64 or bool on x's device."""
     if part is None or part is Ellipsis or isinstance(part, (slice, bool)):
         return part
@@ -160,7 +163,7 @@ def _checked(part: Any, x: Any) -> Any:
     return part
 
 
-def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
+def _true_places(mask: Tensor, shape: Sequence[int], axis: int) -> list[Any]:
     """For each dimension of a mask the indices of its True elements."""
     if mask.shape != shape:
         end = axis + mask.ndim - 1
@@ -169,5 +172,5 @@ def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
     return [places.select(1, d) for d in range(mask.ndim)]
 
 
-def _integers(values: Any, device: str) -> Any:
+def _integers(values: Tensor, device: str) -> Tensor:
     return tensor_of(list(values), int64, device)

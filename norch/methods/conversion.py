@@ -1,8 +1,10 @@
 """Copies of a tensor, and its conversion to other dtypes and devices."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._C import lib, number
@@ -10,15 +12,16 @@ from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import write
 from ..operation import check_operand, check_tensor, recorded, wrap
-from ..types import DTYPES
+from ..types import DTYPES, Operand
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
-class Converted:
+class ConversionMethods:
     """The methods of Tensor that copy it, overwrite it or convert it."""
 
-    _ptr: Any
-
-    def clone(self: Any) -> Any:
+    def clone(self: Tensor) -> Tensor:
         """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
 
         >>> x = norch.ones(2)
@@ -27,7 +30,7 @@ class Converted:
         """
         return recorded(wrap(lib.clone_tensor(self._ptr)), CloneBackward, (self,))
 
-    def to(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
 
         A new tensor of the same shape, differentiable; this one itself where nothing changes. Raises RuntimeError for
@@ -46,7 +49,7 @@ class Converted:
             return result
         return recorded(result, ToBackward, (self,))
 
-    def cpu(self: Any) -> Any:
+    def cpu(self: Tensor) -> Tensor:
         """This tensor on the CPU, in its shape and dtype; itself if it is there already.
 
         >>> norch.ones(2).cpu().device
@@ -54,7 +57,7 @@ class Converted:
         """
         return self.to("cpu")
 
-    def cuda(self: Any, device: Any = None) -> Any:
+    def cuda(self: Tensor, device: str | None = None) -> Tensor:
         """This tensor on a CUDA device, given as an index or a name, in its shape and dtype.
 
         Raises RuntimeError for a device that is not there.
@@ -64,7 +67,7 @@ class Converted:
         """
         return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
 
-    def type_as(self: Any, other: Any) -> Any:
+    def type_as(self: Tensor, other: Tensor) -> Tensor:
         """This tensor, in its shape, in the dtype of another. Raises TypeError for what is no tensor.
 
         >>> norch.tensor([1, 2]).type_as(norch.ones(1))
@@ -72,7 +75,7 @@ class Converted:
         """
         return self.to(check_tensor(other, "type_as").dtype)
 
-    def copy_(self: Any, source: Any) -> Any:
+    def copy_(self: Tensor, source: Tensor) -> Tensor:
         """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
 
         Raises ShapeError where it does not fit, RuntimeError for a leaf that requires gradients.
@@ -84,7 +87,7 @@ class Converted:
         value = check_operand(source, "copy_")
         return write(self, CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
-    def fill_(self: Any, value: Any) -> Any:
+    def fill_(self: Tensor, value: Operand) -> Tensor:
         """Set every element to one number, converted to this dtype; the shape stays.
 
         Raises RuntimeError for a leaf that requires gradients, TypeError for no number.
@@ -94,7 +97,7 @@ class Converted:
         """
         return self.copy_(value)
 
-    def zero_(self: Any) -> Any:
+    def zero_(self: Tensor) -> Tensor:
         """Set every element to 0; shape and dtype stay. Raises RuntimeError for a leaf that requires gradients.
 
         >>> norch.ones(2).zero_()
@@ -102,7 +105,7 @@ class Converted:
         """
         return self.copy_(0)
 
-    def ones_like(self: Any) -> Any:
+    def ones_like(self: Tensor) -> Tensor:
         """Ones of this shape, dtype and device.
 
         >>> norch.tensor([5, 6]).ones_like()
@@ -110,7 +113,7 @@ class Converted:
         """
         return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr))
 
-    def zeros_like(self: Any) -> Any:
+    def zeros_like(self: Tensor) -> Tensor:
         """Zeros of this shape, dtype and device.
 
         >>> norch.tensor([5, 6]).zeros_like()
@@ -120,7 +123,7 @@ class Converted:
 
     # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
 
-    def float(self: Any) -> Any:
+    def float(self: Tensor) -> Tensor:
         """This tensor as float32, in its shape; itself if it is that already.
 
         >>> norch.tensor([1, 2]).float()
@@ -128,7 +131,7 @@ class Converted:
         """
         return self.to(DTYPES[4])
 
-    def double(self: Any) -> Any:
+    def double(self: Tensor) -> Tensor:
         """This tensor as float64, in its shape; itself if it is that already.
 
         >>> norch.ones(2).double().dtype
@@ -136,7 +139,7 @@ class Converted:
         """
         return self.to(DTYPES[5])
 
-    def long(self: Any) -> Any:
+    def long(self: Tensor) -> Tensor:
         """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).long()
@@ -144,7 +147,7 @@ class Converted:
         """
         return self.to(DTYPES[3])
 
-    def int(self: Any) -> Any:
+    def int(self: Tensor) -> Tensor:
         """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).int()
@@ -152,7 +155,7 @@ class Converted:
         """
         return self.to(DTYPES[2])
 
-    def bool(self: Any) -> Any:
+    def bool(self: Tensor) -> Tensor:
         """This tensor as bool, in its shape: whether each element is nonzero.
 
         >>> norch.tensor([0, 2]).bool()

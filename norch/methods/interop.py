@@ -2,19 +2,24 @@
 
 Nothing here copies, and NumPy is imported only by what returns one of its arrays. (DLPack is in dlpack.py.)
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import int64_array, lib
 from ..operation import wrap
 from ..packing import tensor_of
-from ..types import DTYPES, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
+from ..types import DTYPES, DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
 from .dlpack import from_dlpack
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 # ---- Tensors over the memory of others --------------------------------------------------------------------------
 
@@ -32,7 +37,7 @@ _TYPESTRS = {
 _BY_TYPESTR = {typestr: kind for kind, typestr in _TYPESTRS.items()}
 
 
-def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kind: dtype, read_only: bool) -> Any:
+def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kind: dtype, read_only: bool) -> Tensor:
     """A tensor over memory that lives as long as `owner`, which the tensor's storage keeps alive."""
     strides = None
     if byte_strides is not None:
@@ -44,7 +49,7 @@ def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kin
     return wrap(ptr)
 
 
-def from_numpy(array: Any) -> Any:
+def from_numpy(array: Any) -> Tensor:
     """A tensor over the memory of a NumPy array: a change of either shows in both, and either may go first.
 
     Shape and dtype are the array's. An array that NumPy calls read-only makes a tensor that refuses to be written to.
@@ -63,7 +68,7 @@ def from_numpy(array: Any) -> Any:
     return _over_array(array, array.__array_interface__)
 
 
-def _over_array(array: Any, interface: Any) -> Any:
+def _over_array(array: Any, interface: Any) -> Tensor:
     kind = _BY_TYPESTR.get(interface["typestr"])
     if kind is None:
         supported = ", ".join(kind.name for kind in DTYPES)
@@ -106,7 +111,7 @@ def _address_of(view: memoryview) -> int:
     return address
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A vector [count] over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
 
     `count` is the number of elements, of `dtype`, -1 for as many as there are. Over bytes, which cannot change, the
@@ -146,7 +151,7 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return result.requires_grad_() if requires_grad else result
 
 
-def _over_buffer(view: memoryview) -> Any:
+def _over_buffer(view: memoryview) -> Tensor:
     """A tensor of a buffer's own shape and dtype, None where norch has no such dtype."""
     code = view.format.lstrip(f"@={_ORDER}")
     code = {"l": "q", "L": "Q"}.get(code, code) if view.itemsize == 8 else code
@@ -156,7 +161,7 @@ def _over_buffer(view: memoryview) -> Any:
     return _over(view, _address_of(view), view.shape or (), view.strides, kind, view.readonly)
 
 
-def shared(data: Any) -> Any:
+def shared(data: Any) -> Tensor:
     """A tensor over the memory of an array or buffer; None where only a copy can make a tensor of it."""
     try:
         if hasattr(data, "__array_interface__"):
@@ -171,7 +176,7 @@ def shared(data: Any) -> Any:
         return None
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: Any, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """A tensor of `data` that shares its memory if that can be: a tensor, a NumPy array, a buffer, or a DLPack tensor.
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
@@ -193,14 +198,12 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 # ---- Tensors as the memory of others ----------------------------------------------------------------------------
 
 
-class Shared:
+class InteropMethods:
     """The methods of Tensor by which NumPy and others see its memory."""
 
-    _ptr: Any
-    _edge: Any
     _over = staticmethod(shared)
 
-    def numpy(self: Any, *, force: bool = False) -> Any:
+    def numpy(self: Tensor, *, force: bool = False) -> Tensor:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 
         Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
@@ -226,7 +229,7 @@ class Shared:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
         return numpy.asarray(self)
 
-    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self: Tensor, dtype: DType | None = None, copy: Any = None) -> Tensor:
         array = self.numpy()
         if dtype is None or array.dtype == dtype:
             return array.copy() if copy else array
@@ -235,7 +238,7 @@ class Shared:
         return array.astype(dtype)
 
     @property
-    def __array_interface__(self: Any) -> dict[str, Any]:
+    def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
         self.untyped_storage()  # which the tensor, whom the array will hold, holds
@@ -247,7 +250,7 @@ class Shared:
             "data": (self.data_ptr(), bool(lib.is_read_only(self._ptr))),
         }
 
-    def __buffer__(self: Any, flags: int) -> memoryview:
+    def __buffer__(self: Tensor, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
         if self._edge is not None or self.is_cuda:
             raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
@@ -264,7 +267,7 @@ class Shared:
         return view.toreadonly() if read_only else view
 
 
-def _empty_buffer(tensor: Any) -> memoryview:
+def _empty_buffer(tensor: Tensor) -> memoryview:
     """What memoryview.cast cannot make: a shape with a 0 in it."""
     kind = tensor.dtype.ctype
     for size in reversed(tensor.shape):

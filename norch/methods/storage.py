@@ -3,6 +3,8 @@
 A tensor is a shape, strides and an offset over a storage; views are other shapes over the same one. Element (i, j) of a
 matrix is `storage()[storage_offset() + i * stride(0) + j * stride(1)]`.
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
@@ -10,13 +12,16 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator
 
 from .. import _C
 from .._C import lib
 from ..display import formatting
 from ..operation import wrap
-from ..types import DTYPES, dtype, layout, strided, uint8
+from ..types import DTYPES, Operand, dtype, layout, strided, uint8
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 _TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Int", "Long", "Float", "Double")))
 
@@ -26,7 +31,7 @@ class _Memory:
 
     __slots__ = ("address",)
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         self.address = lib.hold_storage(tensor._ptr)
 
     def __del__(self, free: Any = lib.free_storage) -> None:
@@ -45,12 +50,12 @@ class Storage:
 
     __slots__ = ("_memory", "_name", "dtype", "__weakref__")
 
-    def __init__(self, tensor: Any, kind: dtype, name: str) -> None:
+    def __init__(self, tensor: Tensor, kind: dtype, name: str) -> None:
         self._memory = _Memory(tensor)
         self._name = name
         self.dtype = kind
 
-    def _elements(self) -> Any:
+    def _elements(self) -> Tensor:
         """The elements as a vector."""
         return wrap(lib.storage_tensor(self._memory.address, self.dtype.number))
 
@@ -83,7 +88,7 @@ class Storage:
         """Whether the memory is that of a CUDA device."""
         return self.device != "cpu"
 
-    def _place(self, index: Any) -> int:
+    def _place(self, index: Tensor) -> int:
         try:
             place = operator.index(index)
         except TypeError:
@@ -93,10 +98,10 @@ class Storage:
             raise IndexError(f"index {place} is out of range for a storage of {size} elements")
         return place % size
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Tensor) -> Tensor:
         return self._elements()[self._place(index)]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Tensor, value: Operand) -> None:
         self._elements()[self._place(index)] = value
 
     def __iter__(self) -> Iterator[Any]:
@@ -122,7 +127,7 @@ _storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakV
 _lock = threading.RLock()  # or two threads could make two objects of one storage
 
 
-def storage_of(tensor: Any, kind: dtype, name: str) -> Storage:
+def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
     """The one object for a tensor's storage under this name; the tensor keeps it."""
     key = (tensor._struct.storage, name)
     with _lock:
@@ -134,14 +139,14 @@ def storage_of(tensor: Any, kind: dtype, name: str) -> Storage:
     return found
 
 
-class Stored:
+class StorageMethods:
     """The methods of Tensor that tell where its elements lie."""
 
     _struct: Any
     # Those asked for. Held here, because arrays over this tensor need the memory even if `data` is replaced.
     _storages: tuple[Storage, ...] = ()
 
-    def storage(self: Any) -> Storage:
+    def storage(self: Tensor) -> Storage:
         """The memory beneath this tensor, as elements of its dtype.
 
         >>> len(norch.ones(2, 3)[0].storage())
@@ -149,7 +154,7 @@ class Stored:
         """
         return storage_of(self, self.dtype, _TYPE_NAMES[self.dtype])
 
-    def untyped_storage(self: Any) -> Storage:
+    def untyped_storage(self: Tensor) -> Storage:
         """The memory beneath this tensor, as bytes.
 
         >>> len(norch.ones(2, 3).untyped_storage())
@@ -165,7 +170,7 @@ class Stored:
         """
         return self._struct.offset
 
-    def stride(self, dim: Any = None) -> Any:
+    def stride(self, dim: int | None = None) -> Tensor:
         """How many elements to step in the storage for the next index of each dimension, or of one.
 
         >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
@@ -184,7 +189,7 @@ class Stored:
         """
         return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
 
-    def element_size(self: Any) -> int:
+    def element_size(self: Tensor) -> int:
         """Bytes of an element.
 
         >>> norch.ones(2).element_size()
@@ -193,7 +198,7 @@ class Stored:
         return self.dtype.itemsize
 
     @property
-    def nbytes(self: Any) -> int:
+    def nbytes(self: Tensor) -> int:
         """Bytes of all elements.
 
         >>> norch.ones(2, 3).nbytes
@@ -241,7 +246,7 @@ class Stored:
             stride *= size
         return True
 
-    def contiguous(self: Any) -> Any:
+    def contiguous(self: Tensor) -> Tensor:
         """This tensor where its elements lie in row order without gaps, else a copy of its shape and dtype that does.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
