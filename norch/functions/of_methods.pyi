@@ -343,11 +343,11 @@ def triu(input: Tensor, diagonal: int=0) -> Tensor:
     """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype."""
 def diag(input: Tensor, diagonal: int=0) -> Tensor:
     """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal."""
-def sort(input: Tensor, dim: int=-1, descending: bool=False, *, stable: bool=True) -> Tensor:
+def sort(input: Tensor, dim: int=-1, descending: bool=False, *, stable: bool=True) -> Picked:
     """The pair (values, indices) of the elements in order along `dim`, in the shape of x; the indices are int64."""
 def argsort(input: Tensor, dim: int=-1, descending: bool=False, *, stable: bool=True) -> Tensor:
     """The indices, int64 and in the shape of x, that put the elements in order along `dim`."""
-def topk(input: Tensor, k: int, dim: int=-1, largest: bool=True, sorted: bool=True) -> Tensor:
+def topk(input: Tensor, k: int, dim: int=-1, largest: bool=True, sorted: bool=True) -> Picked:
     """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order."""
 def cumsum(input: Tensor, dim: int | None=None, *, axis: int | None=None, dtype: DType | None=None) -> Tensor:
     """Along a dimension the sum of each element and all before it, in the shape of x."""

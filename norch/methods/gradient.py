@@ -1,10 +1,10 @@
-"""What autograd adds to a tensor: `requires_grad`, `grad`, `backward`, `detach`, hooks."""
+"""The gradient of a tensor: `requires_grad`, `grad`, `backward`, `detach`, hooks."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import lib, raise_error
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
@@ -15,14 +15,14 @@ from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
 
 if TYPE_CHECKING:
+    from ..autograd.function import Function
     from ..tensor import Tensor
 
 
 class GradientMethods:
     """The attributes and methods of Tensor that concern its gradient."""
 
-    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
-    _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
+    _leaf: AccumulateGrad | None = None  # that this tensor has, or had before requires_grad was turned off
 
     @property
     def requires_grad(self: Tensor) -> bool:
@@ -48,9 +48,9 @@ class GradientMethods:
         self._edge = self._leaf if value else None
 
     def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-        """Set `requires_grad` and return this tensor, of whatever shape and a floating dtype.
+        """Set `requires_grad` and return this tensor, of any shape and a floating dtype.
 
-        Raises RuntimeError for other dtypes, and to turn it off for what is no leaf.
+        Raises RuntimeError for other dtypes, and if it is turned off for a tensor that is not a leaf.
 
         >>> norch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
@@ -59,7 +59,7 @@ class GradientMethods:
         return self
 
     @property
-    def grad_fn(self: Tensor) -> Tensor:
+    def grad_fn(self: Tensor) -> Function | None:
         """The node of the graph that computed this tensor; None for a leaf.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -79,11 +79,11 @@ class GradientMethods:
         return self._edge is None or self._edge.is_leaf
 
     @property
-    def grad(self: Tensor) -> Tensor:
+    def grad(self: Tensor) -> Tensor | None:
         """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
 
-        It adds up until it is set to None. What it is set to must be a tensor of this shape, dtype and device: raises
-        TypeError or RuntimeError for others.
+        Gradients add up until it is set to None. It can be set to a tensor of this shape, dtype and device; raises
+        TypeError or RuntimeError for anything else.
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> (3 * x).sum().backward()
@@ -94,7 +94,7 @@ class GradientMethods:
         return None if node is None else node.grad
 
     @grad.setter
-    def grad(self: Tensor, gradient: Any) -> None:
+    def grad(self: Tensor, gradient: Tensor | None) -> None:
         node = self._edge or self._leaf
         if gradient is not None:
             check_tensor(gradient, "grad")
@@ -109,7 +109,7 @@ class GradientMethods:
             node.grad = gradient
 
     def retain_grad(self: Tensor) -> None:
-        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
+        """Do nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> y = 2 * x
@@ -119,11 +119,15 @@ class GradientMethods:
         """
 
     def backward(
-        self: Tensor, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+        self: Tensor,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
-        """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
+        """Add the gradient of this tensor to the `.grad` of everything that it depends on.
 
-        `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
+        The chain rule starts from `gradient`, which has this tensor's shape; a tensor of one element needs none (1).
         The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
 
         >>> x = norch.Tensor([1, 2], requires_grad=True)
@@ -166,7 +170,7 @@ class GradientMethods:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        if self.grad_fn is not None:
+        if self._edge is not None and not self._edge.is_leaf:
             self._edge.holders -= 1
         self._edge = None
         return self
@@ -189,8 +193,8 @@ class GradientMethods:
         lib.free_tensor(self._ptr)
         self._ptr, self._shape = ptr, None
 
-    def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> HookHandle:
-        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
+    def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+        """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.
 
         Raises RuntimeError for a tensor that requires no gradient.
 
@@ -215,7 +219,7 @@ class GradientMethods:
         result = wrap(lib.sum_to_shape(self._ptr, like._ptr))
         return recorded(result, SumToBackward, (self,)).to(like.dtype)
 
-    def _placed(self: Tensor, shape: Sequence[int], part: Callable[[Any], Any]) -> Tensor:
+    def _placed(self: Tensor, shape: Sequence[int], part: Callable[[Tensor], Tensor]) -> Tensor:
         """Zeros of a shape, with this gradient in a part of them."""
         whole = filled(shape, 0, self.dtype, self.device)
         with no_grad():

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class SortingMethods:
     """The methods of Tensor that order elements."""
 
-    def sort(self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
+    def sort(self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Picked:
         """The pair (values, indices) of the elements in order along `dim`, in the shape of x; the indices are int64.
 
-        `stable` is accepted as in PyTorch; norch always keeps the order of equal elements. Raises
-        IndexError for a dim out of range.
+        `stable` is accepted as in PyTorch; norch always keeps the order of equal elements. Raises IndexError for a dim
+        out of range.
 
         >>> norch.tensor([3, 1, 2]).sort().values
         tensor([1, 2, 3])
@@ -40,11 +40,11 @@ class SortingMethods:
         """
         return _sorted(self.detach(), dim, -1, descending).indices
 
-    def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Tensor:
+    def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Picked:
         """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
 
         Both have the shape of x with `k` in place of that size; the values have its dtype, the indices are int64.
-        Raises RuntimeError where there are fewer than `k`, IndexError for a dim out of range.
+        Raises RuntimeError if there are fewer than `k`, IndexError for a dim out of range.
 
         >>> values, indices = norch.tensor([3, 1, 2]).topk(2)
         >>> values, indices

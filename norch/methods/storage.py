@@ -1,4 +1,4 @@
-"""Storage as an object: the row of memory beneath a tensor, and what a tensor says of its place in it.
+"""Storage as an object: the memory beneath a tensor, and the place of a tensor in it.
 
 A tensor is a shape, strides and an offset over a storage; views are other shapes over the same one. Element (i, j) of a
 matrix is `storage()[storage_offset() + i * stride(0) + j * stride(1)]`.
@@ -12,7 +12,7 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
 
 from .. import _C
 from .._C import lib
@@ -34,15 +34,15 @@ class _Memory:
     def __init__(self, tensor: Tensor) -> None:
         self.address = lib.hold_storage(tensor._ptr)
 
-    def __del__(self, free: Any = lib.free_storage) -> None:
+    def __del__(self, free: Callable[[int], None] = lib.free_storage) -> None:
         free(self.address)
 
 
 class Storage:
     """The memory beneath a tensor as a flat row of elements: `t.storage()`, or of bytes: `t.untyped_storage()`.
 
-    It keeps the memory alive by itself. What is written through it shows in every tensor over it. Tensors that share
-    memory give the same object, as long as one of them that was asked for it, or anybody else, holds it.
+    It keeps the memory alive. A write through it shows in every tensor over it. Tensors that share memory give the same
+    object as long as something holds it; a tensor that was asked for it does.
 
     >>> norch.tensor([[1, 2], [3, 4]]).T.storage().tolist()
     [1, 2, 3, 4]
@@ -104,7 +104,7 @@ class Storage:
     def __setitem__(self, index: Tensor, value: Operand) -> None:
         self._elements()[self._place(index)] = value
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         elements = self._elements()
         return (elements[i] for i in range(len(self)))
 
@@ -124,7 +124,7 @@ class Storage:
 
 
 _storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
-_lock = threading.RLock()  # or two threads could make two objects of one storage
+_lock = threading.RLock()  # without it two threads could make two objects of one storage
 
 
 def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
@@ -142,8 +142,7 @@ def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
 class StorageMethods:
     """The methods of Tensor that tell where its elements lie."""
 
-    _struct: Any
-    # Those asked for. Held here, because arrays over this tensor need the memory even if `data` is replaced.
+    # The objects asked for, held because arrays over this tensor need the memory even if `data` is replaced.
     _storages: tuple[Storage, ...] = ()
 
     def storage(self: Tensor) -> Storage:
@@ -162,7 +161,7 @@ class StorageMethods:
         """
         return storage_of(self, uint8, "Untyped")
 
-    def storage_offset(self) -> int:
+    def storage_offset(self: Tensor) -> int:
         """The index in the storage of the first element.
 
         >>> norch.ones(2, 3)[1].storage_offset()
@@ -170,7 +169,12 @@ class StorageMethods:
         """
         return self._struct.offset
 
-    def stride(self, dim: int | None = None) -> Tensor:
+    @overload
+    def stride(self: Tensor) -> tuple[int, ...]: ...
+    @overload
+    def stride(self: Tensor, dim: int) -> int: ...
+
+    def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
         """How many elements to step in the storage for the next index of each dimension, or of one.
 
         >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
@@ -180,7 +184,7 @@ class StorageMethods:
         strides = tuple(struct.strides[: struct.ndim])
         return strides if dim is None else strides[dim]
 
-    def data_ptr(self) -> int:
+    def data_ptr(self: Tensor) -> int:
         """The address of the first element.
 
         >>> x = norch.ones(4)
@@ -207,7 +211,7 @@ class StorageMethods:
         return self._struct.size * self.dtype.itemsize
 
     @property
-    def layout(self) -> layout:
+    def layout(self: Tensor) -> layout:
         """How memory is read as a tensor: always `norch.strided`.
 
         >>> norch.ones(2).layout
@@ -216,7 +220,7 @@ class StorageMethods:
         return strided
 
     @property
-    def device(self) -> str:
+    def device(self: Tensor) -> str:
         """Where the elements live: "cpu" or "cuda:0".
 
         >>> norch.ones(2).device
@@ -225,7 +229,7 @@ class StorageMethods:
         return _C.device_name(self._struct.device)
 
     @property
-    def is_cuda(self) -> bool:
+    def is_cuda(self: Tensor) -> bool:
         """Whether the elements live on a CUDA device.
 
         >>> norch.ones(2).is_cuda
@@ -233,7 +237,7 @@ class StorageMethods:
         """
         return self._struct.device != 0
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self: Tensor) -> bool:
         """Whether the elements lie in row order without gaps.
 
         >>> norch.ones(2, 3).T.is_contiguous()
@@ -247,7 +251,7 @@ class StorageMethods:
         return True
 
     def contiguous(self: Tensor) -> Tensor:
-        """This tensor where its elements lie in row order without gaps, else a copy of its shape and dtype that does.
+        """This tensor if its elements lie in row order without gaps, else a copy, of its shape and dtype, in that order.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()
