@@ -36,7 +36,7 @@ from .methods.selection import SelectionMethods
 from .methods.sorting import SortingMethods
 from .methods.storage import StorageMethods
 from .methods.views import ViewMethods
-from .operation import check_operand, check_tensor, held, operand, recorded, wrap
+from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
 
@@ -75,7 +75,6 @@ class Tensor(
 
     # Every tensor sets the first two (operation.wrap); the others are set when they are needed.
     _ptr: int  # the address of the C tensor, which this object owns
-    _edge: Function | None  # where its gradient goes (methods/gradient.py)
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
     _views: list[ref[Tensor]] | None = None  # of a base in a graph: its views, which follow writes in place
@@ -186,7 +185,7 @@ class Tensor(
             raise TypeError("len() of a tensor of 0 dimensions")
         return self.shape[0]
 
-    # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
+    # ---- Elementwise operations: a row in csrc/ops/operations.h, a line here, a class in autograd/functions.py ------
 
     __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
     __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
@@ -335,7 +334,10 @@ class Tensor(
         matrix = operand(other)
         if not isinstance(matrix, Tensor):
             return NotImplemented
-        return recorded(wrap(lib.matmul_tensor(self._ptr, matrix._ptr)), f.MatmulBackward, (self, matrix))
+        result = wrap(lib.matmul_tensor(self._ptr, matrix._ptr))
+        if (self._edge or matrix._edge) and mode.enabled:
+            record(result, f.MatmulBackward(self, matrix), (self._edge, matrix._edge))
+        return result
 
     def __rmatmul__(self, other: Operand) -> Tensor:
         matrix = operand(other)

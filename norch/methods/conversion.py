@@ -12,7 +12,7 @@ from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import write
 from ..operation import check_operand, check_tensor, recorded, wrap
-from ..types import Operand
+from ..types import DType, Operand, bool_, float32, float64, int32, int64
 
 if TYPE_CHECKING:
     from ..tensor import Tensor

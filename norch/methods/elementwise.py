@@ -1,4 +1,4 @@
-"""The methods that a row of csrc/ops.h becomes: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
+"""The methods of a row of csrc/ops/operations.h: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
 
 `unary("exp", ExpBackward, ...)` makes `exp` and `exp_` of the C functions `exp_tensor` and `exp_into`; `binary` makes
 an operator, its reflected and in-place forms, and the named methods.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, TypeVar
 
-from .._C import Number, lib
+from .._C import lib
 from ..autograd.in_place import write
 from ..docstrings import documentation
-from ..operation import check_operand, operand, recorded, wrap
+from ..operation import check_operand, mode, operand, record, recorded, wrap
 from ..types import Operand
 
 if TYPE_CHECKING:
@@ -29,7 +29,10 @@ def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, 
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
 
     def method(self: Tensor) -> Tensor:
-        return recorded(wrap(function(self._ptr)), backward, (self,))
+        result = wrap(function(self._ptr))
+        if self._edge and backward and mode.enabled:
+            record(result, backward(self), (self._edge,))
+        return result
 
     def method_(self: Tensor) -> Tensor:
         return write(self, backward, (), lambda: into(self._ptr, self._ptr))
@@ -48,19 +51,22 @@ def binary(
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return recorded(wrap(function(self._ptr, b._ptr)), backward, (self, _kept(b, other)))
+        result = wrap(function(self._ptr, b._ptr))
+        if (self._edge or b._edge) and backward and mode.enabled:
+            record(result, backward(self, b), (self._edge, b._edge))
+        return result
 
     def reflected(self: Tensor, other: Operand) -> Tensor:
         a = operand(other)
         if a is NotImplemented:
             return NotImplemented
-        return recorded(wrap(function(a._ptr, self._ptr)), backward, (_kept(a, other), self))
+        return recorded(wrap(function(a._ptr, self._ptr)), backward, (a, self))
 
     def in_place(self: Tensor, other: Operand) -> Tensor:
         b = operand(other)
         if b is NotImplemented:
             return NotImplemented
-        return write(self, backward, (_kept(b, other),), lambda: into(self._ptr, self._ptr, b._ptr))
+        return write(self, backward, (b,), lambda: into(self._ptr, self._ptr, b._ptr))
 
     def method(self: Tensor, other: Operand) -> Tensor:
         check_operand(other, method_name)
@@ -94,9 +100,4 @@ def ternary(name: str, backward: type[Function], x: Operand, y: Operand, z: Oper
     """The result of a ternary operation on tensors and numbers."""
     operands = [check_operand(value, name) for value in (x, y, z)]
     result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]))
-    return recorded(result, backward, [_kept(o, value) for o, value in zip(operands, (x, y, z))])
-
-
-def _kept(found: Tensor | Number, given: Operand) -> Tensor | Operand:
-    """What a node keeps of an operand: the number itself, else the tensor that it is or became."""
-    return given if isinstance(found, Number) else found
+    return recorded(result, backward, operands)

@@ -17,12 +17,15 @@ from ..packing import filled
 if TYPE_CHECKING:
     from ..autograd.function import Function
     from ..tensor import Tensor
+    from ..types import Size
 
 
 class GradientMethods:
     """The attributes and methods of Tensor that concern its gradient."""
 
+    _edge: Function | None  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
     _leaf: AccumulateGrad | None = None  # that this tensor has, or had before requires_grad was turned off
+    _shape: Size | None
 
     @property
     def requires_grad(self: Tensor) -> bool:

@@ -12,7 +12,7 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterator, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
 from .. import _C
 from .._C import lib
@@ -88,7 +88,7 @@ class Storage:
         """Whether the memory is that of a CUDA device."""
         return self.device != "cpu"
 
-    def _place(self, index: Tensor) -> int:
+    def _place(self, index: SupportsIndex) -> int:
         try:
             place = operator.index(index)
         except TypeError:
@@ -98,10 +98,10 @@ class Storage:
             raise IndexError(f"index {place} is out of range for a storage of {size} elements")
         return place % size
 
-    def __getitem__(self, index: Tensor) -> Tensor:
+    def __getitem__(self, index: SupportsIndex) -> Tensor:
         return self._elements()[self._place(index)]
 
-    def __setitem__(self, index: Tensor, value: Operand) -> None:
+    def __setitem__(self, index: SupportsIndex, value: Operand) -> None:
         self._elements()[self._place(index)] = value
 
     def __iter__(self) -> Iterator[Tensor]:
@@ -251,7 +251,7 @@ class StorageMethods:
         return True
 
     def contiguous(self: Tensor) -> Tensor:
-        """This tensor if its elements lie in row order without gaps, else a copy, of its shape and dtype, in that order.
+        """This tensor if its elements lie in row order without gaps, else a copy of its shape and dtype that does.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()

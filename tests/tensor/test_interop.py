@@ -13,7 +13,8 @@ import weakref
 from pathlib import Path
 
 import pytest
-from helpers import DTYPES, dtype_named
+from arrays import DTYPES
+from tensors import dtype_named
 
 import norch
 from norch import _C

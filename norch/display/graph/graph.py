@@ -163,8 +163,8 @@ def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any,
             operands.append(Operand(nodes[places[edge]].name, places[edge]))
         elif isinstance(value, Tensor):
             operands.append(Operand(names.of_tensor.get(id(value)) or _shape_text(_description(value))))
-        elif isinstance(value, (int, float)):
-            operands.append(Operand(f"{value:g}" if isinstance(value, float) else str(value)))
+        elif isinstance(value, _C.Number):
+            operands.append(Operand(f"{value.value:g}" if isinstance(value.value, float) else str(value.value)))
     return operands
 
 
