@@ -201,8 +201,9 @@ class Tensor(
     __and__, __rand__, __iand__, bitwise_and, bitwise_and_ = binary("bitwise_and", None, "x & y of integers or bools")
     __or__, __ror__, __ior__, bitwise_or, bitwise_or_ = binary("bitwise_or", None, "x | y of integers or bools")
     __xor__, __rxor__, __ixor__, bitwise_xor, bitwise_xor_ = binary("bitwise_xor", None, "x ^ y of integers or bools")
-    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")
-    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")
+    # (An object's == returns a bool, and a type checker objects to a tensor.)
+    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")  # type: ignore[assignment]
+    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")  # type: ignore[assignment]
     __lt__, _, _, lt, lt_ = binary("lt", None, "x < y")
     __le__, _, _, le, le_ = binary("le", None, "x <= y")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y")
@@ -211,7 +212,7 @@ class Tensor(
         "fmod", d.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
     )
     _, _, _, atan2, atan2_ = binary("atan2", d.Atan2Backward, "The angle, in radians, of the point (y, x)")
-    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
+    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), whose squares cannot overflow")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -250,9 +251,9 @@ class Tensor(
     reciprocal, reciprocal_ = unary("reciprocal", d.ReciprocalBackward, "1 / x")
     erf, erf_ = unary("erf", d.ErfBackward, "The error function of x")
     erfc, erfc_ = unary("erfc", d.ErfcBackward, "1 - erf(x), exact for large x too")
-    isnan, _ = unary("isnan", None, "Whether x is NaN")
-    isinf, _ = unary("isinf", None, "Whether x is infinite")
-    isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN")
+    isnan = unary("isnan", None, "Whether x is NaN")[0]
+    isinf = unary("isinf", None, "Whether x is infinite")[0]
+    isfinite = unary("isfinite", None, "Whether x is neither infinite nor NaN")[0]
     logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero")
     bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
     __neg__, __abs__, __invert__ = neg, abs, bitwise_not
@@ -269,12 +270,11 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is None:
-            raise ValueError("clamp: expected min, max or both, got neither")
-        if not self.is_floating_point() and (min is None or max is None):
-            return self.maximum(min) if max is None else self.minimum(max)
-        low = -float("inf") if min is None else min
-        return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
+        if not self.is_floating_point() and min is None and max is not None:
+            return self.minimum(max)
+        if not self.is_floating_point() and max is None and min is not None:
+            return self.maximum(min)
+        return ternary("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
 
     def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
@@ -285,13 +285,12 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is None:
-            raise ValueError("clamp_: expected min, max or both, got neither")
-        if not self.is_floating_point() and (min is None or max is None):
-            return self.maximum_(min) if max is None else self.minimum_(max)
-        bounds = (-float("inf") if min is None else min, float("inf") if max is None else max)
-        low, high = (check_operand(bound, "clamp_") for bound in bounds)
-        return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+        if not self.is_floating_point() and min is None and max is not None:
+            return self.minimum_(max)
+        if not self.is_floating_point() and max is None and min is not None:
+            return self.maximum_(min)
+        low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
+        return write(self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
 
     clip, clip_ = clamp, clamp_
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
@@ -454,6 +453,13 @@ class Tensor(
 
 
 operation.Tensor = Tensor
+
+
+def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operand, Operand]:
+    """The bounds of clamp: infinity for one that is not given."""
+    if min is None and max is None:
+        raise ValueError(f"{name}: expected min, max or both, got neither")
+    return -float("inf") if min is None else min, float("inf") if max is None else max
 
 
 def _empty_lists(shape: Size) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from norch._C import CTensor
 from norch._C import lib
-from norch.autograd.function import Function
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
 from norch.methods.dlpack import DLPackMethods
@@ -36,7 +35,6 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
 
     _ptr: int
-    _edge: Function | None
     _base: Tensor | None
     _shape: Size | None
     _views: list[ref[Tensor]] | None
@@ -214,9 +212,9 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     def atan2_(self, other: Operand) -> Tensor:
         """The angle, in radians, of the point (y, x)."""
     def hypot(self, other: Operand) -> Tensor:
-        """sqrt(x^2 + y^2), which does not overflow on the way."""
+        """sqrt(x^2 + y^2), whose squares cannot overflow."""
     def hypot_(self, other: Operand) -> Tensor:
-        """sqrt(x^2 + y^2), which does not overflow on the way."""
+        """sqrt(x^2 + y^2), whose squares cannot overflow."""
     def minimum(self, other: Operand) -> Tensor:
         """The smaller of x and y; NaN if either is."""
     def minimum_(self, other: Operand) -> Tensor:

@@ -70,8 +70,9 @@ def members(body: list[ast.stmt]) -> Iterator[str]:
             yield f"{ast.unparse(node.target)}: {ast.unparse(node.annotation)}"
         elif isinstance(node, ast.Assign):
             names = [name.id for target in node.targets for name in getattr(target, "elts", [target])]
-            if isinstance(node.value, ast.Call):
-                yield from row_methods(names, node.value)
+            made = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            if isinstance(made, ast.Call):
+                yield from row_methods(names, made)
             else:
                 values = getattr(node.value, "elts", [node.value] * len(names))
                 yield from (f"{name} = {ast.unparse(value)}" for name, value in zip(names, values))

@@ -6,7 +6,7 @@ from norch.types import DType
 from norch.types import Dims
 from norch.types import Operand
 from norch.types import Sizes
-from typing import Any
+from typing import Literal
 from typing import Sequence
 from typing import overload
 
@@ -250,7 +250,7 @@ def fmod(input: Tensor, other: Operand) -> Tensor:
 def atan2(input: Tensor, other: Operand) -> Tensor:
     """The angle, in radians, of the point (y, x)."""
 def hypot(input: Tensor, other: Operand) -> Tensor:
-    """sqrt(x^2 + y^2), which does not overflow on the way."""
+    """sqrt(x^2 + y^2), whose squares cannot overflow."""
 def minimum(input: Tensor, other: Operand) -> Tensor:
     """The smaller of x and y; NaN if either is."""
 def maximum(input: Tensor, other: Operand) -> Tensor:
@@ -286,7 +286,7 @@ def negative(input: Tensor) -> Tensor:
 def square(input: Tensor) -> Tensor:
     """x * x, element by element, in the shape and dtype of x."""
 def frac(input: Tensor) -> Tensor:
-    """x - trunc(x): what follows the decimal point, with the sign of x; in its shape and dtype."""
+    """x - trunc(x): the fraction, with the sign of x; in its shape and dtype."""
 def subtract(input: Tensor, other: Operand) -> Tensor:
     """x - y."""
 def mul(input: Tensor, other: Operand) -> Tensor:
@@ -301,9 +301,9 @@ def clamp(input: Tensor, min: Operand | None=None, max: Operand | None=None) -> 
     """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
 def clip(input: Tensor, min: Operand | None=None, max: Operand | None=None) -> Tensor:
     """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any=1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float=1) -> Tensor:
     """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted."""
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any=1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float=1) -> Tensor:
     """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted."""
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted."""
@@ -312,22 +312,22 @@ def isclose(input: Tensor, other: Tensor, rtol: float=1e-05, atol: float=1e-08, 
 def allclose(input: Tensor, other: Tensor, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False) -> bool:
     """Whether all elements are close, as a Python bool; shapes and dtypes as for `isclose`."""
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have one shape and the same elements, of whatever dtypes, as a Python bool."""
+    """Whether two tensors have one shape and the same elements, of any dtypes, as a Python bool."""
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape."""
-def take_along_dim(input: Tensor, indices: Any, dim: int | None=None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None=None) -> Tensor:
     """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor."""
-def scatter(input: Tensor, dim: int, index: Tensor, src: Operand | None=None, *, value: Operand=None) -> Tensor:
+def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float | None=None, *, value: float | None=None) -> Tensor:
     """`scatter_` into a copy."""
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """`scatter_add_` into a copy."""
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1."""
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
     """`index_fill_` into a copy."""
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any=1) -> Tensor:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float=1) -> Tensor:
     """`index_add_` into a copy."""
-def index_put(input: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool=False) -> Tensor:
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool=False) -> Tensor:
     """`index_put_` into a copy."""
 def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements that `index` names in the flattened tensor, in the shape of `index` and the dtype of x."""
@@ -335,8 +335,10 @@ def masked_fill(input: Tensor, mask: Tensor, value: Operand) -> Tensor:
     """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to."""
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast."""
-def nonzero(input: Tensor, as_tuple: bool=False) -> Tensor:
-    """The index of each element that is not zero, in row order: int64 [count, ndim]."""
+@overload
+def nonzero(input: Tensor, as_tuple: Literal[False]=False) -> Tensor: ...
+@overload
+def nonzero(input: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 def tril(input: Tensor, diagonal: int=0) -> Tensor:
     """The lower triangle of matrices [..., m, n]: zeros above the diagonal; the same shape and dtype."""
 def triu(input: Tensor, diagonal: int=0) -> Tensor:
@@ -387,15 +389,15 @@ def softmax(input: Tensor, dim: int) -> Tensor:
     """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
 def log_softmax(input: Tensor, dim: int) -> Tensor:
     """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`."""
-def logsumexp(input: Tensor, dim: Any, keepdim: bool=False) -> Tensor:
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool=False) -> Tensor:
     """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows."""
-def norm(input: Tensor, p: Any=2, dim: int | None=None, keepdim: bool=False) -> Tensor:
+def norm(input: Tensor, p: float | str | None=2, dim: Dims=None, keepdim: bool=False) -> Tensor:
     """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2."""
-def count_nonzero(input: Tensor, dim: int | None=None) -> Tensor:
-    """How many elements are not zero, int64: all, of shape [1], or over `dim`, one or several, without them."""
-def nansum(input: Tensor, dim: int | None=None, keepdim: bool=False) -> Tensor:
+def count_nonzero(input: Tensor, dim: Dims=None) -> Tensor:
+    """How many elements are not zero, int64: of all, in shape [1], or over `dim`, one or several."""
+def nansum(input: Tensor, dim: Dims=None, keepdim: bool=False) -> Tensor:
     """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`."""
-def nanmean(input: Tensor, dim: int | None=None, keepdim: bool=False) -> Tensor:
+def nanmean(input: Tensor, dim: Dims=None, keepdim: bool=False) -> Tensor:
     """The mean of the elements that are not NaN; shapes as for `sum`, dtype floating: integers give float32."""
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension."""
@@ -409,12 +411,12 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts."""
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """The matrix [m, n] of the products of each element of a vector [m] with each of another [n]."""
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any=1, alpha: Any=1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float=1, alpha: float=1) -> Tensor:
     """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype."""
 def reshape(input: Tensor, *shape: Sizes) -> Tensor:
     """The same elements in another shape; one size may be -1, and the dtype stays."""
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension [n], in row order; the dtype stays. A view wherever strides allow."""
+    """All elements in one dimension [n], in row order; the dtype stays. A view if the strides allow one."""
 def flatten(input: Tensor, start_dim: int=0, end_dim: int=-1) -> Tensor:
     """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays."""
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -429,11 +431,11 @@ def t(input: Tensor) -> Tensor:
     """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are."""
 def permute(input: Tensor, *dims: Sizes) -> Tensor:
     """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype."""
-def movedim(input: Tensor, source: Tensor, destination: Any) -> Tensor:
+def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a]."""
-def moveaxis(input: Tensor, source: Tensor, destination: Any) -> Tensor:
+def moveaxis(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a]."""
-def squeeze(input: Tensor, dim: int | None=None) -> Tensor:
+def squeeze(input: Tensor, dim: Dims=None) -> Tensor:
     """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3]."""
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype."""
@@ -441,11 +443,11 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype."""
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size."""
-def split(input: Tensor, split_size_or_sections: Any, dim: int=0) -> Tensor:
+def split(input: Tensor, split_size_or_sections: Sizes, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
-def chunk(input: Tensor, chunks: int, dim: int=0) -> Tensor:
+def chunk(input: Tensor, chunks: int, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller."""
-def unbind(input: Tensor, dim: int=0) -> Tensor:
+def unbind(input: Tensor, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2]."""
 def diagonal(input: Tensor, offset: int=0, dim1: int=0, dim2: int=1) -> Tensor:
     """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one."""
@@ -459,8 +461,8 @@ def fliplr(input: Tensor) -> Tensor:
     """A copy, of the same shape and dtype, in which the second dimension runs backwards."""
 def flipud(input: Tensor) -> Tensor:
     """A copy, of the same shape and dtype, in which the first dimension runs backwards."""
-def roll(input: Tensor, shifts: Any, dims: Any=None) -> Tensor:
-    """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat."""
+def roll(input: Tensor, shifts: Sizes, dims: Dims=None) -> Tensor:
+    """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat."""
 def tile(input: Tensor, *dims: Sizes) -> Tensor:
     """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones."""
 def repeat_interleave(input: Tensor, repeats: int, dim: int | None=None) -> Tensor:

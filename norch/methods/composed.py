@@ -1,17 +1,17 @@
-"""Operations that are a few others in a row: methods of Tensor in terms of its other methods."""
+"""Operations composed of a few others: methods of Tensor in terms of its other methods."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._C import ShapeError
 from ..arguments import sizes_of
 from ..functions.creation import empty, full, tensor
 from ..operation import check_tensor
-from ..types import DType, Operand, Sizes
+from ..types import Dims, DType, Operand, Sizes
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -41,7 +41,7 @@ class ComposedMethods:
         return self.pow_(2)
 
     def frac(self: Tensor) -> Tensor:
-        """x - trunc(x): what follows the decimal point, with the sign of x; in its shape and dtype.
+        """x - trunc(x): the fraction, with the sign of x; in its shape and dtype.
 
         Raises RuntimeError for bool.
 
@@ -60,40 +60,40 @@ class ComposedMethods:
         """
         return self.sub_(self.trunc())
 
-    def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Raises ShapeError where the shapes do not fit.
+        Raises ShapeError if the shapes do not fit.
 
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
         """
         return self + _times(tensor1 * tensor2, value)
 
-    def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for a leaf that requires gradients.
+        Raises ShapeError if they do not, RuntimeError for a leaf that requires gradients.
 
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
         """
         return self.add_(_times(tensor1 * tensor2, value))
 
-    def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Integers become float32. Raises ShapeError where the shapes do not fit.
+        Integers become float32. Raises ShapeError if the shapes do not fit.
 
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
         """
         return self + _times(tensor1 / tensor2, value)
 
-    def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+    def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for integers and for a leaf that requires gradients.
+        Raises ShapeError if they do not, RuntimeError for integers and for a leaf that requires gradients.
 
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
@@ -103,7 +103,7 @@ class ComposedMethods:
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
 
-        Raises ShapeError where the shapes do not fit.
+        Raises ShapeError if the shapes do not fit.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -113,7 +113,7 @@ class ComposedMethods:
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for a result of a higher kind (float into integer).
+        Raises ShapeError if they do not, RuntimeError for a result of a higher kind (float into integer).
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -125,7 +125,7 @@ class ComposedMethods:
     def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
-        The shapes broadcast. Raises ShapeError where they do not fit, RuntimeError for two dtypes.
+        The shapes broadcast. Raises ShapeError if they do not fit, RuntimeError for two dtypes.
 
         >>> norch.tensor([1.0, 1.0]).isclose(norch.tensor([1.000001, 1.1]))
         tensor([ True, False])
@@ -151,9 +151,9 @@ class ComposedMethods:
         return bool(self.isclose(other, rtol, atol, equal_nan).all())
 
     def equal(self: Tensor, other: Tensor) -> bool:
-        """Whether two tensors have one shape and the same elements, of whatever dtypes, as a Python bool.
+        """Whether two tensors have one shape and the same elements, of any dtypes, as a Python bool.
 
-        Raises TypeError for what is no tensor.
+        Raises TypeError if `other` is not a tensor.
 
         >>> norch.ones(2).equal(norch.ones(1, 2))
         False
@@ -163,7 +163,7 @@ class ComposedMethods:
 
     # ---- Reductions
 
-    def logsumexp(self: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
         """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
 
         Shapes as for `sum`; of a floating dtype, and integers become float32. Raises IndexError for a dim out of range.
@@ -177,11 +177,10 @@ class ComposedMethods:
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim else total.reshape(x.detach().amax(dim).shape)
 
-    def norm(self: Tensor, p: Any = 2, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    def norm(self: Tensor, p: float | str | None = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
-        The shape is that of `sum`. Raises RuntimeError for a dtype that is not floating, IndexError for a dim out of
-        range.
+        Shapes as for `sum`. Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
 
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor([5.])
@@ -200,8 +199,8 @@ class ComposedMethods:
             return root((self * self).sum(dim, keepdim))
         return (size**p).sum(dim, keepdim) ** (1 / p)
 
-    def count_nonzero(self: Tensor, dim: int | None = None) -> Tensor:
-        """How many elements are not zero, int64: all, of shape [1], or over `dim`, one or several, without them.
+    def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
+        """How many elements are not zero, int64: of all, in shape [1], or over `dim`, one or several.
 
         Raises IndexError for a dim out of range.
 
@@ -210,7 +209,7 @@ class ComposedMethods:
         """
         return (self != 0).sum(dim)
 
-    def nansum(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    def nansum(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nansum()
@@ -218,7 +217,7 @@ class ComposedMethods:
         """
         return self.isnan()._choose(0.0, self).sum(dim, keepdim) if self.is_floating_point() else self.sum(dim, keepdim)
 
-    def nanmean(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    def nanmean(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The mean of the elements that are not NaN; shapes as for `sum`, dtype floating: integers give float32.
 
         Raises IndexError for a dim out of range.
@@ -270,7 +269,7 @@ class ComposedMethods:
     def outer(self: Tensor, vec2: Tensor) -> Tensor:
         """The matrix [m, n] of the products of each element of a vector [m] with each of another [n].
 
-        Dtypes are promoted. Raises ShapeError for what is no vector.
+        Dtypes are promoted. Raises ShapeError if either is not a vector.
 
         >>> norch.tensor([1, 2]).outer(norch.tensor([1, 10]))
         tensor([[ 1, 10],
@@ -279,11 +278,10 @@ class ComposedMethods:
         _check_ranks("outer", self, 1, vec2, 1)
         return self.unsqueeze(1) * vec2
 
-    def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype.
 
-        x broadcasts, and counts for nothing where beta is 0. Raises ShapeError where shapes do not fit, RuntimeError
-        for two dtypes.
+        x broadcasts, and is left out if beta is 0. Raises ShapeError if shapes do not fit, RuntimeError for two dtypes.
 
         >>> norch.ones(2).addmm(norch.eye(2), norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[2., 3.],
@@ -316,8 +314,8 @@ class ComposedMethods:
 
     def new_full(
         self: Tensor,
-        size: Any,
-        fill_value: Any,
+        size: Sizes,
+        fill_value: Operand,
         dtype: DType | None = None,
         device: str | None = None,
         requires_grad: bool = False,
@@ -340,11 +338,11 @@ class ComposedMethods:
         return empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_tensor(
-        self: Tensor, data: Any, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+        self: Tensor, data: object, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
     ) -> Tensor:
         """A copy of `data` in its shape, in this tensor's dtype and on its device.
 
-        Raises ValueError for ragged lists, TypeError for what holds no numbers.
+        Raises ValueError for ragged lists, TypeError if an element is not a number.
 
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])
@@ -352,7 +350,7 @@ class ComposedMethods:
         return tensor(data, dtype or self.dtype, device or self.device, requires_grad)
 
 
-def _times(x: Tensor, factor: Any) -> Tensor:
+def _times(x: Tensor, factor: float) -> Tensor:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
 
 

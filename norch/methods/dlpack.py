@@ -45,12 +45,12 @@ _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
 
 
-def from_dlpack(ext_tensor: Any, *, device: str | None = None, copy: Any = None) -> Tensor:
+def from_dlpack(ext_tensor: object, *, device: str | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 
-    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError where
-    `device` would need it. Raises what the other library raises where it cannot share, TypeError for dtypes that norch
-    has not, and ValueError for negative strides.
+    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError if
+    `device` needs a copy. Raises the other library's error if that cannot share its memory, TypeError for an
+    unsupported dtype, ValueError for negative strides.
 
     >>> x = norch.ones(2)
     >>> y = norch.from_dlpack(x)
@@ -67,8 +67,8 @@ def from_dlpack(ext_tensor: Any, *, device: str | None = None, copy: Any = None)
     return result.clone() if copy else result
 
 
-def _exported_by(producer: Any) -> Tensor:
-    """The capsule of an object with `__dlpack__`, or the object itself where it is a capsule."""
+def _exported_by(producer: Any) -> object:
+    """The capsule of an object with `__dlpack__`, or the object itself if it is a capsule."""
     if type(producer).__name__ == "PyCapsule":
         return producer
     if not hasattr(producer, "__dlpack__"):
@@ -82,13 +82,13 @@ def _exported_by(producer: Any) -> Tensor:
         return producer.__dlpack__(**stream)  # from before versions
 
 
-def _consumed(capsule: Any) -> Tensor:
+def _consumed(capsule: object) -> Tensor:
     for versioned in _VERSIONS:
         name = lib.dlpack_name(versioned, False)
         if _python.PyCapsule_IsValid(capsule, name):
             managed = _python.PyCapsule_GetPointer(capsule, name)
             result = wrap(lib.tensor_of_dlpack(managed, versioned))
-            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
+            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns the struct
             return result
     raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
 
@@ -101,9 +101,14 @@ class DLPackMethods:
         return (_CUDA, device - 1) if device else (_CPU, 0)
 
     def __dlpack__(
-        self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
-    ) -> Tensor:
-        """A capsule for `from_dlpack` of any library. Raises BufferError where the memory cannot be shared."""
+        self: Tensor,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A capsule for `from_dlpack` of any library. Raises BufferError if the memory cannot be shared."""
         if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         source, own = self, self.__dlpack_device__()

@@ -1,15 +1,15 @@
 """Reading and writing `t[...]`: here by integers, slices, `...` and None; advanced_indexing.py has masks and arrays.
 
-An integer for every dimension reads a Python number; anything less reads a view, and writing goes through that view.
+An integer for every dimension reads a Python number; fewer read a view, and writing goes through that view.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import int64_array, lib
-from ..types import Operand, bool_
+from ..types import Scalar, bool_
 from . import advanced_indexing
 from .views import selected, sliced
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 
-def get(x: Tensor, index: Tensor) -> Tensor:
+def get(x: Tensor, index: object) -> Any:
     """x[index]: a Python number by an integer for every dimension, a copy by masks or arrays, else a view."""
     parts = index if isinstance(index, tuple) else (index,)
     if all(type(part) is int for part in parts):
@@ -33,7 +33,7 @@ def get(x: Tensor, index: Tensor) -> Tensor:
     return result.item() if complete else result
 
 
-def set(x: Tensor, index: Tensor, value: Operand) -> None:
+def set(x: Tensor, index: object, value: object) -> None:
     """x[index] = value: the value is broadcast to the view and converted to its dtype."""
     parts = index if isinstance(index, tuple) else (index,)
     parsed = _parse(x, parts)
@@ -46,7 +46,7 @@ def set(x: Tensor, index: Tensor, value: Operand) -> None:
     target.copy_(value)
 
 
-def _element(x: Tensor, indices: Any) -> Tensor:
+def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
     if not x.dtype.is_floating_point or x._struct.device:
         return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
     try:

@@ -1,11 +1,11 @@
-"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. The numbers come from a Generator."""
+"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. A Generator draws them."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Callable
 
 from .. import operation
 from .._C import lib
@@ -30,7 +30,7 @@ class RandomFillMethods:
     ) -> Tensor:
         """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
 
-        Shape and dtype stay. Raises RuntimeError for a dtype that is not floating or from > to, TypeError for an
+        Shape and dtype stay. Raises RuntimeError if the dtype is not floating or from > to, TypeError for an
         unknown argument.
 
         >>> x = norch.zeros(100).uniform_(-1, 1)
@@ -46,7 +46,7 @@ class RandomFillMethods:
     def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
 
-        Raises RuntimeError for a dtype that is not floating or a negative std.
+        Raises RuntimeError if the dtype is not floating or std is negative.
 
         >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
         tensor([5., 5.])
@@ -54,7 +54,9 @@ class RandomFillMethods:
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
 
-    def random_(self: Tensor, from_: Any = None, to: Any = None, *, generator: Generator | None = None) -> Tensor:
+    def random_(
+        self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
 
         Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
@@ -74,7 +76,7 @@ class RandomFillMethods:
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
 
-    def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
 
         Shape and dtype stay. Raises RuntimeError for a probability outside [0, 1].
@@ -87,12 +89,12 @@ class RandomFillMethods:
         return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
 
 
-def _overwrite(x: Tensor, kernel: Any) -> Tensor:
-    """Nothing of x remains, so the gradient of its old values is 0, as where a number is copied into it."""
+def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
+    """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
     return write(x, CopyBackward, (0.0,), kernel)
 
 
-def _check_probabilities(name: str, p: Any) -> None:
+def _check_probabilities(name: str, p: Tensor | float) -> None:
     if isinstance(p, operation.Tensor):
         if not p.is_floating_point():
             raise RuntimeError(f"{name}: expected probabilities of a floating dtype, got {p.dtype}")

@@ -1,18 +1,18 @@
-"""Copies in another order, and tensors repeated: what no strides can show. The methods `flip roll repeat tile`."""
+"""Copies in another order, and repeated tensors: `flip roll repeat tile`. Strides cannot express these."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._C import int64_array, lib
 from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.views import FlipBackward
 from ..operation import recorded, wrap
-from ..types import Sizes
+from ..types import Dims, Sizes
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -37,7 +37,7 @@ class RearrangingMethods:
     def fliplr(self: Tensor) -> Tensor:
         """A copy, of the same shape and dtype, in which the second dimension runs backwards.
 
-        Raises IndexError where there is none.
+        Raises IndexError if there is none.
 
         >>> norch.tensor([[1, 2], [3, 4]]).fliplr()
         tensor([[2, 1],
@@ -54,11 +54,11 @@ class RearrangingMethods:
         """
         return self.flip(0)
 
-    def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-        """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat.
+    def roll(self: Tensor, shifts: Sizes, dims: Dims = None) -> Tensor:
+        """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat.
 
-        Of the same shape and dtype. Raises RuntimeError where there are not as many shifts as dims, IndexError for a
-        dim out of range.
+        Of the same shape and dtype. Raises RuntimeError if there are not as many shifts as dims, IndexError for a dim
+        out of range.
 
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])

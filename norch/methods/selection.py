@@ -1,4 +1,4 @@
-"""Selecting elements by tensors of indices or by masks, by name: gather, scatter, index_select, masked_fill and so on.
+"""Selecting elements by tensors of indices or by masks: gather, scatter, index_select, masked_fill and so on.
 
 Indices are int64 or int32. A name with a trailing underscore writes into the tensor; without, into a copy.
 """
@@ -7,9 +7,9 @@ Indices are int64 or int32. A name with a trailing underscore writes into the te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Sequence, overload
 
-from .. import _C
+from .. import _C, operation
 from .._C import lib
 from ..arguments import axis_of, broadcast_shapes, one_size
 from ..autograd.derivatives.indexing import GatherBackward, MaskedFillBackward, ScatterBackward
@@ -20,6 +20,7 @@ from ..types import Operand, bool_, int32, int64
 from .advanced_indexing import AtIndices, locate, values_for
 
 if TYPE_CHECKING:
+    from ..autograd.function import Function
     from ..tensor import Tensor
 
 
@@ -40,7 +41,7 @@ class AlongAxis:
         """Write values of the index's shape, or add them; return the status."""
         return lib.scatter_into(x._ptr, self.axis, self.index._ptr, self._wraps, values._ptr, accumulate)
 
-    def spread(self, value: Operand) -> Tensor:
+    def spread(self, value: Tensor) -> Tensor:
         """One value for all places, in a shape that `put` takes."""
         return value.expand(self.index.shape)
 
@@ -48,11 +49,11 @@ class AlongAxis:
 class SelectionMethods:
     """The methods of Tensor that read and write through indices and masks."""
 
-    def _read(self: Tensor, place: Any) -> Tensor:
+    def _read(self: Tensor, place: AlongAxis | AtIndices) -> Tensor:
         return recorded(wrap(place.read(self)), place.reads, (self,), place)
 
-    def _put_(self: Tensor, place: Any, values: Tensor, accumulate: bool = False) -> Tensor:
-        def backward(x: Tensor, y: Tensor) -> Tensor:
+    def _put_(self: Tensor, place: AlongAxis | AtIndices, values: Tensor, accumulate: bool = False) -> Tensor:
+        def backward(x: Tensor, y: Tensor) -> Function:
             return place.writes(x, y, place, accumulate)
 
         return write(self, backward, (values,), lambda: place.put(self, values, accumulate))
@@ -62,9 +63,9 @@ class SelectionMethods:
     def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
-        The index has as many dimensions, and is no larger except along `dim`. The dtype is that
-        of x. Raises IndexError for an index or a dim out of range, ShapeError for another shape of the index,
-        RuntimeError for one that is not int64 or int32.
+        The index has as many dimensions as x and is not larger except along `dim`. The dtype is that of x. Raises
+        IndexError for an index or a dim out of range, ShapeError for another shape of the index, RuntimeError if it is
+        not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).gather(1, norch.tensor([[1], [0]]))
         tensor([[2],
@@ -72,11 +73,11 @@ class SelectionMethods:
         """
         return self._read(AlongAxis(one_size(dim, "gather"), _integers(index, "gather")))
 
-    def take_along_dim(self: Tensor, indices: Any, dim: int | None = None) -> Tensor:
+    def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
         """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
 
-        In the shape of the index and the dtype of x. Raises ShapeError where the two differ in the number of
-        dimensions, IndexError for an index out of range.
+        In the shape of the index and the dtype of x. Raises ShapeError if the two differ in the number of dimensions,
+        IndexError for an index out of range.
 
         >>> x = norch.tensor([[5, 1], [2, 8]])
         >>> x.take_along_dim(x.argsort(1), 1)
@@ -93,11 +94,13 @@ class SelectionMethods:
         source = self.expand(_with(shape, axis, self.shape[axis]))
         return source._read(AlongAxis(axis, places.expand(_with(shape, axis, places.shape[axis])), wraps=True))
 
-    def scatter_(self: Tensor, dim: int, index: Tensor, src: Operand | None = None, *, value: Operand = None) -> Tensor:
+    def scatter_(
+        self: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number.
 
-        Shape and dtype stay; the index has as many dimensions, `src` the same dtype. Raises ShapeError for other
-        shapes, IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
+        Shape and dtype stay; the index has as many dimensions as x, `src` the same dtype. Raises ShapeError for other
+        shapes, IndexError for an index out of range, RuntimeError if it is not int64 or int32.
 
         >>> norch.zeros(2, 3).scatter_(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
         tensor([[0., 0., 5.],
@@ -105,7 +108,9 @@ class SelectionMethods:
         """
         return self._put_(*_scattered(self, dim, index, value if src is None else src, "scatter_"))
 
-    def scatter(self: Tensor, dim: int, index: Tensor, src: Operand | None = None, *, value: Operand = None) -> Tensor:
+    def scatter(
+        self: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """`scatter_` into a copy.
 
         >>> norch.zeros(2, 3).scatter(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
@@ -114,8 +119,8 @@ class SelectionMethods:
         """
         return self.clone().scatter_(dim, index, src, value=value)
 
-    def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
-        """`self[i][index[i][j]] += src[i][j]` for dim=1; where places repeat, everything is added.
+    def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+        """`self[i][index[i][j]] += src[i][j]` for dim=1; if places repeat, everything is added.
 
         Shapes, dtypes and errors as for `scatter_`.
 
@@ -125,7 +130,7 @@ class SelectionMethods:
         check_tensor(src, "scatter_add_")
         return self._put_(*_scattered(self, dim, index, src, "scatter_add_"), accumulate=True)
 
-    def scatter_add(self: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
+    def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`scatter_add_` into a copy.
 
         >>> norch.zeros(3).scatter_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
@@ -139,7 +144,7 @@ class SelectionMethods:
         """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1.
 
         In the shape of x with n in place of that size, and in its dtype. Raises IndexError for an index or a dim out
-        of range, RuntimeError for an index that is not int64 or int32.
+        of range, RuntimeError if the index is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).index_select(1, norch.tensor([1, 1]))
         tensor([[2, 2],
@@ -165,7 +170,7 @@ class SelectionMethods:
         """
         return self.clone().index_fill_(dim, index, value)
 
-    def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
         Shape and dtype stay. Raises ShapeError for a source of another shape than the slices that are added to,
@@ -180,7 +185,7 @@ class SelectionMethods:
             raise _C.ShapeError(f"index_add_: source has shape {list(source.shape)}, expected {expected}")
         return self._put_(place, source if alpha == 1 else source * alpha, accumulate=True)
 
-    def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """`index_add_` into a copy.
 
         >>> norch.zeros(3).index_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
@@ -190,11 +195,11 @@ class SelectionMethods:
 
     # ---- By several index tensors -------------------------------------------------------------------------------
 
-    def index_put_(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
-        """`self[indices] = values`, or += with `accumulate`, which adds every value where places repeat.
+    def index_put_(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+        """`self[indices] = values`, or += with `accumulate`, which adds every value if places repeat.
 
         `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts to their shape.
-        Raises TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
+        Raises TypeError if `indices` is not a tuple of tensors, RuntimeError for values of another dtype.
 
         >>> norch.zeros(2, 2).index_put_((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
         tensor([[0., 5.],
@@ -208,7 +213,7 @@ class SelectionMethods:
         view._put_(place, values_for(self, values, place.ndim(view)), accumulate)
         return self
 
-    def index_put(self: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False) -> Tensor:
+    def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         """`index_put_` into a copy.
 
         >>> norch.zeros(2, 2).index_put((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
@@ -220,7 +225,7 @@ class SelectionMethods:
     def take(self: Tensor, index: Tensor) -> Tensor:
         """The elements that `index` names in the flattened tensor, in the shape of `index` and the dtype of x.
 
-        Raises IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
+        Raises IndexError for an index out of range, RuntimeError if it is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).take(norch.tensor([3, 0]))
         tensor([4, 1])
@@ -232,7 +237,7 @@ class SelectionMethods:
     def masked_fill_(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
         """Set the elements where a bool mask, which broadcasts to this shape, is True to one number; the dtype stays.
 
-        Raises ShapeError where it does not, RuntimeError for a mask of another dtype.
+        Raises ShapeError if it does not broadcast, RuntimeError for a mask of another dtype.
 
         >>> norch.tensor([1, 2]).masked_fill_(norch.tensor([True, False]), 9)
         tensor([9, 2])
@@ -240,7 +245,7 @@ class SelectionMethods:
         _check_mask(mask, "masked_fill_")
         filling = _one_value(self, value, "masked_fill_")
 
-        def backward(x: Tensor, y: Tensor) -> Tensor:
+        def backward(x: Tensor, y: Tensor) -> Function:
             return MaskedFillBackward(x, y, mask)
 
         return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
@@ -258,7 +263,7 @@ class SelectionMethods:
     def masked_select(self: Tensor, mask: Tensor) -> Tensor:
         """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast.
 
-        Raises ShapeError where they do not, RuntimeError for a mask of another dtype.
+        Raises ShapeError if they do not broadcast, RuntimeError for a mask of another dtype.
 
         >>> x = norch.tensor([1, 2, 3])
         >>> x.masked_select(x > 1)
@@ -268,7 +273,12 @@ class SelectionMethods:
         shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
         return self.expand(shape)[mask.expand(shape)]
 
-    def nonzero(self: Tensor, as_tuple: bool = False) -> Tensor:
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[False] = False) -> Tensor: ...
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+    def nonzero(self: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
         """The index of each element that is not zero, in row order: int64 [count, ndim].
 
         With `as_tuple` a vector for each dimension, with which a tensor can be indexed.
@@ -328,9 +338,7 @@ class SelectionMethods:
     def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.
 
-        Both are copies of the same dtype.
-
-        Raises RuntimeError for more than two dimensions.
+        Both are copies of the same dtype. Raises RuntimeError for more than two dimensions.
 
         >>> norch.tensor([[1, 2], [3, 4]]).diag()
         tensor([1, 4])
@@ -370,14 +378,14 @@ def _with(shape: Sequence[int], axis: int, size: int) -> list[int]:
     return [size if d == axis else own for d, own in enumerate(shape)]
 
 
-def _one_value(x: Tensor, value: Operand, name: str) -> Tensor:
+def _one_value(x: Tensor, value: object, name: str) -> Tensor:
     """A number, or a tensor of one element, as a tensor of no dimensions with x's dtype."""
-    if hasattr(value, "_ptr") and (value.numel != 1 or value.ndim > 1):
+    if isinstance(value, operation.Tensor) and (value.numel != 1 or value.ndim > 1):
         raise RuntimeError(f"{name}: expected one value, got a tensor of shape {list(value.shape)}")
     return values_for(x, value, 0)
 
 
-def _slices(x: Tensor, dim: Any, index: Tensor, name: str, wraps: bool = True) -> AtIndices:
+def _slices(x: Tensor, dim: int, index: Tensor, name: str, wraps: bool = True) -> AtIndices:
     """The slices of x along a dimension that a vector of indices names."""
     axis, places = axis_of(x, dim, name), _integers(index, name)
     if places.ndim > 1:
@@ -385,10 +393,10 @@ def _slices(x: Tensor, dim: Any, index: Tensor, name: str, wraps: bool = True) -
     return AtIndices([None] * axis + [places.reshape(-1)], wraps=wraps)
 
 
-def _scattered(x: Tensor, dim: Any, index: Tensor, source: Tensor, name: str) -> tuple[AlongAxis, Any]:
+def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, name: str) -> tuple[AlongAxis, Tensor]:
     """The places that an index names, and as much of the source as there are places."""
     place = AlongAxis(one_size(dim, name), _integers(index, name))
-    if not hasattr(source, "_ptr"):
+    if not isinstance(source, operation.Tensor):
         return place, place.spread(_one_value(x, source, name))
     if source.ndim == index.ndim and source.shape != index.shape:
         for axis, size in enumerate(index.shape):
@@ -399,7 +407,7 @@ def _scattered(x: Tensor, dim: Any, index: Tensor, source: Tensor, name: str) ->
     return place, source
 
 
-def _coordinates(x: Tensor, name: str) -> tuple[Any, Any]:
+def _coordinates(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
     """The row [rows, 1] and column [columns] of each element of a matrix."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: expected at least 2 dimensions, got shape {list(x.shape)}")

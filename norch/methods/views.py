@@ -1,4 +1,4 @@
-"""Views: the same storage under other shapes and strides. Nothing is copied; gradients flow through."""
+"""Views: the same storage under other shapes and strides. They copy nothing, and gradients flow through."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
 from .._C import int64_array, lib
@@ -15,7 +15,7 @@ from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view
 from ..operation import check_tensor
-from ..types import Sizes, dtype
+from ..types import Dims, Sizes, dtype
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
 class ViewMethods:
     """The methods of Tensor that return views."""
 
-    def view(self: Tensor, *shape: Sizes) -> Tensor:
+    def view(self: Tensor, *shape: Sizes | dtype) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
-        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
-        No gradient flows through that. Raises ShapeError for another number of elements, or where only a copy could do
-        it.
+        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks if its width is another. No
+        gradient flows through that. Raises ShapeError for another number of elements, or if it takes a copy.
 
         >>> norch.arange(4).view(2, -1)
         tensor([[0, 1],
@@ -52,7 +51,7 @@ class ViewMethods:
     def reshape(self: Tensor, *shape: Sizes) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
-        A view wherever strides allow, else a copy. Raises ShapeError for another number of elements.
+        A view if the strides allow one, else a copy. Raises ShapeError for another number of elements.
 
         >>> norch.arange(6).reshape(2, -1)
         tensor([[0, 1, 2],
@@ -71,7 +70,7 @@ class ViewMethods:
         return self.reshape(check_tensor(other, "reshape_as").shape)
 
     def ravel(self: Tensor) -> Tensor:
-        """All elements in one dimension [n], in row order; the dtype stays. A view wherever strides allow.
+        """All elements in one dimension [n], in row order; the dtype stays. A view if the strides allow one.
 
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
@@ -81,8 +80,8 @@ class ViewMethods:
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
 
-        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for no
-        sizes, IndexError for a dim out of range.
+        Raises ShapeError if the sizes do not multiply to that of the dimension, RuntimeError if there are none,
+        IndexError for a dim out of range.
 
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
@@ -102,7 +101,7 @@ class ViewMethods:
     def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays.
 
-        Raises RuntimeError where start_dim comes after end_dim, IndexError for a dim out of range.
+        Raises RuntimeError if start_dim comes after end_dim, IndexError for a dim out of range.
 
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
@@ -162,12 +161,11 @@ class ViewMethods:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
         return self.transpose(-2, -1)
 
-    def movedim(self: Tensor, source: Tensor, destination: Any) -> Tensor:
+    def movedim(self: Tensor, source: Sizes, destination: Sizes) -> Tensor:
         """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a].
 
-        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range.
-
-        Raises RuntimeError for places that repeat, or are not as many as the dimensions.
+        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range,
+        RuntimeError if there are not as many different places as dimensions.
 
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
@@ -197,7 +195,7 @@ class ViewMethods:
     def expand(self: Tensor, *shape: Sizes) -> Tensor:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
 
-        A view of that shape and the same dtype. Raises ShapeError where another size would have to change.
+        A view of that shape and the same dtype. Raises ShapeError if a size that is not 1 would have to change.
 
         >>> norch.tensor([[1], [2]]).expand(2, 3)
         tensor([[1, 1, 1],
@@ -224,7 +222,7 @@ class ViewMethods:
         """
         return self.expand(*shape)
 
-    def squeeze(self: Tensor, dim: int | None = None) -> Tensor:
+    def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
         """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
 
         A view of the same dtype. Raises IndexError for a dim out of range.
@@ -273,11 +271,11 @@ class ViewMethods:
         ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
         return view(self, ptr, d.SliceBackward, axis, start, length, step)
 
-    def split(self: Tensor, split_size_or_sections: Any, dim: int = 0) -> Tensor:
+    def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        All have the shape of x but for that size, and its dtype. Raises ShapeError where sizes do not add up,
-        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+        All have the shape of x but for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
+        for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
@@ -298,7 +296,7 @@ class ViewMethods:
         starts = itertools.accumulate(sizes, initial=0)
         return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
 
-    def chunk(self: Tensor, chunks: int, dim: int = 0) -> Tensor:
+    def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
         All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
@@ -317,7 +315,7 @@ class ViewMethods:
             return self.split([0] * count, axis)
         return self.split(-(-self.shape[axis] // count), axis)
 
-    def unbind(self: Tensor, dim: int = 0) -> Tensor:
+    def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
 
         The dtype stays. Raises RuntimeError for a tensor of no dimensions, IndexError for a dim out of range.
@@ -359,7 +357,7 @@ class ViewMethods:
     ) -> Tensor:
         """A view of the storage by shape, strides and offset in elements; the dtype stays.
 
-        Raises ShapeError if it reached outside.
+        Raises ShapeError if it would reach outside the storage.
 
         >>> norch.arange(6).as_strided([2, 2], [3, 1])
         tensor([[0, 1],
