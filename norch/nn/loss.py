@@ -8,8 +8,8 @@ from __future__ import annotations
 from norch.tensor import Tensor
 
 from . import functional as F
-from .functional.classification import check_smoothing
-from .functional.reduction import check_reduction
+from .functional.cross_entropy import check_smoothing
+from .functional.checks import check_reduction
 from .module import Module
 
 

@@ -11,7 +11,7 @@ from norch.tensor import Tensor
 
 from .activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
 from .attention import scaled_dot_product_attention  # noqa: F401
-from .classification import check_integers, cross_entropy, nll_loss  # noqa: F401
+from .cross_entropy import check_integers, cross_entropy, nll_loss  # noqa: F401
 from .convolution import conv1d, conv2d, fold, unfold  # noqa: F401  (this module has every function)
 from .dropout import dropout, dropout1d, dropout2d  # noqa: F401
 from .embedding import embedding  # noqa: F401
@@ -33,7 +33,7 @@ from .pooling import (  # noqa: F401
     max_pool1d,
     max_pool2d,
 )
-from .reduction import check_tensors
+from .checks import check_tensors
 
 # ---- Layers and activations -----------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from norch.autograd.derivatives import linear as fused
 from norch.autograd.derivatives import losses
 from norch.tensor import Tensor
 
-from .reduction import REDUCTIONS, check_pair, check_reduction, check_tensors, check_weight, reduced
+from .checks import REDUCTIONS, check_pair, check_reduction, check_tensors, check_weight, reduced
 
 # ---- Distances ------------------------------------------------------------------------------------------------------
 

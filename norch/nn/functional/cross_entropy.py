@@ -10,7 +10,7 @@ from norch.autograd.derivatives import linear as fused
 from norch.autograd.derivatives import losses
 from norch.tensor import Tensor
 
-from .reduction import check_reduction, check_tensors
+from .checks import check_reduction, check_tensors
 
 
 def cross_entropy(
