@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from norch.autograd.function import HookHandle, Hooks
-from norch.autograd.joint import PassageBackward
-from norch.tensor import Tensor
+from ..autograd.function import HookHandle, Hooks
+from ..autograd.joint import PassageBackward
+from ..tensor import Tensor
 
 
 class ModuleHooks:

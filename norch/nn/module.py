@@ -6,13 +6,14 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from norch.autograd import no_grad
-from norch.tensor import Tensor
-from norch.types import check_dtype, float32, float64
-from norch.utils.utils import clear_gradient
-
+from ..autograd import no_grad
+from ..tensor import Tensor
+from ..types import check_dtype, float32, float64
+from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
+
+__all__ = ["Module"]
 
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 

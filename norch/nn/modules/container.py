@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from ..module import Module
 
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+
 
 class ModuleSequence(Module):
     """What Sequential and ModuleList share: children named "0", "1", ..., used as a list is."""

@@ -6,10 +6,11 @@ import operator
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from norch.tensor import Tensor
-
+from ...tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
+
+__all__ = ["ParameterDict", "ParameterList"]
 
 
 class ParameterList(Module):
