@@ -45,7 +45,9 @@ def cross_entropy(
     log_p = input.log_softmax(dim)
     if soft:
         if ignore_index >= 0:
-            raise RuntimeError(f"cross_entropy: ignore_index {ignore_index} is given with a target of probabilities")
+            raise RuntimeError(
+                f"cross_entropy: ignore_index {ignore_index} is for class indices, not for probabilities"
+            )
         return _probability_loss(log_p, target, weight, reduction, label_smoothing)
     if label_smoothing == 0:
         return nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
