@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import Array, c_int64
-from typing import Sequence
+from typing import Any, Sequence
 
 from ..._C import ShapeError
 from ...autograd.derivatives.convolution import window_array
@@ -14,7 +14,7 @@ from .checks import check_tensors
 
 def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     """A number for each axis, from one int for all or a sequence of them; TypeError or ValueError for anything else."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
+    given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
     if any(not isinstance(number, int) or isinstance(number, bool) for number in given):

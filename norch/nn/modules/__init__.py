@@ -9,7 +9,6 @@ from .dropout import *
 from .embedding import *
 from .linear import *
 from .normalization import *
-from .parameters import *
 from .pooling import *
 from .recurrent import *
 from .transformer import *
