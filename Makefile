@@ -58,7 +58,7 @@ MODE_        := -O3
 MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(MODE_$(SANITIZE))
-FLAGS := -std=c++17 $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
+FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
 ifeq ($(CUDA),emu)
 FLAGS += -DNORCH_BASELINE_ONLY
@@ -74,24 +74,23 @@ endif
 
 # ---- The library -----------------------------------------------------------------------------------------------------
 
-SOURCES := $(sort $(wildcard norch/csrc/*.cpp))
+SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
 ifneq ($(CUDA),0)
-SOURCES := $(filter-out %/cuda_stub.cpp,$(SOURCES))
+SOURCES := $(filter-out %/cuda/stub.cpp,$(SOURCES))
 endif
 
-# The kernel files are compiled once for each instruction set, each time in a namespace of its name (norch/csrc/isa.h).
-# The flags are what isa.cpp asks the processor for, no more. Integers are left to the baseline copy.
-# The emulator's variants are about other kernels and do with the baseline.
+# cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
+# (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
+# Integers are left to the baseline copy. The emulator's variants test other kernels and need only the baseline.
 ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
-KERNEL_SOURCES := $(addprefix norch/csrc/,cpu.cpp cpu_reduce.cpp cpu_nn.cpp cpu_random.cpp cpu_conv.cpp cpu_pool.cpp \
-                  cpu_norm.cpp cpu_optim.cpp matmul.cpp)
+KERNEL_SOURCES := $(filter norch/csrc/cpu.cpp norch/csrc/cpu/%,$(SOURCES))
 KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
 OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
-CUDA_PARTS := $(wildcard norch/csrc/*.cu norch/csrc/*.cuh)
+CUDA_PARTS := $(wildcard norch/csrc/cuda.cu norch/csrc/cuda/*.cuh)
 EMULATOR   := tools/cuda_emulator
 # The runtime is linked statically, so that the library loads where there is no CUDA; the toolkit's own nvcc knows where
 # it is, a wrapper around it does too.
@@ -121,14 +120,16 @@ $(LIBRARY): $(OBJECTS) $(BUILD)/flags
 	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(LINK) $(LDLIBS)
 
 $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
+	@mkdir -p $(@D)
 	@echo "compile $<"
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/cpu_fill.o $(ISAS:%=$(BUILD)/cpu_random.%.o): FLAGS += -ffp-contract=off
+$(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
+	@mkdir -p $$(@D)
 	@echo "compile $$< for $(1)"
 	$$(QUIET)$$(CXX) $$(FLAGS) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 endef
@@ -139,7 +140,7 @@ GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=s
              -gencode arch=compute_90,code=[sm_90,compute_90]
 HOST_COMPILER := $(firstword $(filter-out ccache %/ccache distcc,$(CXX)))
 # 186: "comparison of unsigned integer with zero", in formulas that serve every dtype.
-NVCCFLAGS := -std=c++17 -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
+NVCCFLAGS := -std=c++17 -Inorch/csrc -O3 --expt-relaxed-constexpr --threads 0 -ccbin $(HOST_COMPILER) -diag-suppress 186 \
              -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
 
 ifeq ($(CUDA),1)
@@ -147,13 +148,13 @@ $(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
 	@echo "compile $< (this takes minutes)"
 	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 else ifeq ($(CUDA),emu)
-$(BUILD)/cuda/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
+$(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
 	$(QUIET)$(PYTHON) $(EMULATOR)/translate.py norch/csrc/cuda.cu $(@D)
 
 # Not at -O3: what counts is that it behaves as written.
-$(BUILD)/cuda.o: $(BUILD)/cuda/cuda.cpp $(BUILD)/flags
+$(BUILD)/cuda.o: $(BUILD)/translated/cuda.cpp $(BUILD)/flags
 	@echo "compile norch/csrc/cuda.cu for the emulator"
-	$(QUIET)$(CXX) $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -I$(EMULATOR) -I$(BUILD)/cuda -Inorch/csrc -MMD -MP -c -o $@ $<
+	$(QUIET)$(CXX) -I$(EMULATOR) -I$(@D)/translated $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
 $(BUILD)/emulator.o $(BUILD)/memory.o: $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags

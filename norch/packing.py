@@ -27,9 +27,9 @@ def address_of(data: Any, kind: Any, device: str) -> int:
 
 
 def _copied(source: Any, kind: dtype, device: int) -> int:
-    copy = wrap(lib.cast_tensor(source._ptr, kind.number) or raise_error())
+    copy = wrap(lib.cast_tensor(source._ptr, kind.number))
     if copy._struct.device != device:
-        copy = wrap(lib.to_device(copy._ptr, device) or raise_error())
+        copy = wrap(lib.to_device(copy._ptr, device))
     ptr, copy._ptr = copy._ptr, None
     return ptr
 
@@ -102,7 +102,7 @@ def _from_buffer(data: Any) -> Any:
         return None
     raw = buffer.tobytes()  # in row order, whatever the strides
     shape = list(buffer.shape or ()) or [1]
-    return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0) or raise_error())
+    return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0))
 
 
 def _as_lists(data: Any) -> Any:
@@ -115,3 +115,26 @@ def _as_lists(data: Any) -> Any:
     raise TypeError(
         f"cannot make a tensor of {type(data).__name__}: expected numbers, nested lists, a tensor or an array"
     )
+
+
+# ---- Tensors from nothing else ----------------------------------------------------------------------------------
+
+
+def tensor_of(data: Any, kind: dtype | None, device: str = "cpu") -> Any:
+    """A new tensor with the elements of `data`; the dtype is inferred if `kind` is None."""
+    return wrap(address_of(data, kind, device))
+
+
+def uninitialized(shape: Sequence[int], kind: dtype, device: str) -> Any:
+    """A tensor whose elements are not set."""
+    return wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)))
+
+
+def filled(shape: Sequence[int], value: Any, kind: dtype, device: str) -> Any:
+    """A tensor with one value in every element."""
+    return uninitialized(shape, kind, device).fill_(value)
+
+
+def counting(count: int, device: str) -> Any:
+    """0, 1, ... count - 1 as int64."""
+    return wrap(lib.integer_arange_tensor(0, 1, count, int64.number, _C.device_number(device)))

@@ -13,26 +13,28 @@ import ctypes
 from typing import Any, Iterator
 
 from . import _C, operation
-from ._C import CTensor, lib, raise_error
+from ._C import CTensor, lib
+from .arguments import one_size
 from .autograd import functions as f
+from .autograd.derivatives import elementary as d
 from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
-from .autograd.function import held, node, record
-from .autograd.mode import mode, silent
+from .autograd.in_place import write
 from .display import formatting
-from .functions.generator import RandomFills
 from .methods import indexing
 from .methods.composed import Composed
 from .methods.conversion import Converted
 from .methods.dlpack import Exchanged
+from .methods.elementwise import binary, ternary, unary
 from .methods.gradient import Differentiable
 from .methods.interop import Shared
+from .methods.random_fill import RandomFills
 from .methods.rearranging import Rearranging
 from .methods.reductions import Reductions
 from .methods.selection import Selection
 from .methods.sorting import Sorting
 from .methods.storage import Stored
-from .methods.views import Views, one_size
-from .operation import binary, check_operand, check_tensor, operand, recorded, ternary, unary, wrap, write
+from .methods.views import Views
+from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Size, dtype, float32
 
@@ -174,7 +176,7 @@ class Tensor(
             raise TypeError("len() of a tensor of 0 dimensions")
         return self.shape[0]
 
-    # ---- Elementwise operations: a row in csrc/ops.h, a line here, a class in autograd/functions.py ---------------
+    # ---- Elementwise operations: a row in csrc/ops/operations.h, a line here, a class in autograd/functions.py ------
 
     __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
     __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
@@ -197,10 +199,10 @@ class Tensor(
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y")
     __ge__, _, _, ge, ge_ = binary("ge", None, "x >= y")
     _, _, _, fmod, fmod_ = binary(
-        "fmod", f.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
+        "fmod", d.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
     )
-    _, _, _, atan2, atan2_ = binary("atan2", f.Atan2Backward, "The angle, in radians, of the point (y, x)")
-    _, _, _, hypot, hypot_ = binary("hypot", f.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
+    _, _, _, atan2, atan2_ = binary("atan2", d.Atan2Backward, "The angle, in radians, of the point (y, x)")
+    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -224,21 +226,21 @@ class Tensor(
     cos, cos_ = unary("cos", f.CosBackward, "The cosine of x, in radians")
     tanh, tanh_ = unary("tanh", f.TanhBackward, "The hyperbolic tangent of x")
     sigmoid, sigmoid_ = unary("sigmoid", f.SigmoidBackward, "1 / (1 + exp(-x))")
-    tan, tan_ = unary("tan", f.TanBackward, "The tangent of x, in radians")
-    asin, asin_ = unary("asin", f.AsinBackward, "The angle, in radians, whose sine is x")
-    acos, acos_ = unary("acos", f.AcosBackward, "The angle, in radians, whose cosine is x")
-    atan, atan_ = unary("atan", f.AtanBackward, "The angle, in radians, whose tangent is x")
-    sinh, sinh_ = unary("sinh", f.SinhBackward, "The hyperbolic sine of x")
-    cosh, cosh_ = unary("cosh", f.CoshBackward, "The hyperbolic cosine of x")
-    exp2, exp2_ = unary("exp2", f.Exp2Backward, "2 to the power of x")
-    expm1, expm1_ = unary("expm1", f.Expm1Backward, "exp(x) - 1, exact near 0 too")
-    log1p, log1p_ = unary("log1p", f.Log1pBackward, "log(1 + x), exact near 0 too")
-    log2, log2_ = unary("log2", f.Log2Backward, "The logarithm of x to base 2")
-    log10, log10_ = unary("log10", f.Log10Backward, "The logarithm of x to base 10")
-    rsqrt, rsqrt_ = unary("rsqrt", f.RsqrtBackward, "1 / sqrt(x)")
-    reciprocal, reciprocal_ = unary("reciprocal", f.ReciprocalBackward, "1 / x")
-    erf, erf_ = unary("erf", f.ErfBackward, "The error function of x")
-    erfc, erfc_ = unary("erfc", f.ErfcBackward, "1 - erf(x), exact for large x too")
+    tan, tan_ = unary("tan", d.TanBackward, "The tangent of x, in radians")
+    asin, asin_ = unary("asin", d.AsinBackward, "The angle, in radians, whose sine is x")
+    acos, acos_ = unary("acos", d.AcosBackward, "The angle, in radians, whose cosine is x")
+    atan, atan_ = unary("atan", d.AtanBackward, "The angle, in radians, whose tangent is x")
+    sinh, sinh_ = unary("sinh", d.SinhBackward, "The hyperbolic sine of x")
+    cosh, cosh_ = unary("cosh", d.CoshBackward, "The hyperbolic cosine of x")
+    exp2, exp2_ = unary("exp2", d.Exp2Backward, "2 to the power of x")
+    expm1, expm1_ = unary("expm1", d.Expm1Backward, "exp(x) - 1, exact near 0 too")
+    log1p, log1p_ = unary("log1p", d.Log1pBackward, "log(1 + x), exact near 0 too")
+    log2, log2_ = unary("log2", d.Log2Backward, "The logarithm of x to base 2")
+    log10, log10_ = unary("log10", d.Log10Backward, "The logarithm of x to base 10")
+    rsqrt, rsqrt_ = unary("rsqrt", d.RsqrtBackward, "1 / sqrt(x)")
+    reciprocal, reciprocal_ = unary("reciprocal", d.ReciprocalBackward, "1 / x")
+    erf, erf_ = unary("erf", d.ErfBackward, "The error function of x")
+    erfc, erfc_ = unary("erfc", d.ErfcBackward, "1 - erf(x), exact for large x too")
     isnan, _ = unary("isnan", None, "Whether x is NaN")
     isinf, _ = unary("isinf", None, "Whether x is infinite")
     isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN")
@@ -306,7 +308,7 @@ class Tensor(
         tensor([[0.5000, 0.5000]])
         """
         axis = one_size(dim, "softmax")
-        return recorded(wrap(lib.softmax_tensor(self._ptr, axis) or raise_error()), SoftmaxBackward, (self,), axis)
+        return recorded(wrap(lib.softmax_tensor(self._ptr, axis)), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))); otherwise as `softmax`.
@@ -315,26 +317,22 @@ class Tensor(
         tensor([[-0.6931, -0.6931]])
         """
         axis = one_size(dim, "log_softmax")
-        return recorded(
-            wrap(lib.log_softmax_tensor(self._ptr, axis) or raise_error()), LogSoftmaxBackward, (self,), axis
-        )
+        return recorded(wrap(lib.log_softmax_tensor(self._ptr, axis)), LogSoftmaxBackward, (self,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
     def __matmul__(self, other: Any) -> Tensor:
-        if not isinstance(other, Tensor):
-            other = operand(other)
-            if not isinstance(other, Tensor):
-                return NotImplemented
-        result = wrap(lib.matmul_tensor(self._ptr, other._ptr) or raise_error())
-        x, y = self._edge, other._edge  # recorded() written out: a tenth of the product of two 64 x 64 matrices
-        if (x or y) and (not silent or mode.enabled):
-            record(result, node(f.MatmulBackward, (self, other)), (x, y))
+        matrix = operand(other)
+        if not isinstance(matrix, Tensor):
+            return NotImplemented
+        result = wrap(lib.matmul_tensor(self._ptr, matrix._ptr))
+        if (self._edge or matrix._edge) and mode.enabled:
+            record(result, f.MatmulBackward(self, matrix), (self._edge, matrix._edge))
         return result
 
     def __rmatmul__(self, other: Any) -> Tensor:
-        array = operand(other)
-        return array @ self if isinstance(array, Tensor) else NotImplemented
+        matrix = operand(other)
+        return matrix @ self if isinstance(matrix, Tensor) else NotImplemented
 
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
@@ -433,18 +431,15 @@ class Tensor(
     def __deepcopy__(self, memo: Any) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
-        copy = memo[id(self)] = operation._new(type(self))
-        copy._ptr = lib.clone_tensor(self._ptr) or raise_error()
-        copy._edge = None
+        copy = memo[id(self)] = wrap(lib.clone_tensor(self._ptr), type(self))
         copy.requires_grad = self.requires_grad
         copy.grad = None if self.grad is None else self.grad.clone()
         return copy
 
     def __copy__(self) -> Tensor:
-        copy = operation._new(type(self))
+        copy = wrap(lib.alias_tensor(self._ptr), type(self))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
         held(copy._edge)
-        copy._ptr = lib.alias_tensor(self._ptr) or raise_error()
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+# For annotations. (An int or a bool passes for a float.)
+Operand = Union["Tensor", float]  # of an elementwise operation
+Sizes = Union[int, Sequence[int]]
+Dims = Optional[Union[int, Sequence[int]]]  # None: all of them
+DType = Union["dtype", type]  # a dtype, or Python's float, int or bool
 
 
 class dtype:

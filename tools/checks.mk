@@ -21,7 +21,7 @@ lint: .venv-check/ready
 oracle: all .venv-check/ready
 	$(PYTEST) tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
 
-# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/isa.h).
+# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/host/instruction_sets.h).
 isas: all .venv-check/ready
 	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
 	    isa=$${object%.o}; isa=$${isa##*.}; \
@@ -40,7 +40,7 @@ sanitized: .venv-check/ready
 RACES := build/cpu-thread/threads
 races:
 	@$(MAKE) SANITIZE=thread CUDA=0 all
-	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
 	    -Wl,-rpath,'$$ORIGIN'
 	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
 	grep -q "data race" $(RACES).report
@@ -54,8 +54,8 @@ aarch64:
 else
 aarch64: all
 	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
-	$(CXX) -std=c++17 -O1 -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
-	aarch64-linux-gnu-g++ -std=c++17 -O1 -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
 	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
 	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
 	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
@@ -86,5 +86,5 @@ compiled: $(WITH_CUDA)
 	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. $(PYTEST) tests/native/test_cuda.py $(ARGS)
 build/cuda/linked.so: all
 	@$(MAKE) CUDA=1 build/cuda/cuda.o
-	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda_stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda/stub.o,$(OBJECTS)) $(LINK) $(CUDART)
 endif

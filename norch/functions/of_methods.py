@@ -9,7 +9,7 @@ from .._C import operations
 from ..operation import check_tensor
 from ..tensor import Tensor
 
-# The rows of csrc/ops.h with one or two operands, and the other methods that are functions too.
+# The rows of csrc/ops/operations.h with one or two operands, and the other methods that are functions too.
 _ROWS = [name for kind in ("unary", "binary") for name in operations()[kind] if name != "elementwise_mul"]
 _NAMES = """
 absolute negative square frac subtract mul multiply divide true_divide clamp clip

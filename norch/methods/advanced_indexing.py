@@ -16,16 +16,17 @@ import operator
 from typing import Any
 
 from .._C import int64_array, lib
-from ..autograd import functions as f
+from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
 from ..operation import operand
+from ..packing import filled, tensor_of
 from ..types import bool_, int64, uint8
-from . import indexing
+from .views import selected, sliced
 
 
 class AtIndices:
     """The places of a tensor that index tensors (int64) name; None takes a whole dimension."""
 
-    reads, writes = f.IndexBackward, f.IndexPutBackward
+    reads, writes = IndexBackward, IndexPutBackward
 
     def __init__(self, indices: list[Any], axes: Any = None, wraps: bool = True) -> None:
         self.tensors = [index for index in indices if index is not None]
@@ -70,13 +71,11 @@ def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
 def values_for(x: Any, value: Any, ndim: int) -> Any:
     """What is assigned to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
     if not hasattr(value, "_ptr"):
-        from ..functions import creation
-
         number = operand(value)
         if number is NotImplemented:
-            value = creation.tensor(value, dtype=x.dtype, device=x.device)
+            value = tensor_of(value, x.dtype, x.device)
         else:
-            value = creation.empty([], dtype=x.dtype, device=x.device).fill_(value)
+            value = filled((), value, x.dtype, x.device)
     extra = value.ndim - ndim
     if extra > 0 and all(size == 1 for size in value.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
         value = value.reshape(value.shape[extra:])
@@ -96,9 +95,9 @@ def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
         elif isinstance(part, bool):
             view, found = view.unsqueeze(at), [_integers(range(int(part)), x.device)]
         elif isinstance(part, slice):
-            view, axis = indexing.sliced(view, at, part), axis + 1
+            view, axis = sliced(view, at, part), axis + 1
         elif isinstance(part, int):
-            view, axis = indexing.selected(view, at, part, axis), axis + 1
+            view, axis = selected(view, at, part, axis), axis + 1
             continue
         elif part.dtype is bool_ and part.ndim == 0:
             view, found = view.unsqueeze(at), [part.reshape(1).nonzero().select(1, 0)]
@@ -145,9 +144,7 @@ def _checked(part: Any, x: Any) -> Any:
         if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
             kinds = "integers, slices, `...`, None, masks and arrays of integers"
             raise TypeError(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
-        from ..functions import creation  # which needs Tensor, and so this module, first
-
-        part = creation.tensor(list(part) if isinstance(part, range) else part)
+        part = tensor_of(list(part) if isinstance(part, range) else part, None)
         part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
     kind = part.dtype
     if kind is uint8:
@@ -173,6 +170,4 @@ def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
 
 
 def _integers(values: Any, device: str) -> Any:
-    from ..functions import creation
-
-    return creation.tensor(list(values), dtype=int64, device=device)
+    return tensor_of(list(values), int64, device)

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from .._C import ShapeError
+from ..arguments import sizes_of
+from ..functions.creation import empty, full, tensor
 from ..operation import check_tensor
-from .views import sizes_of
 
 
 class Composed:
@@ -311,8 +312,6 @@ class Composed:
         >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
         tensor([7, 7])
         """
-        from ..functions.creation import full
-
         return full(size, fill_value, dtype or self.dtype, device or self.device, requires_grad)
 
     def new_empty(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -321,8 +320,6 @@ class Composed:
         >>> norch.ones(1, dtype=norch.float64).new_empty(2, 3).shape
         norch.Size([2, 3])
         """
-        from ..functions.creation import empty
-
         return empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
     def new_tensor(self: Any, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -333,8 +330,6 @@ class Composed:
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])
         """
-        from ..functions.creation import tensor
-
         return tensor(data, dtype or self.dtype, device or self.device, requires_grad)
 
 

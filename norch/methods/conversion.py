@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _C, operation
-from .._C import lib, number, raise_error
-from ..autograd import functions as f
-from ..operation import check_operand, check_tensor, recorded, wrap, write
-from ..types import DTYPES, check_dtype
-
-
-def _destination(*args: Any, device: Any = None, dtype: Any = None) -> tuple[Any, Any]:
-    """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
-    for value in args:
-        if isinstance(value, str) and device is None:
-            device = value
-        elif isinstance(value, operation.Tensor):
-            device, dtype = value.device, value.dtype
-        elif value is not None and dtype is None:
-            dtype = value
-        elif value is not None:
-            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
-    if device is not None:
-        _C.device_number(device)
-    return device, None if dtype is None else check_dtype(dtype)
+from .. import _C
+from .._C import lib, number
+from ..arguments import destination
+from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
+from ..autograd.in_place import write
+from ..operation import check_operand, check_tensor, recorded, wrap
+from ..types import DTYPES
 
 
 class Converted:
@@ -39,7 +25,7 @@ class Converted:
         >>> x.clone().zero_(), x
         (tensor([0., 0.]), tensor([1., 1.]))
         """
-        return recorded(wrap(lib.clone_tensor(self._ptr) or raise_error()), f.CloneBackward, (self,))
+        return recorded(wrap(lib.clone_tensor(self._ptr)), CloneBackward, (self,))
 
     def to(self: Any, *args: Any, **kwargs: Any) -> Any:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
@@ -50,15 +36,15 @@ class Converted:
         >>> norch.tensor([1, 2]).to(norch.float64)
         tensor([1., 2.], dtype=norch.float64)
         """
-        device, kind = _destination(*args, **kwargs)
+        device, kind = destination(*args, **kwargs)
         result = self
         if kind is not None and kind is not result.dtype:
-            result = wrap(lib.cast_tensor(result._ptr, kind.number) or raise_error())
+            result = wrap(lib.cast_tensor(result._ptr, kind.number))
         if device is not None and _C.device_number(device) != result._struct.device:
-            result = wrap(lib.to_device(result._ptr, _C.device_number(device)) or raise_error())
+            result = wrap(lib.to_device(result._ptr, _C.device_number(device)))
         if result is self or not result.is_floating_point():
             return result
-        return recorded(result, f.ToBackward, (self,))
+        return recorded(result, ToBackward, (self,))
 
     def cpu(self: Any) -> Any:
         """This tensor on the CPU, in its shape and dtype; itself if it is there already.
@@ -96,7 +82,7 @@ class Converted:
                 [1., 2.]])
         """
         value = check_operand(source, "copy_")
-        return write(self, f.CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
+        return write(self, CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
     def fill_(self: Any, value: Any) -> Any:
         """Set every element to one number, converted to this dtype; the shape stays.
@@ -122,7 +108,7 @@ class Converted:
         >>> norch.tensor([5, 6]).ones_like()
         tensor([1, 1])
         """
-        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr) or raise_error())
+        return wrap(lib.full_like_tensor(self._ptr, number(1)._ptr))
 
     def zeros_like(self: Any) -> Any:
         """Zeros of this shape, dtype and device.
@@ -130,7 +116,7 @@ class Converted:
         >>> norch.tensor([5, 6]).zeros_like()
         tensor([0, 0])
         """
-        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr) or raise_error())
+        return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr))
 
     # Last, because the names of dtypes hide Python's own: `x.float()` and the like.
 

@@ -1,6 +1,6 @@
 """DLPack: tensors handed between libraries without copying, as PyCapsules around a C struct.
 
-The struct is built, read and given back by csrc/external.cpp; here is the Python side of the protocol: `__dlpack__`
+The struct is built, read and given back by csrc/core/external.cpp; here is the Python side: `__dlpack__`
 makes a capsule, `from_dlpack` consumes one. Both know its versions 0 ("dltensor") and 1 ("dltensor_versioned").
 """
 
@@ -82,7 +82,7 @@ def _consumed(capsule: Any) -> Any:
         name = lib.dlpack_name(versioned, False)
         if _python.PyCapsule_IsValid(capsule, name):
             managed = _python.PyCapsule_GetPointer(capsule, name)
-            result = wrap(lib.tensor_of_dlpack(managed, versioned) or raise_error())
+            result = wrap(lib.tensor_of_dlpack(managed, versioned))
             _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
             return result
     raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")

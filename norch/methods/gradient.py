@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .._C import lib, raise_error
-from ..autograd import functions as f
+from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
+from ..packing import filled
 
 
 class Differentiable:
@@ -61,7 +62,7 @@ class Differentiable:
         >>> (2 * x).exp().grad_fn
         <ExpBackward>
         """
-        return None if self._edge is None or self._edge.age == 0 else self._edge
+        return None if self._edge is None or self._edge.is_leaf else self._edge
 
     @property
     def is_leaf(self: Any) -> bool:
@@ -71,7 +72,7 @@ class Differentiable:
         >>> x.is_leaf, (2 * x).is_leaf
         (True, False)
         """
-        return self._edge is None or self._edge.age == 0
+        return self._edge is None or self._edge.is_leaf
 
     @property
     def grad(self: Any) -> Any:
@@ -148,7 +149,7 @@ class Differentiable:
         >>> (2 * x).detach().requires_grad
         False
         """
-        return wrap(lib.alias_tensor(self._ptr) or raise_error())
+        return wrap(lib.alias_tensor(self._ptr))
 
     def detach_(self: Any) -> Any:
         """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
@@ -207,14 +208,12 @@ class Differentiable:
         """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""
         if lib.same_kind(self._ptr, like._ptr):
             return self
-        result = wrap(lib.sum_to_shape(self._ptr, like._ptr) or raise_error())
-        return recorded(result, f.SumToBackward, (self,)).to(like.dtype)
+        result = wrap(lib.sum_to_shape(self._ptr, like._ptr))
+        return recorded(result, SumToBackward, (self,)).to(like.dtype)
 
     def _placed(self: Any, shape: Any, part: Callable[[Any], Any]) -> Any:
         """Zeros of a shape, with this gradient in a part of them."""
-        from ..functions.creation import zeros
-
-        whole = zeros(shape, dtype=self.dtype, device=self.device)
+        whole = filled(shape, 0, self.dtype, self.device)
         with no_grad():
             part(whole).copy_(self)
-        return recorded(whole, f.PlaceBackward, (self,), part)
+        return recorded(whole, PlaceBackward, (self,), part)

@@ -11,6 +11,7 @@ from typing import Any
 from .._C import int64_array, lib
 from ..types import bool_
 from . import advanced_indexing
+from .views import selected, sliced
 
 
 def get(x: Any, index: Any) -> Any:
@@ -93,25 +94,3 @@ def _view(x: Any, parsed: list[Any]) -> Any:
     if result is x:  # x[:] and x[...] are tensors of their own
         result = x.expand(x.shape)
     return result
-
-
-def selected(x: Any, at: int, place: int, axis: int) -> Any:
-    """One index of dimension `at`, which messages call `axis`."""
-    size = x._struct.shape[at]
-    if not -size <= place < size:
-        raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
-    return x.select(at, place)
-
-
-def sliced(x: Any, at: int, part: slice) -> Any:
-    """A slice of dimension `at`."""
-    return x if part == slice(None) else x._slice(at, *_range(part, x.shape[at]))
-
-
-def _range(part: slice, size: int) -> tuple[int, int, int]:
-    """Start, length and step of a slice of a dimension."""
-    if part.step is not None and operator.index(part.step) < 1:
-        raise ValueError(f"a slice needs a positive step, got {part.step}; flip() reverses a dimension")
-    start, stop, step = part.indices(size)
-    length = max(0, (stop - start + step - 1) // step)
-    return (start if length else 0), length, step

@@ -10,8 +10,9 @@ import sys
 from typing import Any, Sequence
 
 from .. import operation
-from .._C import int64_array, lib, raise_error
+from .._C import int64_array, lib
 from ..operation import wrap
+from ..packing import tensor_of
 from ..types import DTYPES, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
 from .dlpack import from_dlpack
 
@@ -40,7 +41,7 @@ def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kin
         strides = int64_array([step // kind.itemsize for step in byte_strides])
     sizes = int64_array(shape)
     ptr = lib.external_tensor(address, sizes, strides, len(shape), kind.number, read_only, id(owner))
-    return wrap(ptr or raise_error())
+    return wrap(ptr)
 
 
 def from_numpy(array: Any) -> Any:
@@ -185,13 +186,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     """
     found = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
-        from ..functions.creation import tensor
-
-        return tensor(data, dtype=dtype, device=device or "cpu")
+        return tensor_of(data, None if dtype is None else check_dtype(dtype), device or "cpu")
     return found.to(device, dtype)
 
-
-operation.shared = shared
 
 # ---- Tensors as the memory of others ----------------------------------------------------------------------------
 
@@ -201,6 +198,7 @@ class Shared:
 
     _ptr: Any
     _edge: Any
+    _over = staticmethod(shared)
 
     def numpy(self: Any, *, force: bool = False) -> Any:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._C import ShapeError, int64_array, lib, raise_error
-from ..autograd import functions as f
+from .._C import int64_array, lib
+from ..arguments import axis_of, one_size, sizes_of
+from ..autograd.derivatives.joining import cat
+from ..autograd.derivatives.views import FlipBackward
 from ..operation import recorded, wrap
-from .views import axis_of, one_size, sizes_of
 
 
 class Rearranging:
@@ -24,8 +25,8 @@ class Rearranging:
                 [2, 1]])
         """
         axes = sizes_of(dims, "flip")
-        ptr = lib.flipped_tensor(self._ptr, int64_array(axes), len(axes)) or raise_error()
-        return recorded(wrap(ptr), f.FlipBackward, (self,), axes)
+        ptr = lib.flipped_tensor(self._ptr, int64_array(axes), len(axes))
+        return recorded(wrap(ptr), FlipBackward, (self,), axes)
 
     def fliplr(self: Any) -> Any:
         """A copy, of the same shape and dtype, in which the second dimension runs backwards.
@@ -115,8 +116,6 @@ class Rearranging:
 
 
 def _rolled(x: Any, shift: int, axis: int) -> Any:
-    from ..functions.joining import cat
-
     size = x.shape[axis] if x.ndim else 1
     if size == 0 or shift % size == 0:
         return x
@@ -131,15 +130,3 @@ def _repeated(x: Any, count: int, axis: int, each: bool) -> Any:
     wide = x.reshape(before, size, 1, after) if each else x.reshape(before, 1, size, after)
     wide = wide.expand([before, size, count, after] if each else [before, count, size, after])
     return wide.reshape(shape[:axis] + [size * count] + shape[axis + 1 :]).contiguous()
-
-
-def broadcast_shapes(*shapes: Any) -> list[int]:
-    """The shape that shapes broadcast to, by NumPy's rules. Raises ShapeError where they do not."""
-    rank = max((len(shape) for shape in shapes), default=0)
-    result = [1] * rank
-    for shape in shapes:
-        for axis, size in enumerate(shape, rank - len(shape)):
-            if result[axis] not in (1, size) and size != 1:
-                raise ShapeError(f"shapes {', '.join(str(list(s)) for s in shapes)} cannot be broadcast together")
-            result[axis] = size if result[axis] == 1 else result[axis]
-    return result

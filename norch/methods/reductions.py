@@ -7,27 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._C import int64_array, lib, raise_error
+from .._C import int64_array, lib
+from ..arguments import axes_of, one_axis
 from ..autograd import functions as f
+from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
 from .composed import root
-from .views import sizes_of
-
-
-def _axes(name: str, dim: Any, axis: Any) -> Any:
-    """The dimensions to reduce as a list, None for all."""
-    if dim is not None and axis is not None:
-        raise TypeError(f"{name}: dim and axis are the same argument, got both ({dim!r} and {axis!r})")
-    chosen = axis if dim is None else dim
-    if chosen is None or chosen == () or chosen == []:
-        return None
-    return sizes_of(chosen if isinstance(chosen, (list, tuple)) else (chosen,), name)
 
 
 def _reduce(name: str, x: Any, axes: Any, keepdim: bool, backward: Any = None) -> Any:
     function = getattr(lib, f"{name}_tensor")
     count = -1 if axes is None else len(axes)
-    ptr = function(x._ptr, int64_array(axes or ()), count, keepdim) or raise_error()
+    ptr = function(x._ptr, int64_array(axes or ()), count, keepdim)
     return wrap(ptr) if backward is None else recorded(wrap(ptr), backward, (x,), axes, keepdim)
 
 
@@ -47,7 +38,7 @@ class Reductions:
         (tensor([10]), tensor([4, 6]), norch.Size([2, 1]))
         """
         x = self if dtype is None else self.to(dtype)
-        return _reduce("sum", x, _axes("sum", dim, axis), keepdim, f.SumBackward)
+        return _reduce("sum", x, axes_of("sum", dim, axis), keepdim, f.SumBackward)
 
     def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
         """The mean; NaN over no elements. Shapes and errors as for `sum`; raises RuntimeError for integers.
@@ -73,7 +64,7 @@ class Reductions:
         tensor([24])
         """
         x = self if dtype is None else self.to(dtype)
-        return _reduce("prod", x, _axes("prod", dim, axis), keepdim, f.ProdBackward)
+        return _reduce("prod", x, axes_of("prod", dim, axis), keepdim, f.ProdBackward)
 
     def var(
         self: Any,
@@ -95,7 +86,7 @@ class Reductions:
             correction = int(unbiased)
         if not self.is_floating_point():
             raise RuntimeError(f"var: expected a floating dtype, got {self.dtype}")
-        axes = _axes("var", dim, axis)
+        axes = axes_of("var", dim, axis)
         centred = self - self.mean(axes, keepdim=True)
         total = (centred * centred).sum(axes, keepdim)
         count = int(self.numel) // int(total.numel) if total.numel else 0
@@ -125,7 +116,7 @@ class Reductions:
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
         """
-        return _reduce("any", self, _axes("any", dim, axis), keepdim)
+        return _reduce("any", self, axes_of("any", dim, axis), keepdim)
 
     def all(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """Whether all elements are nonzero, as bool. Shapes and errors as for `sum`.
@@ -133,7 +124,7 @@ class Reductions:
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
         """
-        return _reduce("all", self, _axes("all", dim, axis), keepdim)
+        return _reduce("all", self, axes_of("all", dim, axis), keepdim)
 
     def max(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
         """The largest element, in the dtype of x; NaN if there is one. Shapes as for `sum`.
@@ -210,11 +201,11 @@ class Reductions:
         tensor([1, 3, 6])
         """
         x = self if dtype is None else self.to(dtype)
-        return x._cumsum(_one_axis("cumsum", dim, axis), False)
+        return x._cumsum(one_axis("cumsum", dim, axis), False)
 
     def _cumsum(self: Any, axis: int, reverse: bool) -> Any:
-        result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse) or raise_error())
-        return recorded(result, f.CumsumBackward, (self,), axis, reverse)
+        result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse))
+        return recorded(result, CumsumBackward, (self,), axis, reverse)
 
     def cumprod(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
         """Along a dimension the product of each element and all before it, in the shape of x.
@@ -225,27 +216,20 @@ class Reductions:
         tensor([1, 2, 6])
         """
         x = self if dtype is None else self.to(dtype)
-        along = _one_axis("cumprod", dim, axis)
-        return recorded(wrap(lib.cumprod_tensor(x._ptr, along) or raise_error()), f.CumprodBackward, (x,), along)
-
-
-def _one_axis(name: str, dim: Any, axis: Any) -> int:
-    axes = _axes(name, dim, axis)
-    if axes is None or len(axes) != 1:
-        raise TypeError(f"{name}: expected one dim, got {dim if axis is None else axis!r}")
-    return axes[0]
+        along = one_axis("cumprod", dim, axis)
+        return recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along)
 
 
 def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
     if isinstance(dim, type(x)) or hasattr(dim, "_ptr"):
         return getattr(x, elementwise)(dim)
-    axes = _axes(name, dim, axis)
+    axes = axes_of(name, dim, axis)
     if dim is None or axes is None:
         return _reduce(name, x, axes, keepdim, backward)
     if len(axes) != 1:
         raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
     indices = getattr(x, f"arg{name}")(axes[0], keepdim)
-    values = recorded(_reduce(name, x, axes, keepdim), f.PickBackward, (x,), indices, axes[0], keepdim)
+    values = recorded(_reduce(name, x, axes, keepdim), PickBackward, (x,), indices, axes[0], keepdim)
     return Picked(values, indices)
 
 
@@ -272,8 +256,8 @@ class Picked(tuple):
 
 
 def _arg(name: str, x: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
-    axes = _axes(name, dim, axis)
+    axes = axes_of(name, dim, axis)
     if axes is not None and len(axes) != 1:
         raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
     ptr = getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim)
-    return wrap(ptr or raise_error())
+    return wrap(ptr)

@@ -8,18 +8,20 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from .. import _C
-from .._C import lib, raise_error
-from ..autograd import functions as f
-from ..operation import check_tensor, recorded, wrap, write
+from .._C import lib
+from ..arguments import axis_of, broadcast_shapes, one_size
+from ..autograd.derivatives.indexing import GatherBackward, MaskedFillBackward, ScatterBackward
+from ..autograd.in_place import write
+from ..operation import check_tensor, recorded, wrap
+from ..packing import counting
 from ..types import bool_, int32, int64
 from .advanced_indexing import AtIndices, locate, values_for
-from .views import sizes_of
 
 
 class AlongAxis:
     """The places of a tensor that an index tensor names along one axis, at its own position along the others."""
 
-    reads, writes = f.GatherBackward, f.ScatterBackward
+    reads, writes = GatherBackward, ScatterBackward
 
     def __init__(self, axis: int, index: Any, wraps: bool = False) -> None:
         self.axis, self.index, self.tensors = axis, index, [index]
@@ -44,7 +46,7 @@ class Selection:
     _ptr: Any
 
     def _read(self: Any, place: Any) -> Any:
-        return recorded(wrap(place.read(self) or raise_error()), place.reads, (self,), place)
+        return recorded(wrap(place.read(self)), place.reads, (self,), place)
 
     def _put_(self: Any, place: Any, values: Any, accumulate: bool = False) -> Any:
         def backward(x: Any, y: Any) -> Any:
@@ -65,7 +67,7 @@ class Selection:
         tensor([[2],
                 [3]])
         """
-        return self._read(AlongAxis(_axis(dim, "gather"), _integers(index, "gather")))
+        return self._read(AlongAxis(one_size(dim, "gather"), _integers(index, "gather")))
 
     def take_along_dim(self: Any, indices: Any, dim: Any = None) -> Any:
         """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
@@ -83,8 +85,8 @@ class Selection:
             return self.reshape(-1).take_along_dim(places.reshape(-1), 0)
         if places.ndim != self.ndim:
             raise _C.ShapeError(f"take_along_dim: shapes {list(self.shape)} and {list(places.shape)} differ in length")
-        axis = _axis_within(self, dim, "take_along_dim")
-        shape = list(_broadcast_shape("take_along_dim", _with(self.shape, axis, 1), _with(places.shape, axis, 1)))
+        axis = axis_of(self, dim, "take_along_dim")
+        shape = broadcast_shapes(_with(self.shape, axis, 1), _with(places.shape, axis, 1), name="take_along_dim")
         source = self.expand(_with(shape, axis, self.shape[axis]))
         return source._read(AlongAxis(axis, places.expand(_with(shape, axis, places.shape[axis])), wraps=True))
 
@@ -170,7 +172,7 @@ class Selection:
         tensor([3., 0., 5.])
         """
         place = _slices(self, dim, index, "index_add_", wraps=False)
-        expected = _with(self.shape, _axis_within(self, dim, "index_add_"), int(index.numel))
+        expected = _with(self.shape, axis_of(self, dim, "index_add_"), int(index.numel))
         if list(check_tensor(source, "index_add_").shape) != expected:
             raise _C.ShapeError(f"index_add_: source has shape {list(source.shape)}, expected {expected}")
         return self._put_(place, source if alpha == 1 else source * alpha, accumulate=True)
@@ -236,7 +238,7 @@ class Selection:
         filling = _one_value(self, value, "masked_fill_")
 
         def backward(x: Any, y: Any) -> Any:
-            return f.MaskedFillBackward(x, y, mask)
+            return MaskedFillBackward(x, y, mask)
 
         return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
 
@@ -247,7 +249,7 @@ class Selection:
         tensor([9, 2])
         """
         _check_mask(mask, "masked_fill")
-        shape = _broadcast_shape("masked_fill", self.shape, mask.shape)
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_fill")
         return self.expand(shape).clone().masked_fill_(mask, value)
 
     def masked_select(self: Any, mask: Any) -> Any:
@@ -260,7 +262,7 @@ class Selection:
         tensor([2, 3])
         """
         _check_mask(mask, "masked_select")
-        shape = _broadcast_shape("masked_select", self.shape, mask.shape)
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
         return self.expand(shape)[mask.expand(shape)]
 
     def nonzero(self: Any, as_tuple: bool = False) -> Any:
@@ -273,7 +275,7 @@ class Selection:
                 [1, 0]])
         """
         source = self.reshape(1) if as_tuple and self.ndim == 0 else self
-        places = wrap(lib.nonzero_tensor(source._ptr) or raise_error())
+        places = wrap(lib.nonzero_tensor(source._ptr))
         return tuple(places.select(1, d) for d in range(source.ndim)) if as_tuple else places
 
     # ---- Parts of matrices --------------------------------------------------------------------------------------
@@ -330,8 +332,6 @@ class Selection:
         >>> norch.tensor([[1, 2], [3, 4]]).diag()
         tensor([1, 4])
         """
-        from ..functions import creation
-
         if self.ndim not in (1, 2):
             raise RuntimeError(f"diag: expected a vector or a matrix, got shape {list(self.shape)}")
         down, right = max(-diagonal, 0), max(diagonal, 0)
@@ -339,27 +339,15 @@ class Selection:
             length = max(0, min(self.shape[0] - down, self.shape[1] - right))
         else:
             length = self.shape[0]
-        places = creation.arange(length, device=self.device)
+        places = counting(length, self.device)
         place = AtIndices([places + down, places + right])
         if self.ndim == 2:
             return self._read(place)
         size = length + abs(diagonal)
-        return creation.zeros(size, size, dtype=self.dtype, device=self.device)._put_(place, self)
+        return self.new_zeros(size, size)._put_(place, self)
 
 
 # ---- Arguments --------------------------------------------------------------------------------------------------
-
-
-def _axis(dim: Any, name: str) -> int:
-    return sizes_of((dim,), name)[0]
-
-
-def _axis_within(x: Any, dim: Any, name: str) -> int:
-    """A dimension of x, counted from the front."""
-    axis, rank = _axis(dim, name), max(x.ndim, 1)
-    if not -rank <= axis < rank:
-        raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
-    return axis % rank
 
 
 def _integers(index: Any, name: str) -> Any:
@@ -379,14 +367,6 @@ def _with(shape: Any, axis: int, size: int) -> list[int]:
     return [size if d == axis else own for d, own in enumerate(shape)]
 
 
-def _broadcast_shape(name: str, first: Any, second: Any) -> list[int]:
-    rank = max(len(first), len(second))
-    pairs = list(zip([1] * (rank - len(first)) + list(first), [1] * (rank - len(second)) + list(second)))
-    if any(a != b and 1 not in (a, b) for a, b in pairs):
-        raise _C.ShapeError(f"{name}: shapes {list(first)} and {list(second)} cannot be broadcast together")
-    return [b if a == 1 else a for a, b in pairs]
-
-
 def _one_value(x: Any, value: Any, name: str) -> Any:
     """A number, or a tensor of one element, as a tensor of no dimensions with x's dtype."""
     if hasattr(value, "_ptr") and (value.numel != 1 or value.ndim > 1):
@@ -396,7 +376,7 @@ def _one_value(x: Any, value: Any, name: str) -> Any:
 
 def _slices(x: Any, dim: Any, index: Any, name: str, wraps: bool = True) -> AtIndices:
     """The slices of x along a dimension that a vector of indices names."""
-    axis, places = _axis_within(x, dim, name), _integers(index, name)
+    axis, places = axis_of(x, dim, name), _integers(index, name)
     if places.ndim > 1:
         raise IndexError(f"{name}: expected a vector of indices, got shape {list(places.shape)}")
     return AtIndices([None] * axis + [places.reshape(-1)], wraps=wraps)
@@ -404,7 +384,7 @@ def _slices(x: Any, dim: Any, index: Any, name: str, wraps: bool = True) -> AtIn
 
 def _scattered(x: Any, dim: Any, index: Any, source: Any, name: str) -> tuple[AlongAxis, Any]:
     """The places that an index names, and as much of the source as there are places."""
-    place = AlongAxis(_axis(dim, name), _integers(index, name))
+    place = AlongAxis(one_size(dim, name), _integers(index, name))
     if not hasattr(source, "_ptr"):
         return place, place.spread(_one_value(x, source, name))
     if source.ndim == index.ndim and source.shape != index.shape:
@@ -418,9 +398,7 @@ def _scattered(x: Any, dim: Any, index: Any, source: Any, name: str) -> tuple[Al
 
 def _coordinates(x: Any, name: str) -> tuple[Any, Any]:
     """The row [rows, 1] and column [columns] of each element of a matrix."""
-    from ..functions import creation
-
     if x.ndim < 2:
         raise RuntimeError(f"{name}: expected at least 2 dimensions, got shape {list(x.shape)}")
-    rows, columns = (creation.arange(size, device=x.device) for size in x.shape[-2:])
+    rows, columns = (counting(size, x.device) for size in x.shape[-2:])
     return rows.unsqueeze(1), columns

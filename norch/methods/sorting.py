@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-from .._C import lib, raise_error
-from ..autograd import functions as f
-from ..operation import recorded, wrap
+from .._C import lib
+from ..arguments import one_size
+from ..autograd.derivatives.indexing import PickBackward
+from ..operation import recorded, several
 from .reductions import Picked
-from .views import one_size
 
 
 class Sorting:
@@ -56,8 +55,5 @@ class Sorting:
 
 def _sorted(x: Any, dim: int, count: int, descending: bool) -> Picked:
     axis = one_size(dim, "sort")
-    addresses = [ctypes.c_void_p(), ctypes.c_void_p()]
-    if lib.sort_tensor(x._ptr, axis, count, descending, *[ctypes.byref(address) for address in addresses]) != 0:
-        raise_error()
-    values, indices = (wrap(address.value) for address in addresses)  # type: ignore[arg-type]
-    return Picked(recorded(values, f.PickBackward, (x,), indices, axis, True), indices)
+    values, indices = several(lib.sort_tensor, 2, x._ptr, axis, count, descending)
+    return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)

@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Iterator
 
 from .. import _C
-from .._C import lib, raise_error
+from .._C import lib
 from ..display import formatting
 from ..operation import wrap
 from ..types import DTYPES, dtype, layout, strided, uint8
@@ -52,7 +52,7 @@ class Storage:
 
     def _elements(self) -> Any:
         """The elements as a vector."""
-        return wrap(lib.storage_tensor(self._memory.address, self.dtype.number) or raise_error())
+        return wrap(lib.storage_tensor(self._memory.address, self.dtype.number))
 
     def __len__(self) -> int:
         return self._elements()._struct.size

@@ -4,43 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any, Sequence
 
 from .. import _C
 from .._C import int64_array, lib
-from ..autograd import functions as f
-from ..operation import check_tensor, view
+from ..arguments import axis_of, one_size, sizes_of
+from ..autograd.derivatives import views as d
+from ..autograd.in_place import view
+from ..operation import check_tensor
 from ..types import dtype
-
-
-def sizes_of(args: Sequence[Any], name: str) -> list[int]:
-    """Sizes or axes given one by one, or as one list or tuple."""
-    values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-    try:
-        found = [value.__index__() for value in values]
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
-    for value in found:
-        if not -(2**63) <= value < 2**63:
-            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
-    return found
-
-
-def one_size(value: Any, name: str) -> int:
-    """A size or an axis alone."""
-    found = sizes_of((value,), name)
-    if len(found) != 1:
-        raise TypeError(f"{name}: expected one integer, got {value!r}")
-    return found[0]
-
-
-def axis_of(x: Any, dim: Any, name: str) -> int:
-    """A dimension of x, counted from the front. Raises IndexError for one that it does not have."""
-    axis = one_size(dim, name)
-    rank = max(x.ndim, 1)
-    if not -rank <= axis < rank:
-        raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
-    return axis % rank
 
 
 class Views:
@@ -62,7 +35,7 @@ class Views:
         if len(shape) == 1 and isinstance(shape[0], dtype):
             return view(self.detach(), lib.view_as_dtype(self._ptr, shape[0].number), None)
         sizes = sizes_of(shape, "view")
-        return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
+        return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
 
     def view_as(self: Any, other: Any) -> Any:
         """A `view` in the shape of another tensor; dtypes and errors as for `view`.
@@ -83,7 +56,7 @@ class Views:
                 [3, 4, 5]])
         """
         sizes = sizes_of(shape, "reshape")
-        return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ReshapeBackward)
+        return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
 
     def reshape_as(self: Any, other: Any) -> Any:
         """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
@@ -149,7 +122,7 @@ class Views:
         norch.Size([4, 3, 2])
         """
         (a, b) = sizes_of((dim0, dim1), "transpose")
-        return view(self, lib.transpose_tensor(self._ptr, a, b), f.TransposeBackward, a, b)
+        return view(self, lib.transpose_tensor(self._ptr, a, b), d.TransposeBackward, a, b)
 
     def t(self: Any) -> Any:
         """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
@@ -171,7 +144,7 @@ class Views:
         tensor([[1, 3],
                 [2, 4]])
         """
-        return view(self, lib.reverse_tensor(self._ptr), f.ReverseBackward)
+        return view(self, lib.reverse_tensor(self._ptr), d.ReverseBackward)
 
     @property
     def mT(self: Any) -> Any:
@@ -216,7 +189,7 @@ class Views:
         norch.Size([4, 2, 3])
         """
         axes = sizes_of(dims, "permute")
-        return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), f.PermuteBackward, axes)
+        return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), d.PermuteBackward, axes)
 
     def expand(self: Any, *shape: Any) -> Any:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
@@ -228,7 +201,7 @@ class Views:
                 [2, 2, 2]])
         """
         sizes = sizes_of(shape, "expand")
-        return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), f.ExpandBackward)
+        return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ExpandBackward)
 
     def expand_as(self: Any, other: Any) -> Any:
         """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
@@ -258,7 +231,7 @@ class Views:
         """
         axes = [] if dim is None else sizes_of(dim if isinstance(dim, (list, tuple)) else (dim,), "squeeze")
         count = -1 if dim is None else len(axes)
-        return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), f.ReshapeBackward)
+        return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), d.ReshapeBackward)
 
     def unsqueeze(self: Any, dim: int) -> Any:
         """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
@@ -269,7 +242,7 @@ class Views:
         norch.Size([2, 1, 3])
         """
         axis = one_size(dim, "unsqueeze")
-        return view(self, lib.unsqueeze_tensor(self._ptr, axis), f.ReshapeBackward)
+        return view(self, lib.unsqueeze_tensor(self._ptr, axis), d.ReshapeBackward)
 
     def select(self: Any, dim: int, index: int) -> Any:
         """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
@@ -280,7 +253,7 @@ class Views:
         tensor([1, 3])
         """
         (axis, place) = sizes_of((dim, index), "select")
-        return view(self, lib.select_tensor(self._ptr, axis, place), f.SelectBackward, axis, place)
+        return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
     def narrow(self: Any, dim: int, start: int, length: int) -> Any:
         """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
@@ -295,7 +268,7 @@ class Views:
 
     def _slice(self: Any, axis: int, start: int, length: int, step: int) -> Any:
         ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
-        return view(self, ptr, f.SliceBackward, axis, start, length, step)
+        return view(self, ptr, d.SliceBackward, axis, start, length, step)
 
     def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
@@ -376,7 +349,7 @@ class Views:
         shape = [shape[axis] for axis in kept] + [length]
         strides = [strides[axis] for axis in kept] + [strides[rows] + strides[columns]]
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
-        return view(self, ptr, f.DiagonalBackward, offset, rows, columns)
+        return view(self, ptr, d.DiagonalBackward, offset, rows, columns)
 
     def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
         """A view of the storage by shape, strides and offset in elements; the dtype stays.
@@ -392,7 +365,32 @@ class Views:
             raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")
         offset = self.storage_offset() if storage_offset is None else storage_offset
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
-        return view(self, ptr, f.AsStridedBackward, shape, strides, offset - self.storage_offset())
+        return view(self, ptr, d.AsStridedBackward, shape, strides, offset - self.storage_offset())
 
     swapaxes = swapdims = transpose
     moveaxis = movedim
+
+
+# ---- The parts of an index: x[3] and x[1:9:2] ------------------------------------------------------------------------
+
+
+def selected(x: Any, at: int, place: int, axis: int) -> Any:
+    """One index of dimension `at`, which messages call `axis`."""
+    size = x._struct.shape[at]
+    if not -size <= place < size:
+        raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
+    return x.select(at, place)
+
+
+def sliced(x: Any, at: int, part: slice) -> Any:
+    """A slice of dimension `at`."""
+    return x if part == slice(None) else x._slice(at, *_range(part, x.shape[at]))
+
+
+def _range(part: slice, size: int) -> tuple[int, int, int]:
+    """Start, length and step of a slice of a dimension."""
+    if part.step is not None and operator.index(part.step) < 1:
+        raise ValueError(f"a slice needs a positive step, got {part.step}; flip() reverses a dimension")
+    start, stop, step = part.indices(size)
+    length = max(0, (stop - start + step - 1) // step)
+    return (start if length else 0), length, step

@@ -11,9 +11,10 @@ import math
 
 import norch
 from norch.autograd import no_grad
-from norch.operation import check_tensor
 from norch.tensor import Tensor
 from norch.utils import utils
+
+from ..operation import check_tensor
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:

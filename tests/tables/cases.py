@@ -518,4 +518,4 @@ def compositions() -> list:
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
 CASES += indexing(case, along, taken, written)
 CASES += window_cases(case)
-TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers
+TERNARY_NAMES = ["where", "clamp"]  # the rows of operations.h with three operands, which CASES covers

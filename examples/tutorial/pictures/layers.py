@@ -25,9 +25,9 @@ PYTHON = [
 LIBRARY = [
     ("norch/csrc/api.h", "Tensor* add_tensor(Tensor*, Tensor*)", "the C API: all that Python may call", GREEN),
     (
-        "norch/csrc/elementwise.cpp",
-        "kernels[kind_of(device)](x, y, out)",
-        "checks, broadcasts; the table: device first",
+        "norch/csrc/api/elementwise.cpp",
+        "kernels::add.launch(device, x, y, out)",
+        "checks, broadcasts; dispatch.h: device first",
         GREEN,
     ),
 ]
@@ -35,7 +35,7 @@ KERNELS = [
     ("norch/csrc/cpu.cpp", "add_tensor_cpu", "loops, threads", AMBER),
     ("norch/csrc/cuda.cu", "add_tensor_cuda", "CUDA threads", AMBER),
 ]
-FORMULA = ("norch/csrc/ops.h", "OP(add, SAME, T(x + y))", "the formula, written once for both", VIOLET)
+FORMULA = ("norch/csrc/ops/operations.h", "OP(add, SAME, T(x + y))", "the formula, written once for both", VIOLET)
 
 
 def draw() -> str:

@@ -79,7 +79,7 @@ def _reachable(root: Any) -> list[Any]:
             if edge is not None and edge not in found:
                 found.add(edge)
                 waiting.append(edge)
-    return sorted((f for f in found if f.age), key=lambda f: -f.age) or [root]
+    return sorted((f for f in found if not f.is_leaf), key=lambda f: -f.age) or [root]
 
 
 # ---- Names ----------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def operation_name(name: str) -> str:
 def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: dict[Any, int]) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
-    if not function.age:
+    if function.is_leaf:
         leaf = function.leaf()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
@@ -163,8 +163,8 @@ def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any,
             operands.append(Operand(nodes[places[edge]].name, places[edge]))
         elif isinstance(value, Tensor):
             operands.append(Operand(names.of_tensor.get(id(value)) or _shape_text(_description(value))))
-        elif isinstance(value, (int, float)):
-            operands.append(Operand(f"{value:g}" if isinstance(value, float) else str(value)))
+        elif isinstance(value, _C.Number):
+            operands.append(Operand(f"{value.value:g}" if isinstance(value.value, float) else str(value.value)))
     return operands
 
 
@@ -194,7 +194,7 @@ def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> 
     """The shape of a function's result: from the result where it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function._output if function.age else function.leaf()
+    tensor = function.leaf() if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:

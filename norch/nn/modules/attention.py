@@ -8,7 +8,7 @@ from typing import Any
 
 import norch
 from norch._C import ShapeError
-from norch.autograd.joint import split
+from norch.autograd.derivatives.joining import split
 from norch.tensor import Tensor
 
 from .. import functional as F
