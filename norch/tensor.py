@@ -17,7 +17,7 @@ from ._C import CTensor, lib
 from .arguments import one_size
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
-from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
+from .autograd.derivatives.activations import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.in_place import write
 from .display import formatting
 from .methods import indexing
@@ -34,7 +34,7 @@ from .methods.selection import Selection
 from .methods.sorting import Sorting
 from .methods.storage import Stored
 from .methods.views import Views
-from .operation import check_operand, check_tensor, held, operand, recorded, wrap
+from .operation import check_operand, check_tensor, operand, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Size, dtype, float32
 
@@ -86,8 +86,6 @@ class Tensor(
     def __del__(self, free: Any = lib.free_tensor) -> None:
         try:
             free(self._ptr)
-            if self._edge is not None:
-                self._edge.holders -= 1
         except AttributeError:  # it was never made
             pass
 
@@ -436,7 +434,6 @@ class Tensor(
     def __copy__(self) -> Tensor:
         copy = wrap(lib.alias_tensor(self._ptr), type(self))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
-        held(copy._edge)
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -162,8 +162,6 @@ class Differentiable:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        if self.grad_fn is not None:
-            self._edge.holders -= 1
         self._edge = None
         return self
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import itertools
 import math
+import pkgutil
 import re
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
@@ -32,6 +34,19 @@ CTYPES = {
 def wrap(value: Any, dtype: str) -> Any:
     """The Python number that an element of this dtype holds: floats rounded, integers modulo their range."""
     return CTYPES[dtype](value).value
+
+
+def derivative_classes() -> dict[str, type]:
+    """Every Function that norch.autograd defines for an operation: those from which no other is derived."""
+    for module in pkgutil.walk_packages(norch.autograd.__path__, "norch.autograd."):
+        importlib.import_module(module.name)
+    found, waiting = {}, [norch.autograd.Function]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.startswith("norch.") and not kind.__subclasses__():
+            found[kind.__name__] = kind
+    return found
 
 
 def promote(*dtypes: str) -> str:

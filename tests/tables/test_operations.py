@@ -13,6 +13,7 @@ from helpers import (
     Array,
     assert_close,
     by_name,
+    derivative_classes,
     drawn,
     dtype_named,
     elementwise,
@@ -31,11 +32,8 @@ from operations import (
 
 import norch
 from norch import _C
-from norch.autograd import functions
-from norch.autograd.derivatives import activations, convolution, losses, normalization, pooling
-from norch.autograd.derivatives import linear as fused
 
-# ---- the table is whole ----------------------------------------------------------------------------------------------
+# ---- the table is complete -----------------------------------------------------------------------------------------
 
 
 def test_every_operation_of_the_library_has_a_row():
@@ -50,6 +48,14 @@ def test_every_operation_of_the_library_has_a_row():
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 
+TESTED_BY_THEMSELVES = {
+    "AccumulateGrad",  # tests/autograd
+    "ToBackward",  # test_gradients.py
+    "RecurrentBackward",  # tests/nn/test_recurrent.py
+    "SplitBackward",
+    "ModuleBackward",  # tests/nn/test_hooks.py
+    "ModuleOutputBackward",
+}
 TESTED_IN_TEST_FUSED = {"LinearBackward", "MSEBackward", "CrossEntropyBackward"}
 TESTED_IN_TEST_ACTIVATIONS = {
     "gelu": "GeluBackward",
@@ -69,14 +75,10 @@ TESTED_IN_TEST_PAIR_LOSSES = {
 
 
 def test_every_backward_class_has_a_row():
-    """Classes that others derive from stand for no operation; test_gradients tests ToBackward by itself."""
-    modules = (functions, fused, activations, losses, convolution, pooling, normalization)
-    classes = {name: kind for module in modules for name, kind in vars(module).items() if name.endswith("Backward")}
-    derivatives = {name for name, kind in classes.items() if not kind.__subclasses__()}
     tested = {row.backward for row in ELEMENTWISE + REDUCTIONS} | {name for row in CASES for name in row.backward}
-    tested |= {"ToBackward"} | TESTED_IN_TEST_FUSED | set(TESTED_IN_TEST_ACTIVATIONS.values())
+    tested |= TESTED_BY_THEMSELVES | TESTED_IN_TEST_FUSED | set(TESTED_IN_TEST_ACTIVATIONS.values())
     tested |= set(TESTED_IN_TEST_PAIR_LOSSES.values())
-    assert derivatives == tested - {""}
+    assert set(derivative_classes()) == tested - {""}
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

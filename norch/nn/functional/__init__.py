@@ -6,7 +6,7 @@ import warnings
 
 import norch
 from norch._C import ShapeError
-from norch.autograd.derivatives import linear as fused
+from norch.autograd.derivatives import linear as derivatives
 from norch.tensor import Tensor
 
 from .activations import elu, gelu, hardtanh, leaky_relu, silu, softplus  # noqa: F401
@@ -49,7 +49,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """
     if not isinstance(x, Tensor) or not isinstance(weight, Tensor):
         check_tensors("linear", x, weight)
-    result = fused.linear(x, weight, bias)
+    result = derivatives.linear(x, weight, bias)
     return _column_linear(x, weight, bias) if result is None else result
 
 

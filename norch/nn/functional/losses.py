@@ -6,7 +6,6 @@ import warnings
 
 import norch
 from norch._C import ShapeError
-from norch.autograd.derivatives import linear as fused
 from norch.autograd.derivatives import losses
 from norch.tensor import Tensor
 
@@ -28,7 +27,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         check_reduction(reduction)
     if not isinstance(input, Tensor) or not isinstance(target, Tensor):
         check_tensors("mse_loss", input, target)
-    result = None if reduction == "none" else fused.mse(input, target, reduction)
+    result = None if reduction == "none" else losses.mse(input, target, reduction)
     if result is not None:
         return result
     if target.shape != input.shape:
