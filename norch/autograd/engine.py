@@ -148,8 +148,8 @@ def backward(
     if inputs is None:
         walk(starts, given, retain, create_graph)
         return
-    targets = [x._edge for x in _listed(inputs)]
-    found = walk(starts, given, retain, create_graph, set(targets))
+    targets = {x._edge for x in _listed(inputs) if x._edge is not None}
+    found = walk(starts, given, retain, create_graph, targets)
     for target in targets:
         if target in found:
             _accumulate(target, found[target], given)
@@ -172,11 +172,11 @@ def grad(
     (tensor([6.]),)
     """
     starts, given = _starts(outputs, grad_outputs)
-    inputs = _listed(inputs)
-    for x in inputs:
-        if not isinstance(x, operation.Tensor) or not x.requires_grad:
+    targets: list[Function] = []
+    for x in _listed(inputs):
+        if not isinstance(x, operation.Tensor) or x._edge is None:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
-    targets = [x._edge for x in inputs]
+        targets.append(x._edge)
     retain = create_graph if retain_graph is None else retain_graph
     found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):

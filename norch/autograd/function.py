@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence, T
 from weakref import ref
 
 from .. import operation
-from .._C import lib, write_clock
+from .._C import Number, lib, write_clock
 from ..operation import edge, mode, next_age, record, wrap
 from .mode import no_grad
 
@@ -96,13 +96,18 @@ class Function:
 
     @property
     def x(self) -> Tensor:
-        """The first operand (which may be a number), unchanged since the operation."""
-        return self.unchanged(self.input[0])
+        """The first operand, unchanged since the operation; a number if it was given as one."""
+        return self.operand(0)
 
     @property
     def y(self) -> Tensor:
-        """The second operand (which may be a number), unchanged since the operation."""
-        return self.unchanged(self.input[1])
+        """The second operand, unchanged since the operation; a number if it was given as one."""
+        return self.operand(1)
+
+    def operand(self, index: int) -> Any:
+        """Any operand, likewise."""
+        found = self.unchanged(self.input[index])
+        return found.value if isinstance(found, Number) else found
 
     @property
     def output(self) -> Tensor:

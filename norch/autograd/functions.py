@@ -290,7 +290,7 @@ class ClampBackward(Function):
     broadcasts = True
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, low, high = self.x, self.y, self.unchanged(self.input[2])
+        x, low, high = self.x, self.y, self.operand(2)
         inside = (x >= low).logical_and(x <= high)
         below = (x < low).logical_and(low < high)
         above = (x > high).logical_or(high < low)

@@ -26,10 +26,11 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
     """The Tensor of a view of `base`, recorded with backward(base, *parameters); None if base is in no graph."""
     result = wrap(ptr)
     # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
-    result._base = root = base if base._base is None or _is_recorded_leaf(base) else base._base
+    root = base if base._base is None or _is_recorded_leaf(base) else base._base
+    result._base = root
     if base._edge is not None and mode.enabled and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
-        if not root._edge.is_leaf:
+        if not _is_recorded_leaf(root):
             root._views = root._views or []
             root._views.append(ref(result))
     return result
@@ -99,29 +100,30 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
     record(x, node, edges)
     node.stamp = stamp  # the write may have changed a saved operand
     if base is not x:  # the new values of the view, written into the base
-        record(base, CopySlicesBackward(base, x, geometry(x)), (old, node))
-        follow_base(x)
+        record(base, CopySlicesBackward(base, x, _part(x, base)), (old, node))
+        _follow(x, base)
     views = [reference() for reference in base._views or []]
     base._views = [ref(view) for view in views if view is not None]
     for view in views:
         if view is not None and view is not x:
-            follow_base(view)
+            _follow(view, base)
 
 
-def geometry(x: Tensor) -> View:
-    """The function that takes from a gradient of x's base the part that x is."""
-    if not x._base.is_contiguous():
+def _follow(x: Tensor, base: Tensor) -> None:
+    """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
+    record(x, AsStridedBackward(base, *_place(x, base)), (base._edge,))
+
+
+def _part(x: Tensor, base: Tensor) -> View:
+    """The function that takes from a gradient of the base the part that x is."""
+    if not base.is_contiguous():
         raise RuntimeError(
             "in-place operations with gradients need a contiguous base; use clone() or contiguous() first"
         )
-    parameters = _place_in_base(x)
-    return lambda gradient: strided(gradient, *parameters)
+    place = _place(x, base)
+    return lambda gradient: strided(gradient, *place)
 
 
-def follow_base(x: Tensor) -> None:
-    """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
-    record(x, AsStridedBackward(x._base, *_place_in_base(x)), (x._base._edge,))
-
-
-def _place_in_base(x: Tensor) -> tuple[Sequence[int], Sequence[int], int]:
-    return x.shape, x.stride(), x.storage_offset() - x._base.storage_offset()
+def _place(x: Tensor, base: Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+    """The shape, strides and offset of x in its base."""
+    return x.shape, x.stride(), x.storage_offset() - base.storage_offset()

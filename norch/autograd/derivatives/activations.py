@@ -1,4 +1,5 @@
-"""Activation functions that C computes in one pass (ACTIVATION_OPS, SHAPED_OPS in csrc/ops.h), and their derivatives.
+"""Activation functions that C computes in one pass (ACTIVATION_OPS, SHAPED_OPS in
+csrc/ops/operations.h), and their derivatives.
 
 As everywhere, `backward` is the formula, in tensor operations, and `fused` the same gradient by one call into C.
 """

@@ -1,7 +1,7 @@
 """Convolution, and the columns it is made of: `unfold` and `fold`, each the derivative of the other.
 
 Images are [N, C, height, width]. A window is what `window_array` makes: kernel, stride, dilation, padding before and
-after, each for the height, then for the width. csrc/window.h describes its geometry.
+after, each for the height, then for the width. csrc/ops/windows.h describes its geometry.
 """
 
 from __future__ import annotations

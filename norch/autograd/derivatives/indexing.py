@@ -6,24 +6,19 @@ and writing are each other's derivatives.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Sequence
+from typing import TYPE_CHECKING, Union
 
 from ...packing import counting
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
+    from ...methods.advanced_indexing import AtIndices
+    from ...methods.selection import AlongAxis
     from ...tensor import Tensor
 
+Place = Union["AtIndices", "AlongAxis"]  # what index tensors name
+
 # ---- Places -----------------------------------------------------------------------------------------------------
-
-
-class Place(Protocol):
-    """What index tensors name in a tensor (AtIndices and AlongAxis in norch/methods)."""
-
-    tensors: Sequence[Tensor]
-
-    def spread(self, value: Tensor) -> Tensor:
-        """One value for all places, in a shape that can be written there."""
 
 
 class _PlaceFunction(Function):

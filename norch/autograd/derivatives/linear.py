@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from ...tensor import Tensor
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | None:
-    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; None for any other shapes."""
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; RuntimeError for other shapes or dtypes."""
     ptr = lib.linear_tensor(x._ptr, weight._ptr, address(bias))
-    return recorded(wrap(ptr), LinearBackward, (x, weight, bias)) if ptr else None
+    return recorded(wrap(ptr), LinearBackward, (x, weight, bias))
 
 
 class LinearBackward(Function):

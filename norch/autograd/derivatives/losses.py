@@ -1,4 +1,7 @@
-"""The losses that C computes in one call, and their derivatives: of each pair (LOSS_OPS in csrc/ops.h), or reduced."""
+"""The losses that C computes in one call, and their derivatives.
+
+A loss for each pair of a prediction and a target is a row of LOSS_OPS in csrc/ops/operations.h.
+"""
 
 from __future__ import annotations
 
@@ -104,10 +107,10 @@ class BCEWithLogitsBackward(Function):
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
-def mse(predictions: Tensor, labels: Tensor, reduction: str) -> Tensor | None:
-    """The mean or sum of (prediction - label)^2, shape [1]; None if the shapes or dtypes differ."""
+def mse(predictions: Tensor, labels: Tensor, reduction: str) -> Tensor:
+    """The mean or sum of (prediction - label)^2, shape [1]; RuntimeError if the two do not fit each other."""
     ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
-    return recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction) if ptr else None
+    return recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction)
 
 
 class MSEBackward(Function):

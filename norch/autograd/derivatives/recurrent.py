@@ -110,9 +110,7 @@ class GRUStep(Step):
         (h,) = state
         size = h.shape[-1]
         x_rz, x_n = split(x, [2 * size, size])
-        inner = linear(h, weight, bias)
-        assert inner is not None  # the layer has checked the sizes
-        h_rz, h_n = split(inner, [2 * size, size])
+        h_rz, h_n = split(linear(h, weight, bias), [2 * size, size])
         r, z = split((x_rz + h_rz).sigmoid(), [size, size])
         n = (x_n + r * h_n).tanh()
         return (n + z * (h - n),), (h, r, z, n, h_n)
