@@ -54,7 +54,7 @@ def read(tensor: Any, params: Any = None) -> list[Node]:
     root = tensor._edge
     if root is None:
         raise RuntimeError("draw_graph: this tensor does not require gradients and has no grad_fn: it has no graph")
-    if root.edges is None:
+    if root.freed:
         raise RuntimeError(
             "draw_graph: this graph was freed by a backward. Draw it before, or call backward(retain_graph=True)"
         )
@@ -131,7 +131,7 @@ def operation_name(name: str) -> str:
     """LogSoftmaxBackward is log_softmax; a class that is not named so keeps its name."""
     if name.endswith("Backward"):
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[: -len("Backward")]).lower()
-    return {"elementwise_mul": "mul", "Part": "part", "Exit": "exit"}.get(name, name)
+    return "mul" if name == "elementwise_mul" else name
 
 
 # ---- Nodes ----------------------------------------------------------------------------------------------------------
@@ -141,11 +141,11 @@ def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: 
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if function.is_leaf:
-        leaf = function.leaf()
+        leaf = function.result()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
-    freed = function.edges is None
+    freed = function.freed
     node = Node(FREED if freed else OPERATION, named or names.next(), operation, operation, shape)
     node.operands = [] if freed else _operands(function, names, nodes, places)
     if any(o.source is None for o in node.operands):  # what is no box is told in the title: pow(·, 3)
@@ -195,7 +195,7 @@ def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> 
     """The shape of a function's result: from the result where it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function.leaf() if function.is_leaf else function._output
+    tensor = function.result() if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:
