@@ -53,7 +53,7 @@ def empty(*size: Sizes, dtype: DType | None = None, device: str = "cpu", require
 
 
 def full(
-    size: Sizes, fill_value: float, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False
+    size: Sizes, fill_value: Operand, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False
 ) -> Tensor:
     """A tensor of a shape with one value everywhere. Without `dtype` the value's type decides. Errors as for `zeros`.
 
@@ -131,7 +131,7 @@ def ones_like(
 
 def full_like(
     input: Tensor,
-    fill_value: float,
+    fill_value: Operand,
     dtype: DType | None = None,
     device: str | None = None,
     requires_grad: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Sequence
+from typing import Any, Sequence
 
 from .._C import device_number, lib
 from ..arguments import sizes_of
@@ -53,7 +53,7 @@ def randn(
 
 def randint(
     low: int,
-    high: int | Sequence[int] | None = None,
+    high: Any = None,
     size: Sequence[int] | None = None,
     *,
     generator: Generator | None = None,
@@ -69,11 +69,12 @@ def randint(
     >>> x.min() >= 1, x.max() <= 6
     (tensor([True]), tensor([True]))
     """
-    first, end, shape = (0, low, high) if size is None else (low, high, size)
-    if not isinstance(shape, (list, tuple)):
-        raise TypeError(f"randint: expected a size, a tuple of integers, got {shape!r}")
-    result = empty(shape, dtype=int64 if dtype is None else dtype, device=device)
-    return leaf(result.random_(first, end, generator=generator), requires_grad)
+    if size is None:
+        low, high, size = 0, low, high
+    if not isinstance(size, (list, tuple)):
+        raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
+    result = empty(size, dtype=int64 if dtype is None else dtype, device=device)
+    return leaf(result.random_(low, high, generator=generator), requires_grad)
 
 
 def randperm(

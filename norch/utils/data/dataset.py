@@ -16,7 +16,6 @@ from ...tensor import Tensor
 
 if TYPE_CHECKING:
     from ...functions.generator import Generator
-    from ...types import Index
 
 
 class Dataset:
@@ -61,7 +60,7 @@ class IterableDataset(Dataset):
 class TensorDataset(Dataset):
     """Sample i is the tuple of `tensor[i]`, for tensors of one length. Raises ShapeError if lengths differ.
 
-    An element of a vector is a tensor of no dimensions.
+    An element of a vector is a tensor of no dimensions, which keeps its dtype.
 
     >>> dataset = norch.utils.data.TensorDataset(norch.ones(5, 3), norch.arange(5))
     >>> len(dataset), dataset[4]
@@ -173,7 +172,7 @@ def _position(index: int, count: int, name: str) -> int:
     return position % count
 
 
-def whole_batch(dataset: Any) -> Callable[[list[int]], list[Any]] | None:
+def whole_batch(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
     """A faster way, if there is one, from indices to the batch that collating their samples would give."""
     if isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__:
         return lambda indices: [tensor[indices] for tensor in dataset.tensors]
