@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ..._C import MAX_DIMS
 from ...functions.creation import zeros
@@ -152,8 +152,7 @@ def read_csv(
             [3., 4.]])
     """
     kind = float32 if dtype is None else check_dtype(dtype)
-    code = "d" if kind.is_floating_point else "q"
-    values = array.array(code)
+    values: array.array[Any] = array.array("d" if kind.is_floating_point else "q")
     with open(path, newline="", encoding=encoding) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         try:
