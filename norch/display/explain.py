@@ -76,7 +76,7 @@ def _description(tensor: Tensor) -> str:
         f"strides {tensor.stride()}, offset {tensor.storage_offset()}: {contiguous}",
     ]
     if any(step == 0 and size > 1 for size, step in zip(tensor.shape, tensor.stride())):
-        lines.append("a stride of 0 repeats: several elements are the same cell")
+        lines.append("a stride of 0 repeats: several elements are one and the same cell")
     return "\n".join(lines)
 
 

@@ -16,6 +16,7 @@ from ..utils.utils import clear_gradient
 
 Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
 State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
+StateDict = dict[str, Any]  # what `state_dict` returns, for checkpoints
 Entry = Union[Tensor, tuple[str, Tensor], tuple[object, str, Tensor], Group]
 Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
 Loss = TypeVar("Loss")
@@ -44,6 +45,7 @@ class Optimizer:
     fused: ClassVar[Callable[..., None] | None] = None
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
 
@@ -136,14 +138,14 @@ class Optimizer:
         for parameter in self.parameters:
             clear_gradient(parameter, set_to_none)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
         numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
@@ -275,7 +277,7 @@ def check_not_negative(settings: Group, *names: str) -> None:
             raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
-def _unique_parameters(entries: Any) -> list[Tensor]:
+def _unique_parameters(entries: object) -> list[Tensor]:
     """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
     if isinstance(entries, Tensor):
         entries = [entries]

@@ -74,7 +74,7 @@ def _is_array(value: object) -> bool:
     return hasattr(value, "__array_interface__")
 
 
-def _like(mapping: Mapping[Any, Any], found: dict[Any, Any]) -> Mapping[Any, Any]:
+def _like(mapping: object, found: dict[object, object]) -> object:
     """The dict in the sample's own class, if that can be made from a dict."""
     try:
         return type(mapping)(found)  # type: ignore[call-arg]

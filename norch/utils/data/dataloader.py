@@ -59,8 +59,8 @@ class DataLoader:
         dataset: Any,
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[Any] | None = None,
+        sampler: Iterable[object] | None = None,
+        batch_sampler: Iterable[object] | None = None,
         num_workers: int = 0,
         collate_fn: Collate | None = None,
         pin_memory: bool = False,
@@ -187,7 +187,7 @@ class _Iterator:
     def __iter__(self) -> _Iterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         task = next(self._tasks)
         try:
             batch = self._fetch(task)
@@ -266,7 +266,7 @@ class _WorkerIterator:
     def __iter__(self) -> _WorkerIterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         while self._waiting:
             worker, reply = self._receive()
             if worker is not None:

@@ -172,7 +172,7 @@ def _position(index: int, count: int, name: str) -> int:
     return position % count
 
 
-def whole_batch(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
+def whole_batch(dataset: object) -> Callable[[list[int]], list[Tensor]] | None:
     """A faster way, if there is one, from indices to the batch that collating their samples would give."""
     if isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__:
         return lambda indices: [tensor[indices] for tensor in dataset.tensors]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Sized
+from typing import TYPE_CHECKING, Sized
 
 from ...functions.random import multinomial, randint, randperm
 from ...methods.interop import as_tensor
@@ -28,7 +28,7 @@ class Sampler:
     [[2], [1], [0]]
     """
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
 
 
@@ -145,13 +145,13 @@ class BatchSampler(Sampler):
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool):
+    def __init__(self, sampler: Iterable[object], batch_size: int, drop_last: bool):
         _check_count("BatchSampler: batch_size", batch_size)
         if not isinstance(drop_last, bool):
             raise ValueError(f"BatchSampler: drop_last is {drop_last!r}, expected True or False")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
-    def __iter__(self) -> Iterator[list[Any]]:
+    def __iter__(self) -> Iterator[list[object]]:
         indices = iter(self.sampler)
         while batch := list(islice(indices, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:

@@ -97,7 +97,7 @@ class End:
 class Job(NamedTuple):
     """What all workers of a loader share; `make_fetch` is called once an epoch."""
 
-    dataset: Any
+    dataset: object
     make_fetch: Callable[[], Fetch]
     init: Callable[[int], None] | None
     workers: int
@@ -210,7 +210,7 @@ class Worker:
         except (BrokenPipeError, ConnectionResetError):
             pass  # it died: `receive` raises
 
-    def receive(self, timeout: float = 0) -> Any:
+    def receive(self, timeout: float = 0) -> object:
         """Its next reply. Raises RuntimeError if it died, or did not reply within `timeout` seconds (0: no limit)."""
         ready = dict(self._poll.poll(timeout * 1000 if timeout else None))
         if not ready:
