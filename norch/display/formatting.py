@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
-Nested = Any  # a number, or lists of them, nested, with `...` for what is left out
+Nested = Any  # a number, or nested lists of numbers, with `...` for elements left out
 UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # the numbers show these
 
 

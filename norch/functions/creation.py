@@ -35,7 +35,7 @@ def tensor(data: object, dtype: DType | None = None, device: str = "cpu", requir
 
 
 def leaf(result: Tensor, requires_grad: bool) -> Tensor:
-    """A new tensor, which requires gradients if its maker was asked for that."""
+    """The tensor, which requires gradients if `requires_grad` is True."""
     return result.requires_grad_() if requires_grad else result
 
 

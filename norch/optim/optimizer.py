@@ -112,7 +112,7 @@ class Optimizer:
         return ()
 
     def _states(self, parameters: list[Tensor], group: Group) -> list[State]:
-        """The state of each parameter, with what is remembered but missing: no steps yet, and zeros."""
+        """The state of each parameter; what is missing of the names in `remembered` is added."""
         states = [self.state.get(parameter) or {} for parameter in parameters]
         for name in self.remembered(group):
             for parameter, state in zip(parameters, states):
@@ -139,7 +139,7 @@ class Optimizer:
             clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> StateDict:
-        """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
+        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""
         numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}

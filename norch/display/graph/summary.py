@@ -76,7 +76,7 @@ def _leaves_of(groups: list[Group], leaves: list[list[int | None]]) -> set[int]:
 
 
 def _keys(nodes: list[Node], operations: list[int]) -> list[int]:
-    """A number for each operation; equal where the operation, its shape and the kind of its operands are."""
+    """A number for each operation; equal if the operation, its shape and the kinds of its operands are."""
     numbers: dict[object, int] = {}
     keys = []
     for node in (nodes[place] for place in operations):
@@ -161,7 +161,7 @@ def _fold_middle(groups: list[Group], leaves: list[list[int | None]], max_nodes:
 
 
 def _regrouped(nodes: list[Node], operations: list[int], groups: list[Group], shown: set[int]) -> list[Node]:
-    """The list with a node for each group, in an order where operands come first."""
+    """The list with a node for each group, operands before their users."""
     result: list[Node] = []
     owner: dict[int, int] = {}  # place of a node -> place, in the result, of what shows it
 

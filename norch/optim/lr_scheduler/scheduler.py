@@ -63,7 +63,7 @@ class LRScheduler:
         return self._last_lr
 
     def step(self) -> None:
-        """Go on to the next epoch and set its rates."""
+        """Advance to the next epoch and set its rates."""
         self.last_epoch += 1
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr

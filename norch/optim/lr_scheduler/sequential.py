@@ -55,7 +55,7 @@ class SequentialLR(LRScheduler):
         self._last_lr = self._schedulers[0].get_last_lr()
 
     def step(self) -> None:
-        """Go on to the next epoch, with the scheduler that is due."""
+        """Advance to the next epoch, with the scheduler that is due."""
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]

@@ -84,7 +84,7 @@ class DataLoader:
         if sampler is not None and shuffle:
             raise ValueError("DataLoader: a sampler decides the order: expected shuffle or sampler, got both")
         if not self._batched and drop_last:
-            raise ValueError("DataLoader: without batches (batch_size=None) there is no last one to drop")
+            raise ValueError("DataLoader: batch_size=None excludes drop_last: there is no last batch")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
@@ -178,7 +178,7 @@ def _check_workers(
 
 
 class _Iterator:
-    """Makes each batch when it is asked for."""
+    """Makes each batch on demand."""
 
     def __init__(self, loader: DataLoader):
         loader._seed()
