@@ -41,7 +41,7 @@ from .packing import address_of
 from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
 
 if TYPE_CHECKING:
-    from .autograd.function import Function
+    pass
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -290,7 +290,9 @@ class Tensor(
         if not self.is_floating_point() and max is None and min is not None:
             return self.maximum_(min)
         low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
-        return write(self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+        return write(
+            self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr)
+        )
 
     clip, clip_ = clamp, clamp_
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
