@@ -29,11 +29,13 @@ from typing import overload
 from weakref import ref
 import ctypes
 
-__all__ = ["CTensor", "Tensor"]
+__all__ = [
+    "CTensor",
+    "Tensor",
+]
 
 class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods, SelectionMethods, SortingMethods, ComposedMethods, ConversionMethods, RandomFillMethods, StorageMethods, InteropMethods, DLPackMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
-
     _ptr: int
     _base: Tensor | None
     _shape: Size | None

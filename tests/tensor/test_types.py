@@ -12,7 +12,7 @@ import norch
 
 @pytest.mark.parametrize("path, text", stubs.stubs().items(), ids=lambda value: getattr(value, "name", ""))
 def test_the_stubs_are_up_to_date(path, text):
-    assert path.read_text(encoding="utf-8") == text, "run `python tools/stubs.py`"
+    assert path.read_text(encoding="utf-8") == text, "run `PYTHONPATH=. python tools/stubs.py`"
 
 
 def test_dir_shows_the_public_api_alone():
