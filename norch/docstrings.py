@@ -75,10 +75,10 @@ EXAMPLES = {
 
 REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "WHOLE": "floating dtypes"}
 
-ADD = """Element by element. x and `other`, a tensor, array or number, broadcast to one shape and are promoted to one dtype.
+ADD = """Element by element. x and `other`, a tensor, array or number, broadcast and are promoted to one dtype.
 Raises ShapeError if the shapes do not fit, TypeError if `other` is none of these, RuntimeError for two devices."""
 
-ADD_ = """`other`, a tensor, array or number, broadcasts to this tensor, which keeps its shape and dtype and is returned.
+ADD_ = """`other`, a tensor, array or number, broadcasts to this tensor, which keeps shape and dtype and is returned.
 Raises ShapeError if it does not fit, TypeError if it is none of these, RuntimeError for a leaf that requires gradients,
 for two devices, and for a result of a higher kind than this dtype (bool, integer, float)."""
 

@@ -1,9 +1,5 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
-import ctypes
-from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
-from weakref import ref
-
 from norch._C import CTensor, lib
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
@@ -18,6 +14,9 @@ from norch.methods.sorting import SortingMethods
 from norch.methods.storage import StorageMethods
 from norch.methods.views import ViewMethods
 from norch.types import Count, Index, Operand, Scalar, Size, dtype
+from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from weakref import ref
+import ctypes
 
 __all__ = [
     "CTensor",

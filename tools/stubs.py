@@ -108,25 +108,27 @@ def finished(source: str, text: str, exported: list[str]) -> str:
     tree = ast.parse(text)
     needed = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(exported)
     needed -= {node.name for node in tree.body}
-    lines = set()
+    imports: dict[str, set[str]] = {}  # the words before the names -> the names
     for path in (source, *METHODS):
         package = path.split("/")[:-1]
         for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom):
                 parents = package[: len(package) + 1 - node.level] if node.level else []
-                module = ".".join([*parents, *filter(None, [node.module])])
-                names = {alias.name: f"from {module} import {alias.name}" for alias in node.names}
+                where = f"from {'.'.join([*parents, *filter(None, [node.module])])} import"
+                names = {alias.name for alias in node.names}
             elif isinstance(node, ast.Import):
-                names = {alias.name: f"import {alias.name}" for alias in node.names}
+                where, names = "import", {alias.name for alias in node.names}
             elif isinstance(node, ast.ClassDef) and path != source:
-                names = {node.name: f"from {path[:-3].replace('/', '.')} import {node.name}"}
+                where, names = f"from {path[:-3].replace('/', '.')} import", {node.name}
             else:
                 continue
-            lines |= {line for name, line in names.items() if name in needed}
-            needed -= names.keys()
+            if names & needed:
+                imports.setdefault(where, set()).update(names & needed)
+            needed -= names
+    lines = [f"{where} {', '.join(sorted(names))}" for where, names in sorted(imports.items())]
     listed = "".join(f'    "{name}",\n' for name in exported)
     head = f"# Written by tools/stubs.py from {source}: do not edit."
-    return "\n\n".join([head, "\n".join(sorted(lines)), f"__all__ = [\n{listed}]", text])
+    return "\n\n".join([head, "\n".join(lines), f"__all__ = [\n{listed}]", text])
 
 
 def stubs() -> dict[Path, str]:

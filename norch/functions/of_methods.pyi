@@ -1,10 +1,9 @@
 # Written by tools/stubs.py from norch/functions/of_methods.py: do not edit.
 
-from typing import Literal, Sequence, overload
-
 from norch.methods.reductions import Picked
 from norch.tensor import Tensor
-from norch.types import Dims, DType, Operand, Sizes
+from norch.types import DType, Dims, Operand, Sizes
+from typing import Literal, Sequence, overload
 
 __all__ = [
     "neg",

@@ -85,13 +85,13 @@ def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
     return found.to(x.dtype)
 
 
-def _made_for(x: Tensor, value: object) -> Tensor:
+def _made_for(x: Tensor, value: Any) -> Tensor:
     if operand(value) is NotImplemented:
         return tensor_of(value, x.dtype, x.device)
     return filled((), value, x.dtype, x.device)
 
 
-def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
+def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices]:
     """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
     view, axis = x, 0  # axis: of x
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is

@@ -31,7 +31,7 @@ nn.Linear("a", 3)  # mistake
 nn.Linear(3)  # mistake
 nn.Lineer(3, 4)  # mistake
 nn.Dropout("a")  # mistake
-model.wieght  # mistake
+print(model.wieght)  # mistake
 F.relu("a")  # mistake
 F.cross_entropy(x)  # mistake
 optim.SGD(model, lr="a")  # mistake
