@@ -94,7 +94,8 @@ def documentation(name: str, doc: str, operands: int) -> str:
         text = _in_place(rule, operands)
     else:
         text = _of_one(rule) if operands == 1 else _of_two(rule)
-    return f"{'In place: ' if in_place else ''}{doc}.\n\n{text}\n\n{_example(name, operands)}"
+    first = f"In place: {doc[0].lower()}{doc[1:]}" if in_place else doc
+    return f"{first}.\n\n{text}\n\n{_example(name, operands)}"
 
 
 def _of_one(rule: str) -> str:

@@ -51,7 +51,7 @@ def set(x: Tensor, index: object, value: object) -> None:
 
 def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
     if not x.dtype.is_floating_point or x._struct.device:
-        return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
+        return _view(x, list(indices)).item()  # a double cannot hold every int64; a GPU reports an error once
     try:
         value = lib.get_item(x._ptr, int64_array(indices))
     except OverflowError:

@@ -248,7 +248,7 @@ class InteropMethods:
     def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
-        self.untyped_storage()  # which the tensor, whom the array will hold, holds
+        self.untyped_storage()  # the tensor keeps it, and the array keeps the tensor
         return {
             "version": 3,
             "typestr": _TYPESTRS[self.dtype],
@@ -269,7 +269,7 @@ class InteropMethods:
         if self.numel == 0:
             return memoryview((self.dtype.ctype * 0)()) if self.ndim == 1 else _empty_buffer(self)
         memory: Any = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
-        memory.storage = self.untyped_storage()  # which lives as long as the buffer
+        memory.storage = self.untyped_storage()  # so that the memory lives as long as the buffer
         view: Any = memoryview(memory).cast("B")
         view = view.cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view

@@ -140,7 +140,7 @@ def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
 
 
 class StorageMethods:
-    """The methods of Tensor that tell where its elements lie."""
+    """The methods of Tensor about the memory of its elements."""
 
     # The objects asked for, held because arrays over this tensor need the memory even if `data` is replaced.
     _storages: tuple[Storage, ...] = ()

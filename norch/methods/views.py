@@ -257,7 +257,7 @@ class ViewMethods:
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
     def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
+        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape except for that size.
 
         Raises IndexError for a dim out of range, or indices that do not lie within it.
 
@@ -274,7 +274,7 @@ class ViewMethods:
     def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        All have the shape of x but for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
+        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
         for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
@@ -299,7 +299,7 @@ class ViewMethods:
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
-        All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
+        All have the shape of x except for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
         tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).chunk(2)
