@@ -380,7 +380,7 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     negative = neg
     negative_ = neg_
     def where(self, condition: Tensor, other: Operand) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`."""
+        """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`."""
     def _choose(self, x: Operand, y: Operand) -> Tensor: ...
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""

@@ -171,8 +171,7 @@ class ViewMethods:
         norch.Size([3, 4, 2])
         """
         sources, places = (
-            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
-            for axes in (source, destination)
+            [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
         )
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
@@ -230,7 +229,7 @@ class ViewMethods:
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
         """
-        axes = [] if dim is None else sizes_of(dim if isinstance(dim, (list, tuple)) else (dim,), "squeeze")
+        axes = [] if dim is None else sizes_of((dim,), "squeeze")
         count = -1 if dim is None else len(axes)
         return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), d.ReshapeBackward)
 

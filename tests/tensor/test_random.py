@@ -146,7 +146,7 @@ def largest_distance(numbers, distribution):
 
 
 def correlation(xs, ys):
-    """The moments of numbers with mean 0 and variance 1, in standard deviations of a random sample."""
+    """The correlation of numbers with mean 0 and variance 1, in standard deviations of independent ones."""
     return sum(x * y for x, y in zip(xs, ys)) / math.sqrt(len(xs))
 
 
