@@ -306,6 +306,8 @@ class Module:
         change device only.
         """
         device, dtype = destination(*args, device=device, dtype=dtype)
+        if device is None and dtype is None:
+            return self
         if device is not None:
             Tensor([]).to(device)  # a missing device is an error for a module without parameters too
         if dtype is not None and not dtype.is_floating_point:

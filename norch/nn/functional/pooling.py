@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence, Union
 
 from ...autograd.derivatives import pooling as kernels
 from ...tensor import Tensor
@@ -17,6 +17,8 @@ __all__ = [
     "max_pool1d",
     "max_pool2d",
 ]
+
+OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the input
 
 
 def max_pool1d(
@@ -99,7 +101,7 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-def adaptive_avg_pool1d(x: Tensor, output_size: Sizes | None) -> Tensor:
+def adaptive_avg_pool1d(x: Tensor, output_size: OutputSize) -> Tensor:
     """Averages over windows that divide [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
 
     >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
@@ -108,7 +110,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Sizes | None) -> Tensor:
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, x, output_size)
 
 
-def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(x: Tensor, output_size: OutputSize) -> Tensor:
     """Averages over windows that divide [N, C, height, width] evenly, to [N, C, *output_size].
 
     Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
@@ -121,7 +123,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None] | Non
     return _adaptive_avg_pool("adaptive_avg_pool2d", 2, x, output_size)
 
 
-def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
     per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
     wanted = given * axes if len(given) == 1 else given
