@@ -124,10 +124,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cumprod_tensor": (TENSOR, [TENSOR, c_int64]),
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
     "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
-    "softmax_tensor": (TENSOR, [TENSOR, c_int64]),
-    "log_softmax_tensor": (TENSOR, [TENSOR, c_int64]),
-    "softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
-    "log_softmax_backward": (TENSOR, [TENSOR, TENSOR, c_int64]),
     "linear_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR]),
     "linear_backward": (STATUS, [TENSOR, TENSOR, TENSOR, c_int32, ARRAY]),
     "cross_entropy_tensor": (TENSOR, [TENSOR, TENSOR, c_int64, c_int32]),
@@ -170,20 +166,18 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "mark_as_written": (None, [TENSOR]),
     "version_of": (c_int64, [TENSOR]),
 }
-for _name in ("sum", "prod", "max", "min", "any", "all"):
-    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, ARRAY, c_int32, c_int32])
 
 
 def operations() -> dict[str, list[str]]:
-    """The elementwise operations of csrc/ops.h, as the library itself lists them, by number of operands."""
+    """The rows of csrc/ops/operations.h, REDUCTIONS and ROW_OPS of csrc/kernels.h, as the library itself lists them."""
     names = _library.list_operations
     names.restype = c_char_p
-    kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped")
+    kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped", "reduction", "row")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
 
 
 def rules() -> dict[str, str]:
-    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops.h."""
+    """How each operation with one or two operands treats dtypes: the Rule of its row in csrc/ops/operations.h."""
     listed = _library.list_rules
     listed.restype = c_char_p
     named = zip((1, 2), operations().values())
@@ -194,13 +188,18 @@ for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
+for _name in operations()["reduction"]:
+    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, ARRAY, c_int32, c_int32])
+for _name in operations()["row"]:
+    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, c_int64])
+    PROTOTYPES[f"{_name}_backward"] = (TENSOR, [TENSOR, TENSOR, c_int64])
 
 # ctypes gives the interpreter's lock back around every call. That costs these, which are short or (parallel_for in
-# csrc/parallel.h) give it back themselves where the work is long, a tenth of their time.
-QUICK = {f"{name}_tensor" for names in operations().values() for name in names} | {
+# csrc/host/parallel.h) give it back themselves where the work is long, a tenth of their time.
+QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward softmax_tensor log_softmax_tensor unit_gradient same_kind",
+    "linear_backward mse_tensor mse_backward unit_gradient same_kind",
     "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
@@ -310,11 +309,11 @@ def addresses(values: Any) -> bytes:
 class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
-    __slots__ = ("_ptr",)
+    __slots__ = ("_ptr", "value")
     _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
-        self._ptr = None
+        self._ptr, self.value = None, value
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, 5) or raise_error()
         elif not -(2**63) <= value < 2**63:

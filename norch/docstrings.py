@@ -1,4 +1,4 @@
-"""The docstrings of the methods of csrc/ops.h: shapes, dtypes and errors from the rule of a row, and an example.
+"""The docstrings of the methods of csrc/ops/operations.h: shapes, dtypes and errors by the rule of a row, an example.
 
 `operands -> result`, as lists of numbers; doctest runs them all (tests/thorough/test_docstrings.py). What is not here
 gets an example without numbers.
@@ -85,7 +85,7 @@ def documentation(name: str, doc: str, operands: int) -> str:
     return f"{first}.\n\n{_wrapped(text)}\n\n{_example(name, operands)}"
 
 
-REFUSED = {"NUMERIC": "bool", "WHOLE": "floating dtypes"}
+REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "WHOLE": "floating dtypes"}
 
 
 def _of_one(rule: str) -> str:
@@ -115,7 +115,7 @@ def _in_place(rule: str, operands: int) -> str:
     errors = f"RuntimeError for a leaf that requires gradients{f', for {refused}' if refused else ''}"
     if operands == 1:
         return f"Element by element, into this tensor, whose shape and dtype stay; returns it. Raises {errors}."
-    if rule in ("SAME", "NUMERIC"):
+    if rule in ("SAME", "NUMERIC", "DIVISION"):
         errors += ", for an `other` of a higher kind (bool, integer, float)"
     return (
         "Element by element, into this tensor, whose shape and dtype stay; `other`, a tensor, array or number, "

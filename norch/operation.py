@@ -1,7 +1,10 @@
 """The one way from Python to a kernel and back: operands go in as addresses, a result comes out with its node.
 
-result = wrap(lib.exp_tensor(x._ptr))            # call the kernel, own what it made
-return recorded(result, ExpBackward, (x,))       # and remember how to differentiate it, if x needs that
+    result = wrap(lib.exp_tensor(x._ptr))           # call the kernel, own what it made
+    if x._edge and mode.enabled:                    # x is part of a graph, and this thread records:
+        record(result, ExpBackward(x), (x._edge,))  # remember how to differentiate the result
+
+`recorded` is the same for any number of operands.
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from ctypes import c_void_p
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-from ._C import number, raise_error, write_clock
+from ._C import Number, number, raise_error, write_clock
 
 if TYPE_CHECKING:
     from .autograd.function import Function
 
 # The class, which is built with this module: tensor.py puts it here. (The package's one slot that another file fills.)
 Tensor: Any = None
+
+_new = object.__new__
 
 # ---- Results ----------------------------------------------------------------------------------------------------
 
@@ -26,7 +31,7 @@ def wrap(ptr: int | None, kind: Any = None) -> Any:
     """The Tensor, or one of a class derived from it, that owns a new C tensor; null raises what the C call left."""
     if not ptr:
         raise_error()
-    result = object.__new__(kind or Tensor)
+    result = _new(kind or Tensor)
     result._ptr = ptr
     result._edge = None
     return result
@@ -54,6 +59,8 @@ def operand(value: Any) -> Any:
         return value
     if isinstance(value, (int, float)):
         return number(value)
+    if isinstance(value, Number):  # which a node kept
+        return value
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         return number(value.item())
     if hasattr(value, "__array_interface__"):
@@ -108,12 +115,11 @@ next_age = count(1).__next__
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` if an input requires gradients; return `result`.
 
-    `backward` is None for an operation without a derivative.
+    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative.
     """
-    if backward is not None:
-        edges = [edge(x) for x in inputs]
-        if any(edges) and mode.enabled:
-            record(result, backward(*inputs, *parameters), edges)
+    edges = [getattr(x, "_edge", None) for x in inputs]
+    if backward is not None and any(edges) and mode.enabled:
+        record(result, backward(*inputs, *parameters), edges)
     return result
 
 
@@ -127,6 +133,7 @@ def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     node.edges = edges
     node.age = next_age()
     node.stamp = write_clock.value
+    node.holders = 1
     if node.saves_output or not node.keeps_input:
         node.save(result)
     if result._edge is not None:  # a write in place replaces the node that the tensor had

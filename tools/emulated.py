@@ -48,7 +48,7 @@ def command(files: list, options: list) -> list:
 
 def kernels_of_norch() -> set:
     """The names of all kernels in the source."""
-    sources = [*ROOT.glob("norch/csrc/*.cu"), *ROOT.glob("norch/csrc/*.cuh")]
+    sources = [*ROOT.glob("norch/csrc/*.cu"), *ROOT.glob("norch/csrc/cuda/*.cuh")]
     code = re.sub(r"//.*", "", "\n".join(path.read_text(encoding="utf-8") for path in sources))
     return set(re.findall(r"__global__ void\s+(?:__launch_bounds__\([^()]*\)\s+)?(\w+)\(", code))
 

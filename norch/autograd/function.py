@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence
 from weakref import ref
 
 from .. import operation
-from .._C import lib, write_clock
+from .._C import Number, lib, write_clock
 from ..operation import edge, held, mode, record, wrap
 from .mode import no_grad
 
@@ -111,7 +111,7 @@ class Function:
                 f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved "
                 "for backward; clone() the tensor before changing it, or use the operation that returns a new one"
             )
-        return saved
+        return saved.value if isinstance(saved, Number) else saved
 
     def backward(self, *gradients: Any) -> Any:
         """Return a list with a gradient for each of `input`."""

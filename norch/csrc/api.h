@@ -50,8 +50,8 @@ API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work
 API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of another library, for norch's work so far
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said
-API const char* list_operations(
-    int32_t arity);  // "neg abs ...": the names of ops.h with 1, 2 or 3 operands; 4 to 7: of its other lists (_C.py)
+// "neg abs ...": the rows of ops/operations.h with 1, 2 or 3 operands; from 4 on: of the other lists (_C.py)
+API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
 // ---- Creation and copies
@@ -69,7 +69,7 @@ API int assign_tensor(Tensor* target, Tensor* source);         // target[...] = 
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
-// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (random.h)
+// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (ops/philox.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
@@ -96,7 +96,7 @@ API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                       
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim,
                               int64_t offset);
 
-// ---- Elementwise operations: each row of ops.h gives NAME_tensor, a new result, and NAME_into, which writes its
+// ---- Elementwise operations: each row of ops/operations.h gives NAME_tensor, a new result, and NAME_into, which writes its
 //      result into out. Operands broadcast against each other and are promoted to a common dtype.
 #define DECLARE_UNARY(name, rule, formula)      \
     API Tensor* name##_tensor(Tensor* tensor);  \
@@ -114,14 +114,15 @@ LOSS_OPS(DECLARE_BINARY)
 SHAPED_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
-#define DECLARE_TERNARY(name, first, formula)                                      \
+#define DECLARE_TERNARY(name, rule, formula)                                       \
     API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);  \
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);
 TERNARY_OPS(DECLARE_TERNARY)
 #undef DECLARE_TERNARY
 
 // ---- Reductions over several axes (count -1: over all). A result without axes has shape [1].
-#define DECLARE_REDUCTION(name) API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
+#define DECLARE_REDUCTION(name, ...) \
+    API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
 API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
@@ -146,7 +147,7 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 
-// ---- Optimizers: one step of all parameters that have a gradient, in place (optim.cpp)
+// ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp)
 struct SGDEntry {
     Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
     int64_t first;                            // whether this is the velocity's first step
@@ -157,10 +158,12 @@ struct StepEntry {
     Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
 };
 API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
-API int adam_step(int32_t count, const StepEntry* entries, const AdamOptions* options);
-API int rmsprop_step(int32_t count, const StepEntry* entries, const RMSpropOptions* options);
+#define DECLARE_STEP(name, Options, ...) \
+    API int name##_step(int32_t count, const StepEntry* entries, const Options* options);
+OPTIMIZERS(DECLARE_STEP)
+#undef DECLARE_STEP
 
-// ---- The world outside (external.cpp): memory shared with Python objects, and with other libraries by DLPack
+// ---- The world outside (core/external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
 API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);
@@ -173,11 +176,13 @@ API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // 
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);
 API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
-// ---- Layers and losses, each in one call (nn.cpp). Reductions: 0 none, 1 mean, 2 sum.
-API Tensor* softmax_tensor(Tensor* tensor, int64_t axis);
-API Tensor* log_softmax_tensor(Tensor* tensor, int64_t axis);
-API Tensor* softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);      // (gradient - sum(gradient * y)) * y
-API Tensor* log_softmax_backward(Tensor* gradient, Tensor* output, int64_t axis);  // gradient - exp(y) * sum(gradient)
+// ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum.
+// Along an axis: softmax_tensor and softmax_backward, log_softmax_tensor and log_softmax_backward
+#define DECLARE_ROW_OP(name)                               \
+    API Tensor* name##_tensor(Tensor* tensor, int64_t axis); \
+    API Tensor* name##_backward(Tensor* gradient, Tensor* output, int64_t axis);
+ROW_OPS(DECLARE_ROW_OP)
+#undef DECLARE_ROW_OP
 API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
 // Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
 API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
@@ -188,7 +193,7 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
-// ---- Windows over images [N, C, y, x] (windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
+// ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
 //      dilation, padding before, padding after.
 API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
 API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
@@ -209,7 +214,7 @@ API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t c
 API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
 API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
 
-// ---- Normalization (normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
+// ---- Normalization (api/normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
 //      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
 //      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
 API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,

@@ -1,22 +1,22 @@
 // Elementwise CPU kernels and copies.
 //
-// Each row of ops.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
-// runs.h brings operands of any layout to that loop.
+// Each row of ops/operations.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
+// cpu/loops/strided_loops.h brings operands of any layout to that loop.
 
-#include "cpu.h"
+#include "cpu/backend.h"
 
 #include <type_traits>
 
-#include "parallel.h"
-#include "rules.h"
-#include "runs.h"
+#include "host/parallel.h"
+#include "ops/dtype_rules.h"
+#include "cpu/loops/strided_loops.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
 // ---- The loops --------------------------------------------------------------------------------------------------
 
-// Functions of a float that have a shorter way for ordinary arguments (formulas.h): those for which distance(x), an unsigned
+// Functions of a float that have a shorter way for ordinary arguments (ops/vector_math.h): those for which distance(x), an unsigned
 // integer, is at most `farthest`.
 template <class Row>
 struct Ordinaries {
@@ -147,9 +147,9 @@ void binary_loop(const Run& run) {
     });
 }
 
-template <class Row, class First, class T>
+template <class Row, class C, class T>
 void ternary_loop(const Run& run) {
-    with_operand<First>(run, 0, [&](auto c) {
+    with_operand<C>(run, 0, [&](auto c) {
         with_operand<T>(run, 1, [&](auto x) {
             with_operand<T>(run, 2, [&](auto y) {
                 T* out = reinterpret_cast<T*>(run.data[3]);
@@ -160,7 +160,7 @@ void ternary_loop(const Run& run) {
     });
 }
 
-// ---- From a row of ops.h to a kernel ----------------------------------------------------------------------------
+// ---- From a row of ops/operations.h to a kernel --------------------------------------------------------------------
 
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
@@ -232,12 +232,12 @@ DERIVATIVE_OPS(BINARY_CPU)
 LOSS_OPS(BINARY_CPU)
 SHAPED_OPS(BINARY_CPU)
 
-// OP(where, bool, c ? x : y) becomes
+// OP(where, CHOICE, c ? x : y) becomes
 //
 //     void where_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {
 //         for (int64_t i = 0; i < out.size; i++) out.data[i] = c.data[i] ? x.data[i] : y.data[i];
 //     }
-#define TERNARY_CPU(name, first, expression)                                                     \
+#define TERNARY_CPU(name, rule, expression)                                                     \
     namespace {                                                                                  \
     struct name##_row {                                                                          \
         template <class C, class T>                                                              \
@@ -248,9 +248,9 @@ SHAPED_OPS(BINARY_CPU)
     }                                                                                            \
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
         INTEGERS_IN_BASELINE(x.dtype, name, c, x, y, out);                                       \
-        for_any(x.dtype, [&](auto type) {                                                        \
+        for_rule<rule>(x.dtype, [&](auto type) {                                                 \
             using T = typename decltype(type)::type;                                             \
-            walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, first, T>);                  \
+            walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, First<rule, T>, T>);         \
         });                                                                                      \
     }
 TERNARY_OPS(TERNARY_CPU)

@@ -2,18 +2,18 @@
 //
 // A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
 // the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
-// parts are cuda_device.cuh (memory and copies), cuda_block.cuh, cuda_layout.cuh, cuda_fill.cuh, cuda_matmul.cuh,
-// cuda_nn.cuh (layers and losses), cuda_norm.cuh, cuda_windows.cuh (convolution and pooling), cuda_optim.cuh,
-// cuda_reduce.cuh, cuda_sort.cuh, cuda_scan.cuh (running totals) and cuda_index.cuh.
+// parts are cuda/device.cuh (memory and copies), cuda/block.cuh, cuda/layout.cuh, cuda/fill.cuh, cuda/matmul.cuh,
+// cuda/layers.cuh (layers and losses), cuda/normalization.cuh, cuda/windows.cuh (convolution and pooling), cuda/optim.cuh,
+// cuda/reductions.cuh, cuda/sort.cuh, cuda/scan.cuh (running totals) and cuda_index.cuh.
 
 #include <math.h>
 
 #include <utility>
 
-#include "cuda_block.cuh"
-#include "cuda_device.cuh"
-#include "cuda_layout.cuh"
-#include "rules.h"
+#include "cuda/block.cuh"
+#include "cuda/device.cuh"
+#include "cuda/layout.cuh"
+#include "ops/dtype_rules.h"
 
 namespace {
 
@@ -102,11 +102,11 @@ __global__ void binary_kernel(const T* x, T x_number, const T* y, T y_number, R*
 }
 
 // out[i] = formula(c[i], x[i], y[i])
-template <class Row, class First, class T>
-__global__ void ternary_kernel(const First* c, First c_number, const T* x, T x_number, const T* y, T y_number, T* out,
+template <class Row, class C, class T>
+__global__ void ternary_kernel(const C* c, C c_number, const T* x, T x_number, const T* y, T y_number, T* out,
                                Strides<4> strides) {
-    write_elements(out, strides, [](First d, T a, T b) { return Row::formula_of(d, a, b); },
-                   Operand<First, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
+    write_elements(out, strides, [](C d, T a, T b) { return Row::formula_of(d, a, b); },
+                   Operand<C, 0>{c, c_number}, Operand<T, 1>{x, x_number}, Operand<T, 2>{y, y_number});
 }
 
 // out[i] = x[i], converted
@@ -178,12 +178,12 @@ void binary(const char* name, const Tensor& x, const Tensor& y, Tensor& out) {
     check_launch(name);
 }
 
-template <class Row, class First, class T>
+template <class Row, class C, class T>
 void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {
     cudaStream_t stream = use(out.device);
     const Strides<4> strides = packed_strides<4>({&c, &x, &y, &out});
-    ternary_kernel<Row, First, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-        data_of<First>(c), number_of<First>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
+    ternary_kernel<Row, C, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
+        data_of<C>(c), number_of<C>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
         static_cast<T*>(out.data), strides);
     check_launch(name);
 }
@@ -238,10 +238,10 @@ DERIVATIVE_OPS(BINARY_CUDA)
 LOSS_OPS(BINARY_CUDA)
 SHAPED_OPS(BINARY_CUDA)
 
-// OP(where, bool, c ? x : y) becomes
+// OP(where, CHOICE, c ? x : y) becomes
 //
 //     void where_tensor_cuda(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out)
-#define TERNARY_CUDA(name, first, expression)                                                        \
+#define TERNARY_CUDA(name, rule, expression)                                                         \
     namespace {                                                                                      \
     struct name##_row {                                                                              \
         template <class C, class T>                                                                  \
@@ -251,9 +251,9 @@ SHAPED_OPS(BINARY_CUDA)
     };                                                                                               \
     }                                                                                                \
     void name##_tensor_cuda(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {        \
-        for_any(x.dtype, [&](auto type) {                                                            \
+        for_rule<rule>(x.dtype, [&](auto type) {                                                     \
             using T = typename decltype(type)::type;                                                 \
-            ternary<name##_row, first, T>(#name, c, x, y, out);                                      \
+            ternary<name##_row, First<rule, T>, T>(#name, c, x, y, out);                             \
         });                                                                                          \
     }
 TERNARY_OPS(TERNARY_CUDA)
@@ -342,11 +342,11 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
 
 // ---- The other kernels ------------------------------------------------------------------------------------------
 
-#include "cuda_fill.cuh"
-#include "cuda_index.cuh"
-#include "cuda_reduce.cuh"
-#include "cuda_matmul.cuh"
-#include "cuda_nn.cuh"
-#include "cuda_norm.cuh"
-#include "cuda_windows.cuh"
-#include "cuda_optim.cuh"
+#include "cuda/fill.cuh"
+#include "cuda/indexing.cuh"
+#include "cuda/reductions.cuh"
+#include "cuda/matmul.cuh"
+#include "cuda/layers.cuh"
+#include "cuda/normalization.cuh"
+#include "cuda/windows.cuh"
+#include "cuda/optim.cuh"

@@ -1,24 +1,27 @@
-// The kernels that every device provides. KERNELS(K) lists them as K(name, arguments); cpu.h and cuda.h declare the
-// list with their suffix, cuda_stub.cpp defines it for a build without CUDA, tensor.cpp makes a table of each.
+// The kernels that every device provides. A row KERNEL(softmax, (const Tensor& x, Tensor& out)) becomes
 //
-// Contracts, kept by tensor.cpp and trusted by kernels:
+//     void softmax_tensor_cpu(const Tensor& x, Tensor& out);   // cpu/backend.h declares it, cpu/ and host/ define it
+//     void softmax_tensor_cuda(const Tensor& x, Tensor& out);  // cuda/backend.h; cuda.cu, or cuda/stub.cpp without CUDA
+//     Kernel<void(const Tensor& x, Tensor& out)> softmax;      // dispatch.h, with a slot for each of them
+//
+// What kernels may rely on, and the functions in api/ see to:
 //   elementwise  every operand was expanded to out's shape (stride 0 where it repeats) and has the dtype of the
 //                computation; out has the dtype that the row's rule names, and may be one of the operands
 //   reductions   out has x's rank, with size 1 along each reduced axis, and is contiguous
 //   matmul       a [..., m, k], b [..., k, n] and out [..., m, n] have the same leading sizes (strides may be 0); out is
 //                contiguous
-//   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie within
-//                the tensor's storage: element p is data[p . strides + offsets[p]]
-//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the window
-//                (window.h), and not empty
-//   lines        sort, cumsum and cumprod may have any strides, negative ones too; no operand is empty
+//   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie
+//                within the tensor's storage: element p is data[p . strides + offsets[p]]
+//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the
+//                window (ops/windows.h), and not empty
+//   lines        sort, cumsum and cumprod take any strides, also negative ones; no operand is empty
 
 #pragma once
-#include "ops.h"
-#include "ramp.h"
-#include "random.h"
+#include "ops/operations.h"
+#include "ops/linspace.h"
+#include "ops/philox.h"
 #include "tensor.h"
-#include "window.h"
+#include "ops/windows.h"
 
 // What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
 // the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
@@ -33,7 +36,7 @@ struct Fault {
 };
 [[noreturn]] void fail_with(const Fault& fault, int64_t value);
 
-// The settings of the optimizers, as norch/optim packs them; steps.h tells what they mean.
+// The settings of the optimizers, as norch/optim packs them; ops/optimizer_formulas.h tells what they mean.
 struct SGDOptions {
     double lr, momentum, dampening, weight_decay;
     int32_t nesterov, maximize;
@@ -58,19 +61,38 @@ struct Normalizing {
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
 #define BINARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, const Tensor& y, Tensor& out))
-#define TERNARY_KERNEL(name, first, formula) KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
+#define TERNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
 
-#define REDUCTIONS(K)                                                                               \
-    K(sum)  /* floats: error of a few ULP at any length; integers and bool into int64 */            \
-    K(prod) /* integers and bool into int64 */                                                      \
-    K(max)  /* NaN wins */                                                                          \
-    K(min)                                                                                          \
-    K(any)  /* into bool */                                                                         \
-    K(all)
-#define REDUCE_KERNEL(name) KERNEL(name, (const Tensor& x, Tensor& out))
+// name, class of ops/reductions.h, dtype of the result, whether a reduction of no elements has a value
+#define REDUCTIONS(K)                                                                    \
+    K(sum, Sum, WIDE_DTYPE, true) /* of floats: a few ULP of error at any length */      \
+    K(prod, Prod, WIDE_DTYPE, true)                                                      \
+    K(max, Max, SAME_DTYPE, false) /* a NaN wins */                                      \
+    K(min, Min, SAME_DTYPE, false)                                                       \
+    K(any, Any, BOOL_DTYPE, true)                                                        \
+    K(all, All, BOOL_DTYPE, true)
+enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOOL_DTYPE };
+#define REDUCTION_KERNEL(name, Op, result, has_empty) KERNEL(name, (const Tensor& x, Tensor& out))
+
+// Operations along rows, the last axis, each with its gradient; y is the result of the operation. All operands are
+// contiguous and float32 or float64.
+#define ROW_OPS(K) \
+    K(softmax)     \
+    K(log_softmax)
+#define ROW_KERNEL(name)                        \
+    KERNEL(name, (const Tensor& x, Tensor& out)) \
+    KERNEL(name##_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))
+
+// Optimizers that count their steps: name, options, and what they keep of each parameter, in the order of `state`; what
+// the options do without is null. A kernel takes one step in place, for tensors of one shape, dtype and device.
+#define OPTIMIZERS(K)                                                         \
+    K(adam, AdamOptions, "exp_avg", "exp_avg_sq", "max_exp_avg_sq")           \
+    K(rmsprop, RMSpropOptions, "square_avg", "grad_avg", "momentum_buffer")
+#define OPTIMIZER_KERNEL(name, Options, state0, state1, state2) \
+    KERNEL(name, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const Options& options))
 
 // The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled for
-// each instruction set (isa.h), those of PLAIN_KERNELS once.
+// each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 #define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
@@ -79,7 +101,7 @@ struct Normalizing {
     LOSS_OPS(BINARY_KERNEL)                                                                         \
     SHAPED_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
-    REDUCTIONS(REDUCE_KERNEL)                                                                       \
+    REDUCTIONS(REDUCTION_KERNEL)                                                                     \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \
     KERNEL(argmax, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(argmin, (const Tensor& x, Tensor& out, int axis))                                        \
@@ -88,12 +110,8 @@ struct Normalizing {
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
-    /* along rows, the last axis; all operands contiguous and float32 or float64; y is the result of the operation */ \
-    KERNEL(softmax, (const Tensor& x, Tensor& out))                                                 \
-    KERNEL(log_softmax, (const Tensor& x, Tensor& out))                                             \
-    KERNEL(softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))                \
-    KERNEL(log_softmax_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))            \
-    /* fill a contiguous out, which is not empty: random.h says with what */                        \
+    ROW_OPS(ROW_KERNEL)                                                                             \
+    /* fill a contiguous out, which is not empty: ops/philox.h says with what */                        \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
@@ -125,14 +143,12 @@ struct Normalizing {
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
     KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
     KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
-    /* one step of an optimizer in place, for the tensors of one shape, dtype and device that steps.h names; those that its \
-       options ask for, others may be null. velocity of sgd: null without momentum; first: it is not filled yet */ \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options)) \
-    KERNEL(adam, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options)) \
-    KERNEL(rmsprop, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const RMSpropOptions& options))
+    OPTIMIZERS(OPTIMIZER_KERNEL)                                                                     \
+    /* velocity: null without momentum; first: it is not filled yet */                               \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
 #define PLAIN_KERNELS \
-    /* fills a contiguous out, which is not empty: ramp.h says with what */                         \
+    /* fills a contiguous out, which is not empty: ops/linspace.h says with what */                         \
     KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
     /* fails where truth, a single bool, is false */                                                \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \

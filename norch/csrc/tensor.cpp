@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "cpu.h"
-#include "cuda.h"
+#include "cuda/backend.h"
+#include "dispatch.h"
 
 // ---- Errors -----------------------------------------------------------------------------------------------------
 
@@ -167,11 +167,8 @@ void free_tensor(Tensor* tensor) { drop(tensor); }
 
 // ---- Copies -----------------------------------------------------------------------------------------------------
 
-using AssignKernel = void (*)(const Tensor&, Tensor&);
-static const AssignKernel assign_kernels[DEVICE_KIND_COUNT] = {assign_tensor_cpu, assign_tensor_cuda};
-
 void assign(const Tensor& source, Tensor& target) {
-    if (target.size) assign_kernels[kind_of(target.device)](source, target);
+    if (target.size) kernels::assign.launch(target.device, source, target);
 }
 
 Owned cast(const Tensor& tensor, int32_t dtype) {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "isa.h"
+#include "host/instruction_sets.h"
 
 enum { MAX_DIMS = 8 };
 
@@ -19,7 +19,7 @@ enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT 
 // A device is a number: 0 is the CPU, 1 + i is cuda:i. Kernel tables have a column for each kind of device.
 enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
-// (inline functions are copied for each instruction set: see isa.h)
+// (inline functions are copied for each instruction set: see host/instruction_sets.h)
 inline namespace NORCH_ISA {
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
 }  // namespace NORCH_ISA
@@ -89,7 +89,7 @@ Text device_text(int32_t device);
 const char* dtype_name(int32_t dtype);
 int64_t item_size(int32_t dtype);
 
-// ---- Memory (storage.cpp) ---------------------------------------------------------------------------------------
+// ---- Memory (core/storage.cpp) -------------------------------------------------------------------------------------
 
 // The one door to memory: every allocation of the library passes here. Throws MEMORY_ERROR.
 void* allocate(int64_t nbytes, int32_t device);
@@ -144,7 +144,7 @@ struct Owned {
 
 }  // namespace NORCH_ISA
 
-// ---- Building tensors (tensor.cpp, views.cpp) -------------------------------------------------------------------
+// ---- Building tensors (tensor.cpp, api/views.cpp) ------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim);                           // throws on overflow
 Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device);  // contiguous, values unset
@@ -159,10 +159,11 @@ bool is_contiguous(const Tensor& tensor);
 bool are_alike(const Tensor& x, const Tensor& y);               // in shape, dtype and device
 void check_device(int32_t device);                              // throws where there is none
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
+void drop_axes(Tensor& fresh, unsigned axes);                   // of size 1, from a result that nobody has seen yet
 void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
 void mark_written(Tensor& tensor);                              // the version counter and the write clock
 
-// ---- Checks and broadcasting (elementwise.cpp) ------------------------------------------------------------------
+// ---- Checks and broadcasting (api/elementwise.cpp) -----------------------------------------------------------------
 
 struct Shape {
     int ndim = 0;
@@ -191,7 +192,7 @@ void for_real(int32_t dtype, F f) {
 
 template <class F>
 void for_whole(int32_t dtype, F f) {
-#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_BASELINE in cpu.h
+#ifndef NORCH_REALS_ONLY  // then the kernel files have passed integers on: see INTEGERS_IN_BASELINE in cpu/backend.h
     switch (dtype) {
         case BOOL: return f(Type<bool>());
         case UINT8: return f(Type<uint8_t>());

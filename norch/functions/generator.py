@@ -1,8 +1,8 @@
 """Generators of random numbers: seeds and states.
 
 A Generator is a seed and a count of draws. Each fill is one draw, and element i of it depends on the seed, on the
-number of the draw and on i alone (csrc/random.h): the same numbers on every device. (Parameters and `nn.init` draw from
-Python's `random`, as in the article; `manual_seed` seeds that too.)
+number of the draw and on i alone (csrc/ops/philox.h): the same numbers on every device. (Parameters and `nn.init` draw
+from Python's `random`, as in the article; `manual_seed` seeds that too.)
 """
 
 from __future__ import annotations

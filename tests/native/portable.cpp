@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../norch/csrc/api.h"
+#include "api.h"
 
 static int mistakes;
 

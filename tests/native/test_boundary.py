@@ -98,21 +98,15 @@ def c_type(declaration, is_result=False):
 
 
 def declared_functions():
-    """name -> (result, arguments) of api.h, with the rows of ops.h and the reductions filled in."""
-    header = re.sub(r"//[^\n]*", "", (CSRC / "api.h").read_text()).replace("\\\n", " ")
-    reductions = re.search(r"#define REDUCTIONS\(K\)((?:.*\\\n)*.*)", (CSRC / "kernels.h").read_text()).group(1)
-    names = {**_C.operations(), "reduction": re.findall(r"K\((\w+)\)", reductions)}
-    names["unary"] += names.pop("activation")
-    names["binary"] += names.pop("derivative") + names.pop("loss") + names.pop("shaped")
+    """name -> (result, arguments) of api.h, whose macros the C preprocessor expands."""
+    compiler = os.environ.get("CXX", "g++").split()
+    call = [*compiler, "-E", "-P", "-std=c++17", f"-I{CSRC}", str(CSRC / "api.h")]
+    header = subprocess.run(call, check=True, capture_output=True, text=True).stdout
     functions = {}
-    for result, name, arguments in re.findall(r"API ([\w\s]+?[\s*]+)([\w#]+)\(([^)]*)\);", header):
-        arguments = [] if arguments.strip() in ("", "void") else [c_type(part) for part in arguments.split(",")]
-        rows = [name]
-        if "##" in name:
-            kind = "reduction" if "axes" in header.split(name + "(")[1].split(")")[0] else None
-            arity = len(arguments) - name.endswith("_into")
-            rows = [name.replace("name##", row) for row in names[kind or list(names)[arity - 1]]]
-        functions.update({row: (c_type(result, is_result=True), arguments) for row in rows})
+    exported = r'extern "C" __attribute__\(\(visibility\("default"\)\)\) ([\w\s]+?[\s*]+)(\w+)\(([^)]*)\);'
+    for result, name, arguments in re.findall(exported, header):
+        arguments = [c_type(part) for part in arguments.split(",") if part.strip()]
+        functions[name] = c_type(result, is_result=True), arguments
     return functions
 
 

@@ -1,4 +1,4 @@
-"""The tiles of the matrix product (csrc/matmul.cpp) against its definition, which integers take: equal, bit for bit."""
+"""The tiles of the matrix product (csrc/cpu/matmul.cpp) against its definition, which integers take: bit for bit."""
 
 import pytest
 

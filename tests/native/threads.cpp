@@ -9,7 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "../../norch/csrc/api.h"
+#include "api.h"
 
 static void check(bool holds, const char* what) {
     if (holds) return;

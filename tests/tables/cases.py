@@ -6,18 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from helpers import (
-    DTYPES,
-    REAL,
-    Array,
-    any_numbers,
-    elementwise,
-    indices,
-    matmul,
-    rearrange,
-    reduce,
-    truths,
-)
+from arrays import DTYPES, REAL, Array, elementwise, indices, matmul, rearrange, reduce
+from draws import any_numbers, truths
 from indexing_cases import indexing
 from window_cases import window_cases
 
@@ -528,4 +518,4 @@ def compositions() -> list:
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
 CASES += indexing(case, along, taken, written)
 CASES += window_cases(case)
-TERNARY_NAMES = ["where", "clamp"]  # the rows of ops.h with three operands, which CASES covers
+TERNARY_NAMES = ["where", "clamp"]  # the rows of operations.h with three operands, which CASES covers

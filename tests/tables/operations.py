@@ -13,28 +13,22 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from helpers import (
-    DTYPES,
-    REAL,
-    WHOLE,
-    any_numbers,
-    exponents,
-    nonzero,
-    promote,
-    smooth,
-    smooth_either,
-    smooth_positive,
-    smooth_unit,
-    total,
-)
+import pytest
+from arrays import DTYPES, REAL, WHOLE, promote, total
+from draws import any_numbers, exponents, nonzero, smooth, smooth_either, smooth_positive, smooth_unit
 
-# How a row treats dtypes (ops.h): which it accepts, and the dtype of the result.
+# How a row treats dtypes (operations.h): which it accepts, and the dtype of the result.
 ACCEPTED = {"same": DTYPES, "numeric": DTYPES[1:], "real": DTYPES, "test": DTYPES, "whole": WHOLE}
 
 
 def result_dtype(rule: str, *dtypes: str) -> str:
     dtype = promote(*dtypes)
     return "bool" if rule == "test" else promote(dtype, "float32") if rule == "real" else dtype
+
+
+def by_name(rows: list) -> Any:
+    """Runs a test once for each row of a table."""
+    return pytest.mark.parametrize("row", rows, ids=repr)
 
 
 # ---- elementwise operations ------------------------------------------------------------------------------------------
@@ -48,7 +42,7 @@ class Elementwise:
     reference: Callable
     rule: str
     backward: str = ""  # the name of its Backward class; "" where it has no derivative
-    c_name: str = ""  # its row in ops.h, where that is named otherwise
+    c_name: str = ""  # its row in operations.h, where that is named otherwise
     draws: tuple = (any_numbers, any_numbers)  # one for each operand
     gradient_draws: tuple = (smooth, smooth)
     symbol: Callable | None = None  # Python's operator

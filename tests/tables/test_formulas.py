@@ -1,4 +1,4 @@
-"""The formulas of float32 (csrc/formulas.h): at most 2 ULP from the truth, and right at the extremes."""
+"""The formulas of float32 (csrc/ops/vector_math.h): at most 2 ULP from the truth, and right at the extremes."""
 
 import math
 import struct

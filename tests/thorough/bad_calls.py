@@ -1,6 +1,6 @@
 """For every public operation, layer and loss a call with input that it refuses: its docstring must name the error.
 
-x is [2, 3] and float32, n is [2] and int64, leaf requires gradients. The rows of csrc/ops.h are not listed:
+x is [2, 3] and float32, n is [2] and int64, leaf requires gradients. The rows of csrc/ops/operations.h are not listed:
 `of_rows` makes calls for them. What refuses no tensor and takes nothing else is in SAFE.
 """
 
@@ -271,8 +271,8 @@ Tensor.int Tensor.bool Tensor.contiguous Tensor.detach Tensor.ones_like Tensor.z
 
 
 def of_rows(name: str, operands: int, rule: str) -> list[str]:
-    """The calls that the row `name` of csrc/ops.h refuses, and its form in place."""
-    values = {"NUMERIC": "norch.tensor([True])", "WHOLE": "x"}.get(rule, "")
+    """The calls that the row `name` of csrc/ops/operations.h refuses, and its form in place."""
+    values = {"NUMERIC": "norch.tensor([True])", "DIVISION": "norch.tensor([True])", "WHOLE": "x"}.get(rule, "")
     calls = [f"{values}.{name}({values})"] * bool(values) if operands == 2 else [f"{values}.{name}()"] * bool(values)
     if operands == 2:
         fits = "n" if rule == "WHOLE" else "x"

@@ -1,10 +1,10 @@
 """Rewrites the parts of a .cu file that are not C++, for the emulator: launches and shared memory.
 
-    python translate.py norch/csrc/cuda.cu build/cuda-emu/cuda
+    python translate.py norch/csrc/cuda.cu build/cuda-emu/translated
 
 `kernel<<<grid, block, bytes, stream>>>(x, y)` becomes `emulator::launch("kernel", kernel, grid, ...)(x, y)`, and a
-`__shared__` variable becomes a reference to the block's own copy. All .cuh files beside the .cu file are rewritten with
-it, into the folder named last. Lines stay where they are, so that messages point at the source.
+`__shared__` variable becomes a reference to the block's own copy. All .cuh files in the folder cuda/ beside the .cu
+file are rewritten with it, into the folder named last. Lines stay where they are, so that messages point at the source.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def translate(path: Path) -> str:
 
 def main() -> None:
     source, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    for part in sorted(source.parent.glob("*.cuh")):
-        (folder / part.name).write_text(translate(part), encoding="utf-8")
+    (folder / "cuda").mkdir(parents=True, exist_ok=True)
+    for part in sorted(source.parent.glob("cuda/*.cuh")):
+        (folder / "cuda" / part.name).write_text(translate(part), encoding="utf-8")
     (folder / f"{source.stem}.cpp").write_text(translate(source), encoding="utf-8")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from common import save
-
 from norch.display.graph.svg import AMBER, BLUE, GREEN, GREY, INK, LINE, MUTED, VIOLET, Color, Sheet
 
 WIDTH, HEIGHT, GAP = 540, 58, 26
@@ -27,9 +25,9 @@ PYTHON = [
 LIBRARY = [
     ("norch/csrc/api.h", "Tensor* add_tensor(Tensor*, Tensor*)", "the C API: all that Python may call", GREEN),
     (
-        "norch/csrc/elementwise.cpp",
-        "kernels[kind_of(device)](x, y, out)",
-        "checks, broadcasts; the table: device first",
+        "norch/csrc/api/elementwise.cpp",
+        "kernels::add.launch(device, x, y, out)",
+        "checks, broadcasts; dispatch.h: device first",
         GREEN,
     ),
 ]
@@ -37,7 +35,7 @@ KERNELS = [
     ("norch/csrc/cpu.cpp", "add_tensor_cpu", "loops, threads", AMBER),
     ("norch/csrc/cuda.cu", "add_tensor_cuda", "CUDA threads", AMBER),
 ]
-FORMULA = ("norch/csrc/ops.h", "OP(add, SAME, T(x + y))", "the formula, written once for both", VIOLET)
+FORMULA = ("norch/csrc/ops/operations.h", "OP(add, SAME, T(x + y))", "the formula, written once for both", VIOLET)
 
 
 def draw() -> str:
@@ -90,7 +88,3 @@ def box(sheet: Sheet, x: float, y: float, width: float, step: tuple[str, str, st
     sheet.text(x + 14, y + 39, code, 13, INK, anchor="start", mono=True)
     below = 22 if width < WIDTH else 0  # where there is no room beside the name of the file
     sheet.text(x + width - 12, y + 17 + below, words, 11.5, MUTED, anchor="end")
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -1,4 +1,5 @@
-"""Activation functions that C computes in one pass (ACTIVATION_OPS, SHAPED_OPS in csrc/ops.h), and their derivatives.
+"""Activation functions that C computes in one pass (ACTIVATION_OPS, SHAPED_OPS in
+csrc/ops/operations.h), and their derivatives.
 
 As in fused.py, a backward takes the slope from C, or where it is itself to be differentiated writes the formula out.
 """

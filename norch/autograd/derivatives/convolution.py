@@ -1,7 +1,7 @@
 """Convolution, and the columns it is made of: `unfold` and `fold`, each the derivative of the other.
 
 Images are [N, C, height, width]. A window is what `window_array` makes: kernel, stride, dilation, padding before and
-after, each for the height, then for the width. Its geometry is described in csrc/window.h.
+after, each for the height, then for the width. Its geometry is described in csrc/ops/windows.h.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The derivatives of losses that C computes for each pair of a prediction and a target (LOSS_OPS in csrc/ops.h).
+"""The derivatives of losses that C computes for each pair of a prediction and a target (LOSS_OPS in
+csrc/ops/operations.h).
 
 As in fused.py, a backward takes the slope from C, or where it is itself to be differentiated writes the formula out.
 """

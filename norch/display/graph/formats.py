@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ..._C import number
-from .graph import FOLDED, FREED, LEAF, OPERATION, Node
+from .reading import FOLDED, FREED, LEAF, OPERATION, Node
 from .layout import Layout, arrange
 from .summary import totals
-from .svg import BLUE, GREEN, GREY, LINE, MUTED, ROSE, Sheet, text_width
+from .svg import BLUE, GREEN, GREY, LINE, MUTED, ROSE, Sheet, number, text_width
 
 _COLORS = {OPERATION: BLUE, LEAF: GREEN, FREED: ROSE, FOLDED: GREY}
 

@@ -1,0 +1,40 @@
+// Concatenation in the C API.
+
+#include <string.h>
+
+#include "api.h"
+
+Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
+    return build([&] {
+        if (count < 1) fail(VALUE_ERROR, "cat: expected at least one tensor, got none");
+        const Tensor& first = *tensors[0];
+        if (first.ndim == 0) fail(SHAPE_ERROR, "cat: tensors of 0 dimensions cannot be concatenated");
+        int at = check_axis(axis, first.ndim, "cat");
+        int64_t shape[MAX_DIMS];
+        memcpy(shape, first.shape, sizeof shape);
+        shape[at] = 0;
+        int32_t dtype = BOOL;
+        for (int k = 0; k < count; k++) {
+            const Tensor& t = *tensors[k];
+            bool fits = t.ndim == first.ndim;
+            for (int d = 0; d < first.ndim && fits; d++) fits = d == at || t.shape[d] == first.shape[d];
+            if (!fits)
+                fail(SHAPE_ERROR, "cat: shapes %s and %s differ in more than axis %d", (const char*)shape_text(first),
+                     (const char*)shape_text(t), at);
+            if (t.device != first.device)
+                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got %s and %s",
+                     (const char*)device_text(first.device), (const char*)device_text(t.device));
+            shape[at] += t.shape[at];
+            dtype = dtype > t.dtype ? dtype : t.dtype;
+        }
+        Owned result = new_tensor(shape, first.ndim, dtype, first.device);
+        int64_t start = 0;
+        for (int k = 0; k < count; k++) {
+            Owned part =
+                view_of(*result, tensors[k]->shape, result->strides, result->ndim, start * result->strides[at]);
+            assign(*tensors[k], *part);
+            start += tensors[k]->shape[at];
+        }
+        return result;
+    });
+}

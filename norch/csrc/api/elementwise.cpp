@@ -1,0 +1,353 @@
+// Operations of the C API: dtypes are promoted, shapes broadcast, a result is made, and the device's kernel called.
+
+#include <initializer_list>
+#include <math.h>
+#include <string.h>
+
+#include "api.h"
+#include "dispatch.h"
+
+// ---- Promotion --------------------------------------------------------------------------------------------------
+
+// PyTorch's rule: tensors with dimensions decide; 0-d tensors and then Python numbers only raise the category (bool,
+// integer, float), never the width within it.
+static int32_t combine(int32_t higher, int32_t lower) {
+    if (higher < 0 || lower < 0) return higher < 0 ? lower : higher;
+    if (higher >= FLOAT32) return higher;
+    if (higher == BOOL || lower >= FLOAT32) return higher > lower ? higher : lower;
+    return higher;
+}
+
+template <size_t N>
+static int32_t promote(const Tensor* const (&operands)[N]) {
+    int32_t with_axes = -1, zero_d = -1, number = -1;
+    for (const Tensor* t : operands) {
+        int32_t& group = t->is_number ? number : t->ndim == 0 ? zero_d : with_axes;
+        int32_t dtype = t->is_number && t->dtype == FLOAT64 ? int32_t(FLOAT32) : t->dtype;
+        group = group > dtype ? group : dtype;
+    }
+    return combine(combine(with_axes, zero_d), number);
+}
+
+static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
+    if (rule == REAL && dtype < FLOAT32) return FLOAT32;
+    if ((rule == NUMERIC || rule == DIVISION) && dtype == BOOL)
+        fail(RUNTIME_ERROR,
+             "%s: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
+    if (rule == WHOLE && dtype >= FLOAT32)
+        fail(RUNTIME_ERROR, "%s: expected an integer or bool tensor, got %s", name, dtype_name(dtype));
+    return dtype;
+}
+
+// ---- Operands ---------------------------------------------------------------------------------------------------
+
+// One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most are that already.
+struct Operand {
+    const Tensor* tensor;  // the operand itself, what it was converted to, or the view
+    Tensor view;
+    Owned converted;
+
+    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name) : tensor(&given) {
+        if (!given.is_number && given.dtype != dtype) {
+            converted = cast(given, dtype);
+            tensor = converted.tensor;
+        }
+        if (!given.is_number && given.ndim == ndim && !memcmp(given.shape, shape, sizeof(int64_t) * ndim)) return;
+        view = expanded(*tensor, shape, ndim, name);
+        tensor = &view;
+        if (given.is_number) place_number(given, dtype, name);
+    }
+    Operand(const Operand&) = delete;
+
+    // A number's value lies inline in the view; strides of 0 make it fit every shape.
+    void place_number(const Tensor& number, int32_t dtype, const char* name) {
+        view.dtype = dtype;
+        view.data = &view.value;
+        for_any(dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            T value;
+            if (number.dtype == FLOAT64)
+                value = convert<T>(number.value.real);
+            else if (number.dtype == INT64)
+                value = T(number.value.integer);
+            else
+                value = T(number.value.truth);
+            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
+                fail(RUNTIME_ERROR, "%s: the number %lld does not fit into %s", name, (long long)number.value.integer,
+                     dtype_name(dtype));
+            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == FLOAT64 &&
+                double(value) != trunc(number.value.real))
+                fail(RUNTIME_ERROR, "%s: the number %g does not fit into %s", name, number.value.real,
+                     dtype_name(dtype));
+            memcpy(&view.value, &value, sizeof value);
+        });
+    }
+};
+
+static const Tensor& first_tensor(const Tensor& x) { return x; }
+template <class... Rest>
+static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) {
+    return x.is_number ? first_tensor(rest...) : x;
+}
+
+void check_devices(const Tensor& x, const Tensor& y, const char* name) {
+    if (!x.is_number && !y.is_number && x.device != y.device)
+        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name,
+             (const char*)device_text(x.device), (const char*)device_text(y.device));
+}
+
+void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
+    Shape before = shape;
+    if (tensor.ndim > shape.ndim) {
+        int added = tensor.ndim - shape.ndim;
+        for (int d = shape.ndim - 1; d >= 0; d--) shape.sizes[d + added] = shape.sizes[d];
+        for (int d = 0; d < added; d++) shape.sizes[d] = 1;
+        shape.ndim = tensor.ndim;
+    }
+    for (int d = 0; d < tensor.ndim; d++) {
+        int64_t& size = shape.sizes[shape.ndim - tensor.ndim + d];
+        if (size == 1)
+            size = tensor.shape[d];
+        else if (tensor.shape[d] != 1 && tensor.shape[d] != size)
+            fail(SHAPE_ERROR, "%s: shapes %s and %s cannot be broadcast together (%lld != %lld)", name,
+                 (const char*)shape_text(before.sizes, before.ndim), (const char*)shape_text(tensor), (long long)size,
+                 (long long)tensor.shape[d]);
+    }
+}
+
+// ---- Elementwise: a new result, or one written into out ---------------------------------------------------------
+
+static bool same_view(const Tensor& x, const Tensor& y) {
+    return x.data == y.data && x.ndim == y.ndim && x.dtype == y.dtype &&
+           !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim) &&
+           !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
+}
+
+void check_writable(const Tensor& out, const char* name) {
+    if (out.storage->read_only)
+        fail(RUNTIME_ERROR, "%s: the written-to tensor is over memory that is read-only; clone() it first", name);
+    for (int d = 0; d < out.ndim; d++)
+        if (out.strides[d] == 0 && out.shape[d] > 1)
+            fail(RUNTIME_ERROR,
+                 "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
+                 "clone() it first",
+                 name);
+}
+
+// Two storages may share memory where it is not norch's own.
+static bool overlap(const Storage& x, const Storage& y) {
+    const char *a = static_cast<char*>(x.data), *b = static_cast<char*>(y.data);
+    return a < b + y.nbytes && b < a + x.nbytes;
+}
+
+// An operand that overlaps out in another layout would be overwritten while it is read: take a copy of it.
+static void separate(Operand& operand, const Tensor& out) {
+    const Tensor& view = *operand.tensor;
+    if (view.is_number || !overlap(*view.storage, *out.storage) || same_view(view, out)) return;
+    operand.converted = cast(view, view.dtype);
+    operand.tensor = operand.converted.tensor;
+}
+
+// Runs compute(result) for a result of dtype, which is out itself if that is its dtype.
+template <class F>
+static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F compute) {
+    if (shape.ndim != out.ndim || memcmp(shape.sizes, out.shape, sizeof(int64_t) * out.ndim))
+        fail(SHAPE_ERROR, "%s: output with shape %s does not match the broadcast shape %s", name,
+             (const char*)shape_text(out), (const char*)shape_text(shape.sizes, shape.ndim));
+    if ((dtype >= FLOAT32 && out.dtype < FLOAT32) || (dtype != BOOL && out.dtype == BOOL))
+        fail(RUNTIME_ERROR, "%s: result type %s cannot be cast to the output type %s", name, dtype_name(dtype),
+             dtype_name(out.dtype));
+    check_writable(out, name);
+    if (out.dtype == dtype) {
+        compute(out);
+    } else {
+        Owned result = new_tensor(out.shape, out.ndim, dtype, out.device);
+        compute(*result);
+        assign(*result, out);
+    }
+    mark_written(out);
+}
+
+static Owned unary(const UnaryKernel& kernel, Rule rule, const Tensor& x, Tensor* out) {
+    const char* name = kernel.name;
+    int32_t dtype = computing_dtype(x.dtype, rule, name);
+    Operand operand(x, dtype, x.shape, x.ndim, name);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(x.device, *operand.tensor, result);
+    };
+    int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
+    if (out) {
+        Shape shape;
+        broadcast(shape, x, name);
+        separate(operand, *out);
+        write_result(*out, shape, result_dtype, name, compute);
+        return Owned();
+    }
+    Owned result = new_tensor(x.shape, x.ndim, result_dtype, x.device);
+    compute(*result);
+    return result;
+}
+
+// Integers have no infinity: dividing by zero is refused.
+static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
+    const Fault fault = {Fault::DIVISION, 0, name, 0, 0, 0};
+    if (divisor.is_number) {
+        if (divisor.dtype == BOOL ? !divisor.value.truth : divisor.value.integer == 0) fail_with(fault, 0);
+        return;
+    }
+    if (divisor.size == 0) return;
+    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+    Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
+    kernels::all.launch(divisor.device, divisor, *verdict);
+    kernels::expect.launch(divisor.device, *verdict, fault);
+}
+
+static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
+    const char* name = kernel.name;
+    check_devices(x, y, name);
+    const bool alike = !x.is_number && !y.is_number && are_alike(x, y);  // as most are: nothing to work out
+    int32_t dtype = computing_dtype(alike ? x.dtype : promote<2>({&x, &y}), rule, name);
+    int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
+    int32_t device = first_tensor(x, y).device;
+    Shape shape;
+    broadcast(shape, x, name);
+    if (!alike) broadcast(shape, y, name);
+    Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
+    if (rule == DIVISION && dtype < FLOAT32) refuse_zero_divisor(y, name);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
+    };
+    if (out) {
+        check_devices(*out, first_tensor(x, y), name);
+        separate(a, *out);
+        separate(b, *out);
+        write_result(*out, shape, result_dtype, name, compute);
+        return Owned();
+    }
+    Owned result = new_tensor(shape.sizes, shape.ndim, result_dtype, device);
+    compute(*result);
+    return result;
+}
+
+static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
+                     Tensor* out) {
+    const char* name = kernel.name;
+    const bool condition = rule == CHOICE;
+    check_devices(c, x, name);
+    check_devices(c, y, name);
+    check_devices(x, y, name);
+    if (condition && c.dtype != BOOL)
+        fail(RUNTIME_ERROR, "%s: expected a bool condition, got %s", name, dtype_name(c.dtype));
+    int32_t dtype = condition ? promote<2>({&x, &y}) : promote<3>({&c, &x, &y});
+    int32_t device = first_tensor(c, x, y).device;
+    Shape shape;
+    for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
+    Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
+    Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
+    auto compute = [&](Tensor& result) {
+        if (result.size) kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result);
+    };
+    if (out) {
+        check_devices(*out, first_tensor(c, x, y), name);
+        for (Operand* operand : {&first, &a, &b}) separate(*operand, *out);
+        write_result(*out, shape, dtype, name, compute);
+        return Owned();
+    }
+    Owned result = new_tensor(shape.sizes, shape.ndim, dtype, device);
+    compute(*result);
+    return result;
+}
+
+// A row OP(add, SAME, ...) becomes
+//
+//     Tensor* add_tensor(Tensor* tensor1, Tensor* tensor2) { ... add_tensor_cpu(...) or add_tensor_cuda(...) ... }
+//     int add_into(Tensor* out, Tensor* tensor1, Tensor* tensor2)
+#define DEFINE_UNARY(name, rule, formula)                                             \
+    Tensor* name##_tensor(Tensor* tensor) {                                           \
+        return build([&] { return unary(kernels::name, rule, *tensor, nullptr); });   \
+    }                                                                                 \
+    int name##_into(Tensor* out, Tensor* tensor) {                                    \
+        return attempt([&] { unary(kernels::name, rule, *tensor, out); });            \
+    }
+UNARY_OPS(DEFINE_UNARY)
+ACTIVATION_OPS(DEFINE_UNARY)
+
+#define DEFINE_BINARY(name, rule, formula)                                                        \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2) {                                     \
+        return build([&] { return binary(kernels::name, rule, *tensor1, *tensor2, nullptr); });   \
+    }                                                                                             \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2) {                              \
+        return attempt([&] { binary(kernels::name, rule, *tensor1, *tensor2, out); });            \
+    }
+BINARY_OPS(DEFINE_BINARY)
+DERIVATIVE_OPS(DEFINE_BINARY)
+LOSS_OPS(DEFINE_BINARY)
+SHAPED_OPS(DEFINE_BINARY)
+
+#define DEFINE_TERNARY(name, rule, formula)                                                                 \
+    Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                              \
+        return build([&] { return ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, nullptr); });  \
+    }                                                                                                       \
+    int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                       \
+        return attempt([&] { ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, out); });           \
+    }
+TERNARY_OPS(DEFINE_TERNARY)
+
+const char* list_operations(int32_t arity) {
+#define NAME(name, rule, formula) #name " "
+    if (arity == 1) return UNARY_OPS(NAME);
+    if (arity == 2) return BINARY_OPS(NAME);
+    if (arity == 3) return TERNARY_OPS(NAME);
+    if (arity == 4) return DERIVATIVE_OPS(NAME);
+    if (arity == 5) return LOSS_OPS(NAME);
+    if (arity == 6) return ACTIVATION_OPS(NAME);
+    if (arity == 7) return SHAPED_OPS(NAME);
+#undef NAME
+#define NAME(name, ...) #name " "
+    if (arity == 8) return REDUCTIONS(NAME);
+    return ROW_OPS(NAME);
+#undef NAME
+}
+
+const char* list_rules(int32_t arity) {
+#define RULE(name, rule, formula) #rule " "
+    return arity == 1 ? UNARY_OPS(RULE) : BINARY_OPS(RULE);
+#undef RULE
+}
+
+static Owned full_like(const Tensor& tensor, const Tensor& number) {
+    Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, tensor.device);
+    Operand value(number, tensor.dtype, tensor.shape, tensor.ndim, "full_like");
+    assign(value.view, *result);
+    return result;
+}
+
+Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
+    return build([&] { return full_like(*tensor, *number); });
+}
+
+Tensor* unit_gradient(Tensor* tensor) {
+    return build([&] {
+        if (tensor->size != 1)
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape %s: it is 1 for one element only",
+                 (const char*)shape_text(*tensor));
+        Tensor one = {};
+        one.is_number = 1;
+        one.dtype = FLOAT64;
+        one.size = 1;
+        one.value.real = 1;
+        return full_like(*tensor, one);
+    });
+}
+
+int assign_tensor(Tensor* target, Tensor* source) {
+    return attempt([&] {
+        check_devices(*target, *source, "copy_");
+        check_writable(*target, "copy_");
+        // a number has no storage to convert: take it in the target's dtype
+        Operand value(*source, source->is_number ? target->dtype : source->dtype, target->shape, target->ndim, "copy_");
+        separate(value, *target);
+        assign(*value.tensor, *target);
+        mark_written(*target);
+    });
+}

@@ -1,0 +1,95 @@
+// The C API for filling tensors: arange and linspace, random numbers, permutations.
+
+#include <math.h>
+#include <string.h>
+
+#include "api.h"
+#include "dispatch.h"
+
+// ---- Numbers at equal distances ---------------------------------------------------------------------------------
+
+static Owned ramped(const Ramp& ramp, int64_t size, int32_t dtype, int32_t device) {
+    Owned result = new_tensor(&size, 1, dtype, device);
+    if (size) kernels::ramp.launch(device, *result, ramp);
+    return result;
+}
+
+Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device) {
+    return build([&] { return ramped({start, 0, step, 0, 0, false, false}, size, dtype, device); });
+}
+
+Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device) {
+    return build([&] { return ramped({0, 0, 0, start, step, true, false}, size, dtype, device); });
+}
+
+Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device) {
+    return build([&] {
+        const double step = size > 1 ? (end - start) / double(size - 1) : 0;
+        return ramped({start, end, step, 0, 0, false, size > 1}, size, dtype, device);
+    });
+}
+
+// ---- Random numbers ---------------------------------------------------------------------------------------------
+
+void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words) {
+    const Block block = philox({seed, draw}, index);
+    memcpy(words, block.word, sizeof block.word);
+}
+
+// Runs fill(tensor) on `out`, or on a contiguous tensor that is then copied into it.
+template <class F>
+static int filled(Tensor& out, const char* name, F fill) {
+    return attempt([&] {
+        check_writable(out, name);
+        if (out.size == 0) return;
+        if (is_contiguous(out)) {
+            fill(out);
+        } else {
+            Owned whole = new_tensor(out.shape, out.ndim, out.dtype, out.device);
+            fill(*whole);
+            assign(*whole, out);
+        }
+        mark_written(out);
+    });
+}
+
+static void check_real(const Tensor& out, const char* name) {
+    if (out.dtype < FLOAT32) fail(RUNTIME_ERROR, "%s: expected a floating dtype, got %s", name, dtype_name(out.dtype));
+}
+
+int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high) {
+    return filled(*out, "uniform_", [&](Tensor& target) {
+        check_real(target, "uniform_");
+        if (!(low <= high) || !isfinite(high - low))
+            fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from %g, to %g", low, high);
+        kernels::uniform.launch(target.device, target, {seed, draw}, low, high);
+    });
+}
+
+int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std) {
+    return filled(*out, "normal_", [&](Tensor& target) {
+        check_real(target, "normal_");
+        if (!(std >= 0)) fail(RUNTIME_ERROR, "normal_: expected std >= 0, got %g", std);
+        kernels::normal.launch(target.device, target, {seed, draw}, mean, std);
+    });
+}
+
+int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range) {
+    return filled(*out, "random_",
+                  [&](Tensor& target) { kernels::integers.launch(target.device, target, {seed, draw}, low, range); });
+}
+
+// Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.
+Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device) {
+    return build([&] {
+        Owned result = new_tensor(&size, 1, INT64, CPU);
+        int64_t* values = static_cast<int64_t*>(result->data);
+        for (int64_t i = 0; i < size; i++) {
+            const int64_t j = int64_t(below(uint64_t(i) + 1, philox({seed, draw}, uint64_t(i))));
+            values[i] = values[j];
+            values[j] = i;
+        }
+        if (dtype != INT64) result = cast(*result, dtype);
+        return device == CPU ? std::move(result) : on_device(*result, device);
+    });
+}

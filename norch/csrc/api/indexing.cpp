@@ -1,0 +1,254 @@
+// Indexing by integer tensors, gather and scatter, sorting and running totals of the C API.
+//
+// Every read and write through integers is one pair of kernels, index and index_put. Before them the integers become
+// offsets in elements: element p of a selection of x lies at x.data[p . strides + offsets[p]], where x and offsets are
+// both expanded to the selection's shape: x repeats along what is indexed, offsets along what is not.
+
+#include <initializer_list>
+#include <string.h>
+
+#include "api.h"
+#include "dispatch.h"
+
+#define SHAPE(tensor) ((const char*)shape_text(tensor))
+
+namespace {
+
+// ---- From integers to offsets -----------------------------------------------------------------------------------
+
+// What is selected from a tensor: both views have the selection's shape.
+struct Selection {
+    Tensor elements;  // the tensor, with stride 0 along what is indexed
+    Tensor places;    // the offsets, with stride 0 along what is not
+    Owned offsets;    // whose memory places views
+};
+
+void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
+    check_devices(tensor, index, name);
+    if (index.dtype != INT64)
+        fail(INDEX_ERROR, "%s: expected an index of int64, got %s", name, dtype_name(index.dtype));
+}
+
+// Adds what index selects along an axis of x to offsets, or sets them to it. `wraps`: negative ones count from the end.
+void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wraps, bool first, Tensor& offsets,
+            const char* name) {
+    const Fault bounds = {Fault::INDEX, int32_t(axis), name, x.shape[d], 0, 0};
+    if (offsets.size) kernels::locate.launch(offsets.device, index, bounds, wraps, x.strides[d], first, offsets);
+}
+
+// tensor[indices]: indices[d] selects along axis d, null takes all of it. The index tensors broadcast together; their
+// shape stands where they stood if they were neighbours, else in front.
+Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t* axes, int32_t count, bool wraps,
+                    const char* name) {
+    if (count > tensor.ndim)
+        fail(INDEX_ERROR, "%s: got %d indices for a tensor of %d dimensions", name, count, tensor.ndim);
+    Shape common = {}, shape = {};
+    int first = -1, last = -1, indexed = 0;
+    for (int d = 0; d < count; d++) {
+        if (!indices[d]) continue;
+        check_index(tensor, *indices[d], name);
+        try {
+            broadcast(common, *indices[d], name);
+        } catch (Error& error) {
+            error.kind = INDEX_ERROR;
+            throw;
+        }
+        first = first < 0 ? d : first;
+        last = d;
+        indexed++;
+    }
+    if (indexed == 0) fail(INDEX_ERROR, "%s: expected at least one index tensor", name);
+    Selection result = {tensor, {}, new_tensor(common.sizes, common.ndim, INT64, tensor.device)};
+    bool unset = true;
+    for (int d = first; d <= last; d++) {
+        if (!indices[d]) continue;
+        const Tensor index = expanded(*indices[d], common.sizes, common.ndim, name);
+        locate(index, tensor, d, axes[d], wraps, unset, *result.offsets, name);
+        unset = false;
+    }
+
+    result.places = *result.offsets;
+    if (tensor.ndim - indexed + common.ndim > MAX_DIMS)
+        fail(SHAPE_ERROR, "%s: the result would have %d dimensions, at most %d are possible", name,
+             tensor.ndim - indexed + common.ndim, MAX_DIMS);
+    auto add_axis = [&](int64_t size, int64_t stride, int64_t place_stride) {
+        shape.sizes[shape.ndim] = size;
+        result.elements.strides[shape.ndim] = stride;
+        result.places.strides[shape.ndim++] = place_stride;
+    };
+    auto add_common = [&] {
+        for (int k = 0; k < common.ndim; k++) add_axis(common.sizes[k], 0, result.offsets->strides[k]);
+    };
+    const bool neighbours = last - first + 1 == indexed;
+    if (!neighbours) add_common();
+    for (int d = 0; d < tensor.ndim; d++) {
+        if (d == first && neighbours) add_common();
+        if (d >= count || !indices[d]) add_axis(tensor.shape[d], tensor.strides[d], 0);
+    }
+    for (Tensor* view : {&result.elements, &result.places}) {
+        view->ndim = shape.ndim;
+        view->size = count_elements(shape.sizes, shape.ndim);
+        memcpy(view->shape, shape.sizes, sizeof(int64_t) * shape.ndim);
+    }
+    return result;
+}
+
+// A tensor of no dimensions as one of size 1, which has an axis.
+Tensor with_axis(const Tensor& tensor) {
+    Tensor result = tensor;
+    if (tensor.ndim == 0) result.ndim = 1, result.shape[0] = 1, result.strides[0] = 1;
+    return result;
+}
+
+// The elements of a tensor at index along an axis, and at its own position along the others.
+Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, bool wraps, const char* name) {
+    Tensor x = with_axis(tensor), along = with_axis(index);
+    const int at = check_axis(axis, x.ndim, name);
+    check_index(x, along, name);
+    bool fits = x.ndim == along.ndim;
+    for (int d = 0; d < x.ndim && fits; d++) fits = d == at || along.shape[d] <= x.shape[d];
+    if (!fits && along.size)
+        fail(SHAPE_ERROR,
+             "%s: index of shape %s must have the dimensions of the tensor of shape %s and be no larger, but along "
+             "axis %d",
+             name, SHAPE(index), SHAPE(tensor), at);
+    Selection result = {x, {}, new_tensor(along.shape, along.ndim, INT64, x.device)};
+    locate(along, x, at, at, wraps, true, *result.offsets, name);
+    result.places = *result.offsets;
+    result.elements.strides[at] = 0;
+    result.elements.ndim = along.ndim;
+    result.elements.size = along.size;
+    memcpy(result.elements.shape, along.shape, sizeof along.shape);
+    return result;
+}
+
+// ---- Reading and writing a selection ----------------------------------------------------------------------------
+
+Owned read_at(const Selection& selection) {
+    const Tensor& x = selection.elements;
+    Owned result = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+    if (result->size) kernels::index.launch(x.device, x, selection.places, *result);
+    return result;
+}
+
+// The values have the target's dtype and broadcast to the selection.
+void write_at(Tensor& target, Selection& selection, const Tensor& values, bool accumulate, const char* name) {
+    Tensor& out = selection.elements;
+    Tensor source = expanded(values, out.shape, out.ndim, name);
+    Owned copy;
+    if (values.storage == target.storage) copy = cast(source, source.dtype), source = *copy;
+    if (out.size) kernels::index_put.launch(out.device, source, selection.places, accumulate, out);
+    mark_written(target);
+}
+
+void check_values(const Tensor& target, const Tensor& values, const char* name) {
+    check_devices(target, values, name);
+    check_writable(target, name);
+    if (values.dtype != target.dtype)
+        fail(RUNTIME_ERROR, "%s: expected values of the tensor's dtype %s, got %s", name, dtype_name(target.dtype),
+             dtype_name(values.dtype));
+}
+
+}  // namespace
+
+Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps) {
+    return build([&] { return read_at(select_by(*tensor, indices, axes, count, wraps, "index")); });
+}
+
+int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
+              int32_t accumulate) {
+    return attempt([&] {
+        check_values(*target, *values, "index_put_");
+        Selection selection = select_by(*target, indices, axes, count, wraps, "index_put_");
+        write_at(*target, selection, *values, accumulate, "index_put_");
+    });
+}
+
+Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps) {
+    return build([&] {
+        Owned result = read_at(select_along(*tensor, axis, *index, wraps, "gather"));
+        result->ndim = index->ndim;
+        return result;
+    });
+}
+
+int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate) {
+    return attempt([&] {
+        const char* name = accumulate ? "scatter_add_" : "scatter_";
+        check_values(*target, *source, name);
+        Selection selection = select_along(*target, axis, *index, wraps, name);
+        if (source->ndim != index->ndim || memcmp(source->shape, index->shape, sizeof(int64_t) * index->ndim))
+            fail(SHAPE_ERROR, "%s: index of shape %s and source of shape %s are not the same", name, SHAPE(*index),
+                 SHAPE(*source));
+        write_at(*target, selection, *source, accumulate, name);
+    });
+}
+
+// ---- Where elements are not zero --------------------------------------------------------------------------------
+
+Tensor* nonzero_tensor(Tensor* tensor) {
+    return build([&] {
+        int64_t shape[2] = {0, tensor->ndim};
+        if (tensor->size) {
+            Owned truth;
+            if (tensor->dtype != BOOL) truth = cast(*tensor, BOOL);
+            const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+            Owned count = new_tensor(ones, tensor->ndim, INT64, tensor->device);
+            kernels::sum.launch(tensor->device, truth.tensor ? *truth : *tensor, *count);
+            if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
+            shape[0] = *static_cast<int64_t*>(count->data);
+        }
+        Owned result = new_tensor(shape, 2, INT64, tensor->device);
+        if (result->size) kernels::nonzero.launch(tensor->device, *tensor, *result);
+        return result;
+    });
+}
+
+// ---- Sorting and running totals along an axis -------------------------------------------------------------------
+
+int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results) {
+    return attempt([&] {
+        const Tensor x = with_axis(*tensor);
+        const int at = check_axis(axis, x.ndim, "sort");
+        if (count < 0) count = x.shape[at];
+        if (count > x.shape[at])
+            fail(RUNTIME_ERROR, "topk: k is %lld, but axis %d has size %lld", (long long)count, at,
+                 (long long)x.shape[at]);
+        int64_t shape[MAX_DIMS];
+        memcpy(shape, x.shape, sizeof shape);
+        shape[at] = count;
+        Owned sorted = new_tensor(shape, x.ndim, x.dtype, x.device),
+              places = new_tensor(shape, x.ndim, INT64, x.device);
+        if (sorted->size) kernels::sort.launch(x.device, x, *sorted, *places, at, descending);
+        if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
+        results[0] = sorted.give();
+        results[1] = places.give();
+    });
+}
+
+// The kernel runs forwards; in reverse it is given views that run backwards.
+using ScanKernel = Kernel<void(const Tensor& x, Tensor& out, int axis)>;
+
+static Owned scan(const ScanKernel& kernel, const Tensor& tensor, int64_t axis, bool reverse) {
+    Tensor x = with_axis(tensor);
+    const int at = check_axis(axis, x.ndim, kernel.name);
+    Owned result = new_tensor(x.shape, tensor.ndim, x.dtype < FLOAT32 ? int32_t(INT64) : x.dtype, x.device);
+    Tensor out = with_axis(*result);
+    if (out.size == 0) return result;
+    for (Tensor* view : {&x, &out}) {
+        if (!reverse) continue;
+        view->data =
+            static_cast<char*>(view->data) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
+        view->strides[at] = -view->strides[at];
+    }
+    kernel.launch(x.device, x, out, at);
+    return result;
+}
+
+Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse) {
+    return build([&] { return scan(kernels::cumsum, *tensor, axis, reverse); });
+}
+
+Tensor* cumprod_tensor(Tensor* tensor, int64_t axis) {
+    return build([&] { return scan(kernels::cumprod, *tensor, axis, false); });
+}

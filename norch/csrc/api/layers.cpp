@@ -1,0 +1,311 @@
+// Layers and losses of the C API, each as one call: softmax, linear, cross-entropy, mean squared error and their gradients.
+//
+// The kernels take rows: contiguous tensors whose last axis is the one that matters. An axis elsewhere is moved to the end
+// and the result's back again.
+
+#include <math.h>
+#include <string.h>
+
+#include "api.h"
+#include "dispatch.h"
+
+// ---- Checks -----------------------------------------------------------------------------------------------------
+
+static void check_real(const Tensor& x, const char* name) {
+    if (x.dtype < FLOAT32) fail(RUNTIME_ERROR, "%s: expected a floating dtype, got %s", name, dtype_name(x.dtype));
+}
+
+// Two operands of one device, and of one dtype.
+static void check_pair(const Tensor& x, const Tensor& y, const char* name) {
+    if (x.device != y.device)
+        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name,
+             (const char*)device_text(x.device), (const char*)device_text(y.device));
+    if (x.dtype != y.dtype)
+        fail(RUNTIME_ERROR, "%s: expected two tensors of one dtype, got %s and %s", name, dtype_name(x.dtype),
+             dtype_name(y.dtype));
+}
+
+static void check_same_shape(const Tensor& x, const Tensor& y, const char* name) {
+    if (x.ndim != y.ndim || memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim))
+        fail(SHAPE_ERROR, "%s: expected two tensors of one shape, got %s and %s", name, (const char*)shape_text(x),
+             (const char*)shape_text(y));
+}
+
+// ---- Axes -------------------------------------------------------------------------------------------------------
+
+// A view with the axis `from` at the place `to`; the others keep their order.
+static Owned with_axis_moved(const Tensor& x, int from, int to) {
+    int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+    for (int d = 0, source = 0; d < x.ndim; d++) {
+        if (source == from) source++;
+        const int axis = d == to ? from : source++;
+        shape[d] = x.shape[axis], strides[d] = x.strides[axis];
+    }
+    return view_of(x, shape, strides, x.ndim, x.offset);
+}
+
+// x as the kernels take it: contiguous, with `axis` last, and at least one dimension.
+static Owned as_rows(const Tensor& x, int axis) {
+    if (x.ndim == 0) {
+        const int64_t one = 1;
+        return view_of(x, &one, &one, 1, x.offset);
+    }
+    if (axis == x.ndim - 1) return contiguous(x);
+    return contiguous(*with_axis_moved(x, axis, x.ndim - 1));
+}
+
+// The result of a kernel on as_rows(x, axis), in x's shape.
+static Owned from_rows(Owned rows, const Tensor& x, int axis) {
+    if (x.ndim == 0) {
+        rows->ndim = 0;
+        return rows;
+    }
+    if (axis == x.ndim - 1) return rows;
+    return contiguous(*with_axis_moved(*rows, x.ndim - 1, axis));
+}
+
+// ---- Operations along rows ----------------------------------------------------------------------------------------------------
+
+static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
+    check_real(x, kernel.name);
+    const int at = check_axis(axis, x.ndim, kernel.name);
+    Owned rows = as_rows(x, at);
+    Owned out = new_tensor(rows->shape, rows->ndim, x.dtype, x.device);
+    if (out->size) kernel.launch(x.device, *rows, *out);
+    return from_rows(std::move(out), x, at);
+}
+
+static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradient, const Tensor& y, int64_t axis) {
+    check_real(y, kernel.name);
+    check_pair(gradient, y, kernel.name);
+    check_same_shape(gradient, y, kernel.name);
+    const int at = check_axis(axis, y.ndim, kernel.name);
+    Owned gradient_rows = as_rows(gradient, at), rows = as_rows(y, at);
+    Owned out = new_tensor(rows->shape, rows->ndim, y.dtype, y.device);
+    if (out->size) kernel.launch(y.device, *gradient_rows, *rows, *out);
+    return from_rows(std::move(out), y, at);
+}
+
+// K(softmax) becomes softmax_tensor and softmax_backward.
+#define DEFINE_ROW_OP(name)                                                                              \
+    Tensor* name##_tensor(Tensor* tensor, int64_t axis) {                                                \
+        return build([&] { return along_axis(kernels::name, *tensor, axis); });                          \
+    }                                                                                                    \
+    Tensor* name##_backward(Tensor* gradient, Tensor* output, int64_t axis) {                            \
+        return build([&] { return backward_along_axis(kernels::name##_backward, *gradient, *output, axis); }); \
+    }
+ROW_OPS(DEFINE_ROW_OP)
+
+// ---- Linear -----------------------------------------------------------------------------------------------------
+
+static Tensor transposed(const Tensor& matrix) {
+    Tensor view = matrix;
+    view.shape[0] = matrix.shape[1], view.strides[0] = matrix.strides[1];
+    view.shape[1] = matrix.shape[0], view.strides[1] = matrix.strides[0];
+    return view;
+}
+
+// [..., n] as [rows, n]: x itself, or else a view where strides allow, which the caller keeps.
+static const Tensor& as_matrix(const Tensor& x, Owned& kept) {
+    if (x.ndim == 2) return x;
+    const int64_t n = x.shape[x.ndim - 1], shape[] = {n ? x.size / n : 0, n};
+    kept = reshaped(x, shape, 2);
+    return *kept;
+}
+
+static void check_linear(const Tensor& x, const Tensor& weight) {
+    check_real(x, "linear");
+    check_pair(x, weight, "linear");
+    if (weight.ndim != 2)
+        fail(SHAPE_ERROR, "linear: weight has shape %s, expected [out, in]", (const char*)shape_text(weight));
+    if (x.ndim == 0 || x.shape[x.ndim - 1] != weight.shape[1])
+        fail(SHAPE_ERROR, "linear: input has shape %s, expected [..., %lld]", (const char*)shape_text(x),
+             (long long)weight.shape[1]);
+}
+
+Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
+    return build([&] {
+        check_linear(*x, *weight);
+        const int64_t outputs = weight->shape[0];
+        if (bias) {
+            check_pair(*x, *bias, "linear");
+            if (bias->ndim != 1 || bias->shape[0] != outputs)
+                fail(SHAPE_ERROR, "linear: bias has shape %s, expected [%lld]", (const char*)shape_text(*bias),
+                     (long long)outputs);
+        }
+        int64_t shape[MAX_DIMS];
+        memcpy(shape, x->shape, sizeof shape);
+        shape[x->ndim - 1] = outputs;
+        Owned out = new_tensor(shape, x->ndim, x->dtype, x->device);
+        if (out->size == 0) return out;
+        Tensor flat = *out;  // [rows, outputs]
+        flat.ndim = 2;
+        flat.shape[0] = out->size / outputs, flat.strides[0] = outputs;
+        flat.shape[1] = outputs, flat.strides[1] = 1;
+        Owned kept;
+        kernels::linear.launch(x->device, as_matrix(*x, kept), *weight, bias, flat);
+        return out;
+    });
+}
+
+static Owned product(const Tensor& a, const Tensor& b) {
+    const int64_t shape[] = {a.shape[0], b.shape[1]};
+    Owned out = new_tensor(shape, 2, a.dtype, a.device);
+    if (out->size) kernels::matmul.launch(a.device, a, b, *out);
+    return out;
+}
+
+int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results) {
+    enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
+    return attempt([&] {
+        check_linear(*x, *weight);
+        check_pair(*gradient, *x, "linear_backward");
+        const int64_t outputs = weight->shape[0];
+        if (gradient->ndim != x->ndim || memcmp(gradient->shape, x->shape, sizeof(int64_t) * (x->ndim - 1)) ||
+            gradient->shape[x->ndim - 1] != outputs)
+            fail(SHAPE_ERROR,
+                 "linear_backward: gradient has shape %s, which is not that of a result for input %s and weight %s",
+                 (const char*)shape_text(*gradient), (const char*)shape_text(*x), (const char*)shape_text(*weight));
+        Owned kept, kept_input, for_input, for_weight, for_bias;
+        const Tensor& rows = as_matrix(*gradient, kept);
+        if (needed & INPUT) {
+            for_input = product(rows, *weight);
+            if (x->ndim != 2) for_input = reshaped(*for_input, x->shape, x->ndim);
+        }
+        if (needed & WEIGHT) for_weight = product(transposed(rows), as_matrix(*x, kept_input));
+        if (needed & BIAS) {
+            const int64_t shape[] = {1, outputs};
+            for_bias = new_tensor(shape, 2, gradient->dtype, gradient->device);
+            if (outputs) kernels::sum.launch(gradient->device, rows, *for_bias);
+            for_bias->ndim = 1;
+            for_bias->shape[0] = outputs, for_bias->strides[0] = 1;
+        }
+        results[0] = for_input.give();
+        results[1] = for_weight.give();
+        results[2] = for_bias.give();
+    });
+}
+
+// ---- Cross-entropy ----------------------------------------------------------------------------------------------
+
+enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM };
+
+// What both directions need: rows of logits, the label of each, and how the losses are scaled, a float64.
+struct Classification {
+    int axis;  // of the classes: 1 in [N, C, ...], 0 in [C]
+    Owned logits, labels, scale;
+
+    Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
+        check_real(x, "cross_entropy");
+        if (targets.dtype == BOOL || targets.dtype >= FLOAT32)
+            fail(TYPE_ERROR, "cross_entropy: target has dtype %s, expected int64, int32 or uint8",
+                 dtype_name(targets.dtype));
+        if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
+        if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");
+        axis = x.ndim > 1 ? 1 : 0;
+        check_target_shape(x, targets);
+        logits = as_rows(x, axis);
+        labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
+        const int64_t one = 1;
+        scale = new_tensor(&one, 1, FLOAT64, x.device);
+        const Fault bounds = {Fault::TARGET, 0, "cross_entropy", x.shape[axis], ignored, 0};
+        if (labels->size) kernels::label_scale.launch(x.device, *labels, bounds, reduction == MEAN, *scale);
+    }
+
+    void check_target_shape(const Tensor& x, const Tensor& targets) const {
+        int64_t expected[MAX_DIMS];
+        for (int d = 0; d < x.ndim - 1; d++) expected[d] = x.shape[d < axis ? d : d + 1];
+        if (x.ndim == 1 && targets.size == 1)
+            return;  // a lone sample's class is a scalar, which in norch has shape [1]
+        if (targets.ndim != x.ndim - 1 || memcmp(expected, targets.shape, sizeof(int64_t) * targets.ndim))
+            fail(SHAPE_ERROR, "cross_entropy: target has shape %s, expected %s for an input of %s",
+                 (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1),
+                 (const char*)shape_text(x));
+    }
+};
+
+Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
+    return build([&] {
+        const Classification task(*logits, *targets, ignore_index, reduction);
+        Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
+        if (losses->size)
+            kernels::cross_entropy.launch(logits->device, *task.logits, *task.labels, *task.scale, *losses,
+                                          ignore_index);
+        if (reduction == NO_REDUCTION) return losses;
+        const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
+        Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
+        kernels::sum.launch(logits->device, *losses, *total);
+        total->ndim = 1;
+        total->shape[0] = total->strides[0] = 1;
+        if (reduction == SUM || losses->size) return total;
+        Tensor zero = {};  // the mean of nothing is 0 / 0
+        zero.is_number = 1;
+        zero.dtype = FLOAT64;
+        zero.size = 1;
+        zero.data = &zero.value;
+        Owned nan(div_tensor(total.tensor, &zero));
+        if (!nan.tensor) fail(MEMORY_ERROR, "%s", error_message());
+        return nan;
+    });
+}
+
+Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
+                               int32_t reduction) {
+    return build([&] {
+        const Classification task(*logits, *targets, ignore_index, reduction);
+        check_pair(*gradient, *logits, "cross_entropy_backward");
+        if (gradient->size != (reduction == NO_REDUCTION ? targets->size : 1))
+            fail(SHAPE_ERROR, "cross_entropy_backward: gradient has shape %s, expected that of the loss",
+                 (const char*)shape_text(*gradient));
+        Owned factors = contiguous(*gradient);
+        Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
+        if (out->size)
+            kernels::cross_entropy_backward.launch(logits->device, *factors, *task.logits, *task.labels, *task.scale,
+                                                   *out, ignore_index);
+        return from_rows(std::move(out), *logits, task.axis);
+    });
+}
+
+// ---- Mean squared error -----------------------------------------------------------------------------------------
+
+// x itself where it is contiguous, else a copy, which the caller keeps.
+static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
+    if (is_contiguous(x)) return x;
+    kept = cast(x, x.dtype);
+    return *kept;
+}
+
+static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, const char* name) {
+    check_real(x, name);
+    check_pair(x, y, name);
+    check_same_shape(x, y, name);
+    if (reduction != MEAN && reduction != SUM)
+        fail(VALUE_ERROR, "%s: reduction is %d, expected 1 (mean) or 2 (sum)", name, reduction);
+    return reduction == MEAN ? 1 / double(x.size) : 1;
+}
+
+Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction) {
+    return build([&] {
+        const double scale = mse_scale(*predictions, *labels, reduction, "mse");
+        Owned kept_x, kept_y;
+        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
+        const int64_t one = 1;
+        Owned out = new_tensor(&one, 1, x.dtype, x.device);
+        kernels::mse.launch(x.device, x, y, *out, scale);
+        return out;
+    });
+}
+
+Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction) {
+    return build([&] {
+        const double scale = mse_scale(*predictions, *labels, reduction, "mse_backward");
+        check_pair(*gradient, *predictions, "mse_backward");
+        if (gradient->size != 1)
+            fail(SHAPE_ERROR, "mse_backward: gradient has shape %s, expected [1]", (const char*)shape_text(*gradient));
+        Owned kept_x, kept_y;
+        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
+        Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+        if (out->size) kernels::mse_backward.launch(x.device, *gradient, x, y, *out, scale);
+        return out;
+    });
+}

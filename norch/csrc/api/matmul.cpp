@@ -1,0 +1,58 @@
+// The matrix product of the C API.
+
+#include "api.h"
+#include "dispatch.h"
+
+// A vector as a matrix: [k] becomes [1, k] on the left and [k, 1] on the right.
+static Tensor as_matrix(const Tensor& tensor, bool left) {
+    if (tensor.ndim != 1) return tensor;
+    Tensor matrix = tensor;
+    matrix.ndim = 2;
+    matrix.shape[left ? 1 : 0] = tensor.shape[0], matrix.strides[left ? 1 : 0] = tensor.strides[0];
+    matrix.shape[left ? 0 : 1] = 1, matrix.strides[left ? 0 : 1] = 0;
+    return matrix;
+}
+
+static void check_matmul(const Tensor& x, const Tensor& y) {
+    if (x.device != y.device)
+        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got %s and %s",
+             (const char*)device_text(x.device), (const char*)device_text(y.device));
+    if (x.dtype != y.dtype || x.dtype == BOOL)
+        fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got %s and %s", dtype_name(x.dtype),
+             dtype_name(y.dtype));
+    if (x.ndim == 0 || y.ndim == 0)
+        fail(SHAPE_ERROR, "matmul: both operands need at least one dimension, got shapes %s and %s",
+             (const char*)shape_text(x), (const char*)shape_text(y));
+    int64_t inner = x.shape[x.ndim - 1], rows = y.shape[y.ndim > 1 ? y.ndim - 2 : 0];
+    if (inner != rows)
+        fail(SHAPE_ERROR, "matmul: shapes %s and %s do not chain (%lld != %lld)", (const char*)shape_text(x),
+             (const char*)shape_text(y), (long long)inner, (long long)rows);
+}
+
+Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
+    return build([&] {
+        check_matmul(*tensor1, *tensor2);
+        Tensor a = as_matrix(*tensor1, true), b = as_matrix(*tensor2, false);
+        int ndim = a.ndim > b.ndim ? a.ndim : b.ndim, batch = ndim - 2;
+        int64_t shape[MAX_DIMS], a_shape[MAX_DIMS], b_shape[MAX_DIMS];
+        for (int d = 0; d < batch; d++) {  // the leading axes broadcast
+            int da = d - (ndim - a.ndim), db = d - (ndim - b.ndim);
+            int64_t size_a = da < 0 ? 1 : a.shape[da], size_b = db < 0 ? 1 : b.shape[db];
+            if (size_a != size_b && size_a != 1 && size_b != 1)
+                fail(SHAPE_ERROR,
+                     "matmul: leading axes of shapes %s and %s cannot be broadcast together (%lld != %lld)",
+                     (const char*)shape_text(*tensor1), (const char*)shape_text(*tensor2), (long long)size_a,
+                     (long long)size_b);
+            shape[d] = a_shape[d] = b_shape[d] = size_a == 1 ? size_b : size_a;
+        }
+        shape[batch] = a_shape[batch] = a.shape[a.ndim - 2];
+        a_shape[batch + 1] = b_shape[batch] = a.shape[a.ndim - 1];
+        shape[batch + 1] = b_shape[batch + 1] = b.shape[b.ndim - 1];
+        Owned result = new_tensor(shape, ndim, a.dtype, a.device);
+        if (batch) a = expanded(a, a_shape, ndim, "matmul"), b = expanded(b, b_shape, ndim, "matmul");
+        if (result->size) kernels::matmul.launch(a.device, a, b, *result);
+        unsigned dropped = (tensor1->ndim == 1 ? 1u << batch : 0) | (tensor2->ndim == 1 ? 1u << (batch + 1) : 0);
+        if (dropped) drop_axes(*result, dropped);
+        return result;
+    });
+}

@@ -1,0 +1,73 @@
+// Normalization in the C API: batch, layer and group normalization are one operation on [outer, groups, inner].
+
+#include "api.h"
+#include "dispatch.h"
+
+#define SHAPE(tensor) ((const char*)shape_text(tensor))
+
+namespace {
+
+void check_pair(const Tensor& x, const Tensor& y) {
+    check_devices(x, y, "normalize");
+    if (x.dtype != y.dtype)
+        fail(RUNTIME_ERROR, "normalize: expected tensors of one dtype, got %s and %s", dtype_name(x.dtype),
+             dtype_name(y.dtype));
+}
+
+// How x falls into groups, after checks.
+Normalizing sizes_of(const Tensor& x, int64_t outer, int64_t groups, int32_t by_group, double eps) {
+    if (x.dtype < FLOAT32) fail(RUNTIME_ERROR, "normalize: expected a floating dtype, got %s", dtype_name(x.dtype));
+    if (outer < 1 || groups < 1 || x.size % outer || x.size / outer % groups || (outer > 1 && !by_group))
+        fail(SHAPE_ERROR, "normalize: input of shape %s does not fall into %lld x %lld groups", SHAPE(x),
+             (long long)outer, (long long)groups);
+    return {outer, groups, x.size / outer / groups, eps, by_group};
+}
+
+// A weight, bias or statistic as the kernels take it.
+Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* what) {
+    check_pair(x, given);
+    if (given.size != size)
+        fail(SHAPE_ERROR, "normalize: %s has shape %s, expected %lld elements", what, SHAPE(given), (long long)size);
+    return contiguous(given);
+}
+
+}  // namespace
+
+int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                     double eps, Tensor** results) {
+    return attempt([&] {
+        const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
+        const int64_t affine = by_group ? groups : sizes.inner;
+        Owned from = contiguous(*x), w, b, out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+        if (weight) w = checked(*weight, *x, affine, "weight");
+        if (bias) b = checked(*bias, *x, affine, "bias");
+        if (bias && !weight && !by_group) fail(VALUE_ERROR, "normalize: a bias for each place comes with a weight");
+        Owned mean = new_tensor(&groups, 1, x->dtype, x->device),
+              variance = new_tensor(&groups, 1, x->dtype, x->device);
+        if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape %s has no elements", SHAPE(*x));
+        kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
+        results[0] = out.give();
+        results[1] = mean.give();
+        results[2] = variance.give();
+    });
+}
+
+int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                       int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results) {
+    enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
+    return attempt([&] {
+        const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
+        const int64_t affine = by_group ? groups : sizes.inner;
+        Owned g = checked(*gradient, *x, x->size, "gradient"), from = contiguous(*x), w, made[3];
+        if (weight) w = checked(*weight, *x, affine, "weight");
+        Owned centre = checked(*mean, *x, groups, "mean"), spread = checked(*variance, *x, groups, "variance");
+        if (needed & INPUT) made[0] = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+        for (int k = 1; k < 3; k++)
+            if (needed & (WEIGHT | BIAS) & (1 << k))
+                made[k] = weight ? new_tensor(weight->shape, weight->ndim, x->dtype, x->device)
+                                 : new_tensor(&affine, 1, x->dtype, x->device);
+        kernels::normalize_backward.launch(x->device, *g, *from, w.tensor, *centre, *spread, made[0].tensor,
+                                           made[1].tensor, made[2].tensor, sizes);
+        for (int k = 0; k < 3; k++) results[k] = made[k].give();
+    });
+}

@@ -1,0 +1,114 @@
+// Reductions of the C API.
+
+#include <string.h>
+
+#include "api.h"
+#include "dispatch.h"
+
+// Removes the axes of a fresh result; without any left it is the article's scalar, shape [1].
+void drop_axes(Tensor& result, unsigned axes) {
+    int ndim = 0;
+    for (int d = 0; d < result.ndim; d++) {
+        if (axes >> d & 1) continue;
+        result.shape[ndim] = result.shape[d];
+        result.strides[ndim++] = result.strides[d];
+    }
+    if (ndim == 0) result.shape[ndim] = result.strides[ndim] = 1, ndim = 1;
+    result.ndim = ndim;
+}
+
+static unsigned axis_set(const Tensor& tensor, const int64_t* axes, int count, const char* name) {
+    if (count < 0) return (1u << tensor.ndim) - 1;
+    unsigned set = 0;
+    for (int k = 0; k < count; k++) {
+        int axis = check_axis(axes[k], tensor.ndim, name);
+        if (set >> axis & 1)
+            fail(RUNTIME_ERROR, "%s: axis %d appears twice in %s", name, axis, (const char*)shape_text(axes, count));
+        set |= 1u << axis;
+    }
+    return set;
+}
+
+static int32_t dtype_of(ResultDType result, int32_t dtype) {
+    if (result == BOOL_DTYPE) return BOOL;
+    return result == WIDE_DTYPE && dtype < FLOAT32 ? int32_t(INT64) : dtype;
+}
+
+static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool has_empty, const Tensor& x, unsigned axes,
+                    bool keepdim) {
+    int64_t shape[MAX_DIMS] = {}, reduced = 1;
+    for (int d = 0; d < x.ndim; d++) {
+        shape[d] = axes >> d & 1 ? 1 : x.shape[d];
+        if (axes >> d & 1) reduced *= x.shape[d];
+    }
+    Owned result = new_tensor(shape, x.ndim, dtype_of(result_dtype, x.dtype), x.device);
+    if (!has_empty && reduced == 0 && result->size)
+        fail(RUNTIME_ERROR, "%s: no elements along the reduced axes of shape %s", kernel.name,
+             (const char*)shape_text(x));
+    if (result->size) kernel.launch(x.device, x, *result);
+    if (!keepdim) drop_axes(*result, axes);
+    return result;
+}
+
+// K(sum, Sum, WIDE_DTYPE, true) becomes sum_tensor, which calls sum_tensor_cpu or sum_tensor_cuda.
+#define DEFINE_REDUCTION(name, Op, result, has_empty)                                                      \
+    Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {           \
+        return build([&] {                                                                                 \
+            const unsigned set = axis_set(*tensor, axes, count, #name);                                    \
+            return reduce(kernels::name, result, has_empty, *tensor, set, keepdim);                        \
+        });                                                                                                \
+    }
+REDUCTIONS(DEFINE_REDUCTION)
+
+Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
+    return build([&] {
+        int extra = tensor->ndim - like->ndim;
+        unsigned axes = 0;
+        for (int d = 0; d < tensor->ndim; d++) {
+            int64_t size = d < extra ? -1 : like->shape[d - extra];
+            if (d < extra || (size == 1 && tensor->shape[d] != 1))
+                axes |= 1u << d;
+            else if (size != tensor->shape[d])
+                extra = -1;
+        }
+        if (extra < 0)
+            fail(SHAPE_ERROR, "a gradient of shape %s does not fit an input of shape %s",
+                 (const char*)shape_text(*tensor), (const char*)shape_text(*like));
+        if (!axes) return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        Owned sums = reduce(kernels::sum, WIDE_DTYPE, true, *tensor, axes, true);
+        return view_of(*sums, like->shape, sums->strides + extra, like->ndim, 0);
+    });
+}
+
+using IndexKernel = Kernel<void(const Tensor& x, Tensor& out, int axis)>;
+
+static Owned arg_reduce(const IndexKernel& kernel, const Tensor& tensor, int64_t axis, bool over_all, bool keepdim) {
+    Owned flat;
+    if (over_all || tensor.ndim == 0) {
+        flat = reshaped(tensor, &tensor.size, 1);
+        axis = 0;
+    }
+    const Tensor& x = flat.tensor ? *flat : tensor;
+    int at = check_axis(axis, x.ndim, kernel.name);
+    int64_t shape[MAX_DIMS] = {};
+    for (int d = 0; d < x.ndim; d++) shape[d] = d == at ? 1 : x.shape[d];
+    Owned result = new_tensor(shape, x.ndim, INT64, x.device);
+    if (result->size && x.shape[at] == 0)
+        fail(INDEX_ERROR, "%s: no elements along axis %d of shape %s", kernel.name, at, (const char*)shape_text(x));
+    if (result->size) kernel.launch(x.device, x, *result, at);
+    if (!keepdim) {
+        drop_axes(*result, 1u << at);
+    } else if (flat.tensor) {
+        result->ndim = tensor.ndim;
+        for (int d = 0; d < tensor.ndim; d++) result->shape[d] = result->strides[d] = 1;
+    }
+    return result;
+}
+
+Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim) {
+    return build([&] { return arg_reduce(kernels::argmax, *tensor, axis, over_all, keepdim); });
+}
+
+Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim) {
+    return build([&] { return arg_reduce(kernels::argmin, *tensor, axis, over_all, keepdim); });
+}

@@ -1,0 +1,37 @@
+// The CPU kernels. cpu.cpp (elementwise operations, copies) and cpu/ are compiled once for each instruction set, and
+// define, say, avx2::add_tensor_cpu; host/ is compiled once.
+
+#pragma once
+#include "host/instruction_sets.h"
+#include "kernels.h"
+
+#if IS_KERNEL_COPY
+
+inline namespace NORCH_ISA {
+#define KERNEL(name, arguments) void name##_tensor_cpu arguments;
+VECTOR_KERNELS
+#undef KERNEL
+// matmul_tensor_cpu as its definition has it: for integers, and for tests of the fast one.
+void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out);
+}  // namespace NORCH_ISA
+
+#ifdef NORCH_REALS_ONLY
+namespace baseline {
+#define KERNEL(name, arguments) void name##_tensor_cpu arguments;
+VECTOR_KERNELS
+#undef KERNEL
+}  // namespace baseline
+// Integers and bool are left to the baseline copy, which is fast enough for them: the library compiles in half the time.
+#define INTEGERS_IN_BASELINE(dtype, name, ...) \
+    if ((dtype) < FLOAT32) return baseline::name##_tensor_cpu(__VA_ARGS__)
+#else
+#define INTEGERS_IN_BASELINE(dtype, name, ...)
+#endif
+
+#else
+
+#define KERNEL(name, arguments) void name##_tensor_cpu arguments;
+PLAIN_KERNELS
+#undef KERNEL
+
+#endif

@@ -1,0 +1,300 @@
+// CPU convolution: out = weight @ columns, where column p holds what the window sees at output position p.
+//
+// unfold brings an image into columns, fold adds columns back into an image. A convolution does this for a block of
+// output positions at a time, whose columns stay in the second cache, and leaves the arithmetic to the matrix product:
+//
+//     out       = weight   @ unfold(x)                  [outputs, depth] @ [depth, positions]
+//     d weight += gradient @ unfold(x).T                [outputs, positions] @ [positions, depth]
+//     d x      += fold(weight.T @ gradient)             [depth, outputs] @ [outputs, positions]
+//
+// for each group of channels; depth is the number of channels of a group times the taps of the window.
+
+#include <string.h>
+
+#include "cpu/backend.h"
+#include "host/parallel.h"
+#include "cpu/loops/matrix_product.h"
+#include "cpu/loops/odometer.h"
+#include "ops/windows.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+enum {
+    BLOCK = 65536,           // elements of the columns of a block,
+    POSITIONS = 256,         // which has at least so many columns: the weight is read once for each block
+    PARTIALS = 16,           // parts into which the samples are split for the gradient of the weight,
+    PARTIAL_SIZE = 1 << 20,  // if all of them together have at most so many elements
+};
+
+// ---- Columns ----------------------------------------------------------------------------------------------------
+
+// A stretch of output positions: some whole samples, or some output rows of one sample.
+struct Block {
+    int64_t sample, samples, row, rows;
+};
+
+struct Blocks {
+    int64_t samples, rows;          // of a block, at most
+    int64_t all_samples, all_rows;  // of the tensor
+    int64_t per_sample;             // blocks, where a sample has several
+    int64_t positions;              // of a block, at most
+
+    Blocks(int64_t all_samples, int64_t depth, const Window& window)
+        : all_samples(all_samples), all_rows(window.y.out) {
+        const int64_t wanted = BLOCK / depth < POSITIONS ? int64_t(POSITIONS) : BLOCK / depth;
+        rows = smaller(all_rows, (wanted + window.x.out - 1) / window.x.out);
+        samples = rows < all_rows ? 1 : smaller(all_samples, 1 + (wanted - 1) / window.outputs());
+        per_sample = (all_rows + rows - 1) / rows;
+        positions = samples * rows * window.x.out;
+    }
+
+    int64_t groups() const { return (all_samples + samples - 1) / samples; }  // of samples
+    Block at(int64_t group, int64_t part) const {
+        return {group * samples, smaller(samples, all_samples - group * samples), part * rows,
+                smaller(rows, all_rows - part * rows)};
+    }
+};
+
+// What every function below works on: images of the channels of one group, [samples, channels, y.in, x.in].
+template <class T>
+struct Images {
+    T* data;
+    int64_t per_sample;  // elements from one sample to the next
+    int64_t channels;
+};
+
+// Calls f(image row or null, elements of the columns, first, last) for each row of each tap of a block: outputs first to
+// last - 1 of the row see the image, the others padding.
+template <class T, class F>
+void for_each_row(const Images<T>& images, const Window& window, const Block& block, F f) {
+    const Axis &y = window.y, &x = window.x;
+    int64_t at = 0;
+    for (int64_t c = 0; c < images.channels; c++) {
+        for (int64_t i = 0; i < y.kernel; i++) {
+            for (int64_t j = 0; j < x.kernel; j++) {
+                const Span seen = x.outputs(j);
+                const int64_t start = x.input(0, j);
+                for (int64_t s = block.sample; s < block.sample + block.samples; s++) {
+                    T* image = images.data + s * images.per_sample + c * window.inputs();
+                    for (int64_t o = block.row; o < block.row + block.rows; o++, at += x.out) {
+                        const int64_t row = y.input(o, i);
+                        f(y.holds(row) && seen.begin < seen.end ? image + row * x.in + start : nullptr, at, seen.begin,
+                          seen.end);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// columns[(c, i, j), p] = the image at channel c under tap (i, j) of output position p
+template <class T>
+void unfold_block(const Images<const T>& images, const Window& window, const Block& block, T* columns) {
+    const int64_t width = window.x.out, stride = window.x.stride;
+    for_each_row(images, window, block, [=](const T* image, int64_t at, int64_t first, int64_t last) {
+        T* to = columns + at;
+        if (!image) {
+            for (int64_t o = 0; o < width; o++) to[o] = 0;
+            return;
+        }
+        for (int64_t o = 0; o < first; o++) to[o] = 0;
+        if (stride == 1)
+            INDEPENDENT for (int64_t o = first; o < last; o++) to[o] = image[o];
+        else
+            for (int64_t o = first; o < last; o++) to[o] = image[o * stride];
+        for (int64_t o = last; o < width; o++) to[o] = 0;
+    });
+}
+
+// The image at channel c under tap (i, j) of output position p += columns[(c, i, j), p]
+template <class T>
+void fold_block(const T* columns, const Window& window, const Block& block, const Images<T>& images) {
+    const int64_t stride = window.x.stride;
+    for_each_row(images, window, block, [=](T* image, int64_t at, int64_t first, int64_t last) {
+        if (!image) return;
+        const T* from = columns + at;
+        if (stride == 1)
+            INDEPENDENT for (int64_t o = first; o < last; o++) image[o] += from[o];
+        else
+            for (int64_t o = first; o < last; o++) image[o * stride] += from[o];
+    });
+}
+
+// ---- Convolution ------------------------------------------------------------------------------------------------
+
+// The sizes of a convolution, from its tensors [N, channels, ...] and its weight [outputs, channels / groups, ...].
+struct Sizes {
+    int64_t samples, groups, channels, outputs;  // the last two of a group
+    int64_t depth, positions;                    // of a sample
+
+    Sizes(const Tensor& images, const Tensor& weight, const Window& window)
+        : samples(images.shape[0]),
+          groups(images.shape[1] / weight.shape[1]),
+          channels(weight.shape[1]),
+          outputs(weight.shape[0] / groups),
+          depth(channels * window.taps()),
+          positions(window.outputs()) {}
+
+    template <class T>
+    Images<T> images(T* data, int64_t group, const Window& window) const {
+        const int64_t image = channels * window.inputs();
+        return {data + group * image, groups * image, channels};
+    }
+    // The rows [outputs, positions of the block] of a group in a tensor [N, groups * outputs, positions] at a sample.
+    template <class T>
+    Matrix<T> rows(T* data, int64_t group, int64_t sample, int64_t position) const {
+        return {data + ((sample * groups + group) * outputs) * positions + position, positions, 1};
+    }
+};
+
+// The rows of a block of the gradient: where they lie, or, if it has several samples, gathered side by side.
+template <class T>
+Matrix<const T> gathered(const Sizes& sizes, const T* gradient, int64_t group, const Block& block, int64_t position,
+                         T* buffer) {
+    if (block.samples == 1) return sizes.rows(gradient, group, block.sample, position);
+    const int64_t width = block.samples * sizes.positions;
+    for (int64_t s = 0; s < block.samples; s++) {
+        const Matrix<const T> rows = sizes.rows(gradient, group, block.sample + s, 0);
+        for (int64_t o = 0; o < sizes.outputs; o++)
+            memcpy(buffer + o * width + s * sizes.positions, &rows(o, 0), size_t(sizes.positions) * sizeof(T));
+    }
+    return {buffer, width, 1};
+}
+
+// out = weight @ columns + bias, for one group of channels and one block
+template <class T>
+void conv_block(const Sizes& sizes, const Block& block, const Window& window, int64_t group, const T* x,
+                const T* weight, const T* bias, T* out, T* columns, T* buffer) {
+    const int64_t n = block.samples * block.rows * window.x.out, m = sizes.outputs, depth = sizes.depth;
+    unfold_block(sizes.images(x, group, window), window, block, columns);
+    const bool direct = block.samples == 1;
+    const Matrix<T> to =
+        direct ? sizes.rows(out, group, block.sample, block.row * window.x.out) : Matrix<T>{buffer, n, 1};
+    for (int64_t o = 0; o < m; o++) {
+        const T start = bias ? bias[group * m + o] : T(0);
+        for (int64_t p = 0; p < n; p++) to(o, p) = start;
+    }
+    matrix_product(Matrix<const T>{weight + group * m * depth, depth, 1}, Matrix<const T>{columns, n, 1}, to, m, n,
+                   depth, true);
+    if (direct) return;
+    for (int64_t s = 0; s < block.samples; s++) {
+        const Matrix<T> rows = sizes.rows(out, group, block.sample + s, 0);
+        for (int64_t o = 0; o < m; o++)
+            memcpy(&rows(o, 0), &to(o, s * sizes.positions), size_t(sizes.positions) * sizeof(T));
+    }
+}
+
+template <class T>
+const T* values(const Tensor& tensor) {
+    return static_cast<const T*>(tensor.data);
+}
+template <class T>
+T* values(Tensor& tensor) {
+    return static_cast<T*>(tensor.data);
+}
+
+}  // namespace
+
+// out[n, c * taps + tap, p] = what tap sees in channel c of x[n] at position p
+void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t image = window.inputs(), column = window.taps() * window.outputs();
+        parallel_for(x.shape[0] * x.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; i++)
+                unfold_block<T>({values<T>(x) + i * image, 0, 1}, window, {0, 1, 0, window.y.out},
+                                values<T>(out) + i * column);
+        });
+    });
+}
+
+// out[n, c] = the sum of what unfold takes from each place of it
+void fold_tensor_cpu(const Tensor& columns, Tensor& out, const Window& window) {
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t image = window.inputs(), column = window.taps() * window.outputs();
+        parallel_for(out.shape[0] * out.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
+            memset(values<T>(out) + begin * image, 0, size_t((end - begin) * image) * sizeof(T));
+            for (int64_t i = begin; i < end; i++)
+                fold_block<T>(values<T>(columns) + i * column, window, {0, 1, 0, window.y.out},
+                              {values<T>(out) + i * image, 0, 1});
+        });
+    });
+}
+
+void conv_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window) {
+    const Sizes sizes(x, weight, window);
+    const Blocks blocks(sizes.samples, sizes.depth, window);
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        parallel_for(blocks.groups() * blocks.per_sample, 1, [&](int64_t begin, int64_t end) {
+            Scratch<T> columns(sizes.depth * blocks.positions), buffer(sizes.outputs * blocks.positions);
+            for (int64_t i = begin; i < end; i++)
+                for (int64_t group = 0; group < sizes.groups; group++)
+                    conv_block(sizes, blocks.at(i / blocks.per_sample, i % blocks.per_sample), window, group,
+                               values<T>(x), values<T>(weight), bias ? values<T>(*bias) : nullptr, values<T>(out),
+                               columns.data, buffer.data);
+        });
+    });
+}
+
+// out = the gradient of x. Samples are split between threads; the blocks of a sample overlap in it.
+void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window) {
+    const Sizes sizes(out, weight, window);
+    const Blocks blocks(sizes.samples, sizes.depth, window);
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t m = sizes.depth, k = sizes.outputs;
+        memset(out.data, 0, size_t(out.size) * sizeof(T));
+        parallel_for(blocks.groups(), 1, [&](int64_t begin, int64_t end) {
+            Scratch<T> columns(m * blocks.positions), buffer(k * blocks.positions);
+            for (int64_t i = begin * blocks.per_sample; i < end * blocks.per_sample; i++) {
+                const Block block = blocks.at(i / blocks.per_sample, i % blocks.per_sample);
+                const int64_t n = block.samples * block.rows * window.x.out;
+                for (int64_t group = 0; group < sizes.groups; group++) {
+                    const Matrix<const T> rows =
+                        gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
+                    const Matrix<const T> taps = {values<T>(weight) + group * k * m, 1, m};
+                    matrix_product(taps, rows, Matrix<T>{columns.data, n, 1}, m, n, k, false);
+                    fold_block(columns.data, window, block, sizes.images(values<T>(out), group, window));
+                }
+            }
+        });
+    });
+}
+
+// out = the gradient of the weight: the sums of parts of the samples, which do not depend on the number of threads.
+void conv_weight_tensor_cpu(const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window) {
+    const Sizes sizes(x, out, window);
+    const Blocks blocks(sizes.samples, sizes.depth, window);
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t m = sizes.outputs, n = sizes.depth, count = blocks.groups() * blocks.per_sample;
+        const int64_t parts = smaller(count, PARTIALS * out.size > PARTIAL_SIZE ? 1 : int64_t(PARTIALS));
+        Scratch<T> partial(parts * out.size);
+        memset(partial.data, 0, size_t(parts * out.size) * sizeof(T));
+        parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+            Scratch<T> columns(n * blocks.positions), buffer(m * blocks.positions);
+            for (int64_t part = begin; part < end; part++) {
+                for (int64_t i = part * count / parts; i < (part + 1) * count / parts; i++) {
+                    const Block block = blocks.at(i / blocks.per_sample, i % blocks.per_sample);
+                    const int64_t k = block.samples * block.rows * window.x.out;
+                    for (int64_t group = 0; group < sizes.groups; group++) {
+                        const Matrix<const T> rows =
+                            gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
+                        unfold_block(sizes.images(values<T>(x), group, window), window, block, columns.data);
+                        const Matrix<T> to = {&partial[part * out.size + group * m * n], n, 1};
+                        matrix_product(rows, Matrix<const T>{columns.data, 1, k}, to, m, n, k, true);
+                    }
+                }
+            }
+        });
+        T* total = values<T>(out);
+        memcpy(total, partial.data, size_t(out.size) * sizeof(T));
+        for (int64_t part = 1; part < parts; part++)
+            INDEPENDENT for (int64_t i = 0; i < out.size; i++) total[i] += partial[part * out.size + i];
+    });
+}
+
+}  // namespace NORCH_ISA

@@ -1,0 +1,251 @@
+// From layouts to runs of elements: walk() brings operands of any layout to a loop over elements that lie side by side.
+//
+// Straight from memory where they are contiguous or repeated, otherwise through tiles in the cache, so that transposed
+// operands are read a cache line at a time. A result that is larger than the cache is written past it.
+
+#pragma once
+#include <stdlib.h>
+
+#include <type_traits>
+
+#include "host/parallel.h"
+#include "cpu/loops/tiles.h"
+
+inline namespace NORCH_ISA {
+
+enum {
+    MAX_OPERANDS = 5,
+    PIECE = 16384,       // elements of a row that a thread takes at once
+    SHORT_ROW = 16,      // rows shorter than this are gathered into tiles
+    TILE_BYTES = 16384,  // of each operand
+    TILE_COLUMNS = 64,   // of a tile of a transposed operand: 64 x 64 floats
+    PART_BYTES = 1024,   // of a result that is streamed
+    LARGE = 32 << 20,    // bytes of a result that would not stay in the cache
+};
+
+// What the loop of a kernel works on: n elements of each operand. The last operands are those it writes.
+struct Run {
+    char* data[MAX_OPERANDS];
+    bool repeats[MAX_OPERANDS];  // a single element stands for all n
+    int64_t n;
+    const void* options;
+};
+using Loop = void (*)(const Run& run);
+
+template <int N>
+struct Walk {
+    Layout<N> layout;
+    char* data[N];
+    int64_t item[N];    // bytes of an element
+    int64_t tile_size;  // elements of a tile
+    int written;        // how many operands the loop writes
+    bool transposed;    // an operand has its stride 1 in the last dimension but one
+    bool streams;       // the last operand, which alone is written, goes past the cache
+    Loop loop;
+    Run run;
+};
+
+// A run whose result is made in the cache, part after part, and streamed from there.
+template <int N>
+void run_streamed(const Walk<N>& walk, Run run) {
+    alignas(64) char buffer[PART_BYTES];
+    const int64_t item = walk.item[N - 1];
+    char* out = run.data[N - 1];
+    int64_t left = run.n;
+    for (run.data[N - 1] = buffer; left > 0; left -= run.n) {
+        run.n = smaller(left, PART_BYTES / item);
+        walk.loop(run);
+        stream(out, buffer, run.n * item);
+        out += run.n * item;
+        for (int k = 0; k < N - 1; k++) run.data[k] += run.repeats[k] ? 0 : run.n * walk.item[k];
+    }
+}
+
+// Every operand steps through a row by 0 or 1: the loop runs on the tensors themselves, long rows in pieces.
+template <int N>
+void walk_rows(const Walk<N>& walk) {
+    const int last = walk.layout.ndim - 1;
+    const int64_t n = walk.layout.shape[last], rows = walk.layout.size / n;
+    const int64_t piece = smaller(n, PIECE), pieces = (n + piece - 1) / piece;
+    parallel_for(rows * pieces, 1 + SMALL_WORK / piece, [&](int64_t begin, int64_t end) {
+        Run run = walk.run;
+        for (int k = 0; k < N; k++) run.repeats[k] = walk.layout.strides[k][last] == 0;
+        Odometer<N> at(walk.layout, last);
+        at.seek(begin / pieces);
+        for (int64_t i = begin; i < end; i++) {
+            const int64_t start = i % pieces * piece;
+            for (int k = 0; k < N; k++)
+                run.data[k] = walk.data[k] + (at.offset[k] + start * walk.layout.strides[k][last]) * walk.item[k];
+            run.n = smaller(piece, n - start);
+            if (walk.streams)
+                run_streamed(walk, run);
+            else
+                walk.loop(run);
+            if (start + piece >= n) at.next();
+        }
+        if (walk.streams) streamed();
+    });
+}
+
+// One tile of the last two dimensions: operands that the loop cannot take as they are go through a buffer.
+template <int N>
+void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t columns) {
+    const Layout<N>& layout = walk.layout;
+    Run run = walk.run;
+    const int last = layout.ndim - 1;
+    const bool by_row = columns >= SHORT_ROW;  // else the tile is one run
+    const bool streams = walk.streams && by_row && layout.strides[N - 1][last] == 1;
+    alignas(64) char buffer[N][TILE_BYTES];
+    bool staged[N];
+    int64_t row_stride[N];
+    for (int k = 0; k < N; k++) {
+        const int64_t step = layout.strides[k][last];
+        row_stride[k] = last > 0 ? layout.strides[k][last - 1] : 0;
+        const bool flat = rows == 1 || (step == 0 ? row_stride[k] == 0 : row_stride[k] == columns);
+        staged[k] = (step != 0 && step != 1) || !(by_row || flat);
+        run.repeats[k] = step == 0 && !staged[k];
+        if (staged[k]) copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
+    }
+    run.n = by_row ? columns : rows * columns;
+    int64_t step[N];  // bytes to the next row
+    for (int k = 0; k < N; k++) {
+        const bool in_buffer = staged[k] || (streams && k == N - 1);
+        run.data[k] = in_buffer ? buffer[k] : corner[k];
+        step[k] = (in_buffer ? columns : row_stride[k]) * walk.item[k];
+    }
+    for (int64_t row = 0; row < (by_row ? rows : 1); row++) {
+        walk.loop(run);
+        for (int k = 0; k < N; k++) run.data[k] += step[k];
+    }
+    const int64_t row_bytes = columns * walk.item[N - 1];
+    for (int64_t row = 0; streams && row < rows; row++)
+        stream(corner[N - 1] + row * row_stride[N - 1] * walk.item[N - 1], buffer[N - 1] + row * row_bytes, row_bytes);
+    for (int k = N - walk.written; k < N; k++)
+        if (staged[k])
+            copy_tile<true>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], layout.strides[k][last]);
+}
+
+template <int N>
+void walk_tiles(const Walk<N>& walk) {
+    const Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    const int64_t height = last > 0 ? layout.shape[last - 1] : 1, width = layout.shape[last];
+    int64_t columns = walk.transposed ? walk.tile_size / height : walk.tile_size;
+    if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
+    if (columns > width) columns = width;
+    const int64_t rows = walk.tile_size / columns, bands = (height + rows - 1) / rows;
+    const int64_t matrices = layout.size / (height * width);
+    parallel_for(matrices * bands, 1 + SMALL_WORK / (rows * width), [&](int64_t begin, int64_t end) {
+        Odometer<N> at(layout, last > 0 ? last - 1 : 0);
+        at.seek(begin / bands);
+        for (int64_t band = begin; band < end; band++) {
+            const int64_t i = band % bands * rows;
+            for (int64_t j = 0; j < width; j += columns) {
+                char* corner[N];
+                for (int k = 0; k < N; k++) {
+                    const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
+                    corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
+                }
+                run_tile(walk, corner, smaller(rows, height - i), smaller(columns, width - j));
+            }
+            if (i + rows >= height) at.next();
+        }
+        if (walk.streams) streamed();
+    });
+}
+
+// Whether the operands are one run: each is contiguous, or, unless it is written, a single element repeated.
+template <int N>
+bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
+    const Tensor& out = *operands[N - 1];
+    for (int k = 0; k < N; k++) {
+        bool repeats = k < N - written, steps = true;
+        int64_t stride = 1;
+        for (int d = out.ndim - 1; d >= 0; d--) {
+            if (out.shape[d] == 1) continue;
+            steps &= operands[k]->strides[d] == stride;
+            repeats &= operands[k]->strides[d] == 0;
+            stride *= out.shape[d];
+        }
+        if (!steps && !repeats) return false;
+        run.data[k] = static_cast<char*>(operands[k]->data);
+        run.repeats[k] = !steps;
+    }
+    run.n = out.size;
+    return true;
+}
+
+// Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
+template <int N>
+void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+    Run whole;
+    whole.options = options;
+    if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
+
+    Walk<N> walk = {};
+    walk.layout = collapse(operands);
+    if (walk.layout.size == 0) return;
+    int64_t largest_item = 1;
+    bool in_place = written > 1;
+    for (int k = 0; k < N; k++) {
+        walk.data[k] = static_cast<char*>(operands[k]->data);
+        walk.item[k] = item_size(operands[k]->dtype);
+        if (walk.item[k] > largest_item) largest_item = walk.item[k];
+        if (k < N - 1) in_place |= operands[k]->data == operands[N - 1]->data;
+    }
+    walk.tile_size = TILE_BYTES / largest_item;
+    walk.written = written;
+    walk.streams = CAN_STREAM && !in_place && walk.layout.size * walk.item[N - 1] > LARGE;
+    walk.loop = loop;
+    walk.run.options = options;
+
+    // The output's smallest stride goes last.
+    Layout<N>& layout = walk.layout;
+    const int last = layout.ndim - 1;
+    for (int d = 0; d < last; d++)
+        if (llabs(layout.strides[N - 1][d]) < llabs(layout.strides[N - 1][last])) swap_dims(layout, d, last);
+    if (layout.strides[N - 1][last] != 1) walk.streams = false;
+
+    // An operand with another stride there may be transposed: the dimension of its stride 1 completes the tile.
+    bool plain = true;
+    walk.transposed = false;
+    for (int k = 0; k < N; k++) {
+        if (layout.strides[k][last] == 0 || layout.strides[k][last] == 1) continue;
+        plain = false;
+        for (int d = 0; d < last && !walk.transposed; d++) {
+            if (layout.strides[k][d] != 1) continue;
+            swap_dims(layout, d, last - 1);
+            walk.transposed = true;
+        }
+    }
+    if (plain && (last == 0 || layout.shape[last] >= SHORT_ROW)) return walk_rows(walk);
+    walk_tiles(walk);
+}
+
+// ---- Operands of a loop -----------------------------------------------------------------------------------------
+
+// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
+template <class T>
+struct SideBySide {
+    const T* data;
+    T operator[](int64_t i) const { return data[i]; }
+};
+template <>
+struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
+    const bool* data;
+    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
+};
+template <class T>
+struct Repeated {
+    T value;
+    T operator[](int64_t) const { return value; }
+};
+
+template <class T, class F>
+void with_operand(const Run& run, int k, F f) {
+    const T* data = reinterpret_cast<const T*>(run.data[k]);
+    if (run.repeats[k]) return f(Repeated<T>{*data});
+    f(SideBySide<T>{data});
+}
+
+}  // namespace NORCH_ISA

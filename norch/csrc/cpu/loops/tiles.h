@@ -1,0 +1,156 @@
+// Moving elements, whatever they mean: tiles of a tensor into the cache and back, transposed on the way where they have to
+// be, and results past the cache.
+
+#pragma once
+#include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+#include "cpu/loops/simd.h"
+#include "cpu/loops/odometer.h"
+
+inline namespace NORCH_ISA {
+
+// ---- Transposing ------------------------------------------------------------------------------------------------
+
+// Elements are words of their size.
+typedef uint32_t Word4 __attribute__((may_alias));
+typedef uint64_t Word8 __attribute__((may_alias));
+
+// to(j, i) = from(i, j) for a block of SIDE x SIDE elements; rows are from_row and to_row elements apart.
+template <int SIDE, class Word>
+void naive_transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < SIDE; j++) to[j * to_row + i] = from[i * from_row + j];
+}
+
+template <int ITEM>  // bytes of an element
+struct Words;
+template <>
+struct Words<4> {
+    typedef uint32_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+};
+template <>
+struct Words<8> {
+    typedef uint64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+};
+
+// One step of a transposition in vectors: in each square of 2 x DISTANCE elements the upper right quarter changes places with
+// the lower left one. Steps of distance 1, 2, 4, ... transpose the block.
+template <int DISTANCE, class Vector, int SIDE>
+inline __attribute__((always_inline)) void swap_quarters(Vector (&row)[SIDE]) {
+    Vector upper, lower;  // where each element comes from, counted through both rows
+    for (int j = 0; j < SIDE; j++) {
+        upper[j] = j & DISTANCE ? SIDE + (j ^ DISTANCE) : j;
+        lower[j] = j & DISTANCE ? SIDE + j : j ^ DISTANCE;
+    }
+    UNROLL for (int i = 0; i < SIDE; i++) {
+        if (i & DISTANCE) continue;
+        const Vector x = row[i], y = row[i + DISTANCE];
+        row[i] = __builtin_shuffle(x, y, upper);
+        row[i + DISTANCE] = __builtin_shuffle(x, y, lower);
+    }
+    if constexpr (DISTANCE * 2 < SIDE) swap_quarters<DISTANCE * 2>(row);
+}
+
+template <int SIDE, class Word>
+void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
+#ifndef __clang__  // which has no __builtin_shuffle
+    if constexpr (SIDE * sizeof(Word) == VECTOR_BYTES && sizeof(Word) > 1) {
+        using Vector = typename Words<sizeof(Word)>::Vector;
+        Vector row[SIDE];
+        UNROLL for (int i = 0; i < SIDE; i++) row[i] = *reinterpret_cast<const Vector*>(from + i * from_row);
+        swap_quarters<1>(row);
+        UNROLL for (int i = 0; i < SIDE; i++) * reinterpret_cast<Vector*>(to + i * to_row) = row[i];
+        return;
+    }
+#endif
+    naive_transpose_block<SIDE>(from, from_row, to, to_row);
+}
+
+// to(j, i) = from(i, j) for i < rows and j < columns.
+template <class Word>
+void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int64_t rows, int64_t columns) {
+    enum { SIDE = sizeof(Word) == 1 ? 16 : VECTOR_BYTES / sizeof(Word) };
+    const int64_t whole_rows = rows - rows % SIDE, whole_columns = columns - columns % SIDE;
+    for (int64_t i = 0; i < whole_rows; i += SIDE)
+        for (int64_t j = 0; j < whole_columns; j += SIDE)
+            transpose_block<SIDE>(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; j++)
+            to[j * to_row + i] = from[i * from_row + j];
+}
+
+// ---- Tiles ------------------------------------------------------------------------------------------------------
+
+// Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
+template <class Word, bool STORE>
+void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
+    if (row_stride == 1 && column_stride != 1) {
+        if (STORE) return transpose(tile, columns, tensor, column_stride, rows, columns);
+        return transpose(tensor, column_stride, tile, columns, columns, rows);
+    }
+    auto copy = [=](int64_t row, int64_t column) {
+        Word &in_tile = tile[row * columns + column], &in_tensor = tensor[row * row_stride + column * column_stride];
+        if (STORE)
+            in_tensor = in_tile;
+        else
+            in_tile = in_tensor;
+    };
+    if (llabs(row_stride) < llabs(column_stride)) {
+        for (int64_t column = 0; column < columns; column++)
+            for (int64_t row = 0; row < rows; row++) copy(row, column);
+    } else {
+        for (int64_t row = 0; row < rows; row++)
+            for (int64_t column = 0; column < columns; column++) copy(row, column);
+    }
+}
+
+template <bool STORE>
+void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t columns, int64_t row_stride,
+               int64_t column_stride) {
+    auto copy = [&](auto* word) {
+        using Word = std::remove_reference_t<decltype(*word)>;
+        copy_tile<Word, STORE>(reinterpret_cast<Word*>(tile), reinterpret_cast<Word*>(tensor), rows, columns,
+                               row_stride, column_stride);
+    };
+    if (size == 1) copy(static_cast<uint8_t*>(nullptr));
+    if (size == 4) copy(static_cast<Word4*>(nullptr));
+    if (size == 8) copy(static_cast<Word8*>(nullptr));
+}
+
+// ---- Past the cache ---------------------------------------------------------------------------------------------
+
+#ifdef __SSE2__
+enum { CAN_STREAM = 1 };
+
+inline void stream_vector(char* to, const char* from) {  // `to` is a multiple of VECTOR_BYTES
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
+#elif defined(__AVX2__)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+#else
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+#endif
+}
+
+// Copies to memory without a place in the cache: a line that is written as a whole need not be read before. Where other
+// threads are to see it, streamed() comes after.
+inline void stream(char* to, const char* from, int64_t n) {
+    enum { LINE = 64 };
+    const int64_t head = smaller(n, -reinterpret_cast<intptr_t>(to) & (LINE - 1)), whole = (n - head) / LINE * LINE;
+    memcpy(to, from, size_t(head));
+    to += head, from += head;
+    for (int64_t i = 0; i < whole; i += VECTOR_BYTES) stream_vector(to + i, from + i);
+    memcpy(to + whole, from + whole, size_t(n - head - whole));
+}
+inline void streamed() { _mm_sfence(); }
+#else
+enum { CAN_STREAM = 0 };
+inline void stream(char* to, const char* from, int64_t n) { memcpy(to, from, size_t(n)); }
+inline void streamed() {}
+#endif
+
+}  // namespace NORCH_ISA

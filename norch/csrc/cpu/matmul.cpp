@@ -1,0 +1,403 @@
+// The CPU matrix product, out = a @ b, for batches and any strides: a transposed operand costs no copy.
+//
+// naive_matmul_cpu is the definition. The fast path computes out in strips of TILE_ROWS rows, and a strip in tiles that
+// stay in vector registers while k runs. A tile reads a panel of b, which has as many columns as the tile. Small
+// products read a and b where they are, and pack a panel only where its rows are no whole vectors. Large ones pack
+// blocks of a and b first, so that the caches hold them in the order in which tiles read them.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/backend.h"
+#include "host/parallel.h"
+#include "cpu/loops/matrix_product.h"
+#include "cpu/loops/simd.h"
+#include "cpu/loops/tiles.h"
+#include "cpu/loops/odometer.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+const int64_t SMALL_PART = 300000;  // multiplications that are not worth a second thread
+
+// Calls product(a, b, out, m, n, k) for each matrix product of a batch.
+template <class T, class F>
+void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) {
+    if (out.size == 0) return;
+    if (a.size == 0) {  // k = 0: sums of nothing
+        memset(out.data, 0, size_t(out.size) * sizeof(T));
+        return;
+    }
+    const int row = out.ndim - 2, column = out.ndim - 1;
+    int64_t m = out.shape[row];
+    const int64_t n = out.shape[column], k = a.shape[column];
+    auto product_at = [&](int64_t a_offset, int64_t b_offset, int64_t out_offset) {
+        const T *left = static_cast<const T*>(a.data) + a_offset, *right = static_cast<const T*>(b.data) + b_offset;
+        product(Matrix<const T>{left, a.strides[row], a.strides[column]},
+                Matrix<const T>{right, b.strides[row], b.strides[column]},
+                Matrix<T>{static_cast<T*>(out.data) + out_offset, n, 1}, m, n, k);
+    };
+    if (row == 0) return product_at(0, 0, 0);
+    Tensor batch[3] = {a, b, out};
+    for (Tensor& tensor : batch) {
+        tensor.ndim -= 2;
+        tensor.size = 1;
+        for (int d = 0; d < tensor.ndim; d++) tensor.size *= tensor.shape[d];
+    }
+    Layout<3> layout = collapse<3>({&batch[0], &batch[1], &batch[2]});
+    // One b for all, below an a whose matrices follow each other: a single product with more rows.
+    const int last = layout.ndim - 1;
+    if (layout.strides[1][last] == 0 && layout.strides[0][last] == m * a.strides[row]) {
+        m *= layout.shape[last];
+        layout.shape[last] = 1;
+    }
+    const int64_t products = layout.size / (m == out.shape[row] ? 1 : m / out.shape[row]);
+    parallel_for(products, 1 + SMALL_PART / (m * n * k), [&](int64_t begin, int64_t end) {
+        Odometer<3> at(layout, layout.ndim);
+        at.seek(begin);
+        for (int64_t i = begin; i < end; i++, at.next()) product_at(at.offset[0], at.offset[1], at.offset[2]);
+    });
+}
+
+}  // namespace
+
+// out[i, j] = sum over p of a[i, p] * b[p, j], in the order in which b and out are contiguous.
+void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
+    for_any(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        auto product = [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+            for (int64_t i = 0; i < m; i++) {
+                for (int64_t j = 0; j < n; j++) out(i, j) = T(0);
+                for (int64_t p = 0; p < k; p++)
+                    for (int64_t j = 0; j < n; j++) out(i, j) = T(out(i, j) + a(i, p) * b(p, j));
+            }
+        };
+        for_each_product<T>(a, b, out, product);
+    });
+}
+
+namespace {
+
+// ---- The register tile ------------------------------------------------------------------------------------------
+
+#if defined(__AVX512F__)
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
+#elif defined(__AVX2__)
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
+#elif defined(__aarch64__)
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
+#else
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
+#endif
+
+template <class T>
+struct Simd;
+template <>
+struct Simd<float> {
+    typedef float Vector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+};
+template <>
+struct Simd<double> {
+    typedef double Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+};
+
+// Sizes for elements of type T.
+template <class T>
+struct Size {
+    enum {
+        LANES = VECTOR_BYTES / sizeof(T),
+        TILE_COLUMNS = LANES * TILE_VECTORS,
+        SMALL_DEPTH = 512,      // of k, that is summed in registers: a panel of b stays in the second cache
+        DEPTH = 768,            // the same in large products: the longer, the less often out comes by
+        BLOCK_COLUMNS = 1024,   // of b in large products: the block stays in the third cache
+        A_ROW = DEPTH + LANES,  // of packed rows of a: so uneven that they do not compete for a place in a cache
+    };
+};
+
+// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += where it adds; rows of b and out are contiguous.
+// The rows of a are reached from a pointer for every four of them: a pointer for each would need too many registers.
+template <class T, int ROWS, int VECTORS>
+inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
+                                                bool adds) {
+    using Vector = typename Simd<T>::Vector;
+    enum { LANES = Size<T>::LANES, GROUP = 4, GROUPS = (ROWS + GROUP - 1) / GROUP };
+    const T *a_next[GROUPS], *b_next = b.data;
+    for (int g = 0; g < GROUPS; g++) a_next[g] = &a(g * GROUP, 0);
+    Vector sum[ROWS][VECTORS] = {};
+    for (int64_t p = 0; p < k; p++, b_next += b.row) {
+        Vector b_vector[VECTORS];
+        UNROLL for (int v = 0; v < VECTORS; v++) b_vector[v] = *reinterpret_cast<const Vector*>(b_next + v * LANES);
+        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
+            a_next[i / GROUP][i % GROUP * a.row] * b_vector[v];
+        UNROLL for (int g = 0; g < GROUPS; g++) a_next[g] += a.column;
+    }
+    if (adds)
+        UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) sum[i][v] +=
+            *reinterpret_cast<const Vector*>(&out(i, v * LANES));
+    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < VECTORS; v++) *
+        reinterpret_cast<Vector*>(&out(i, v * LANES)) = sum[i][v];
+}
+
+// The tile at the right edge of out, where fewer columns than a tile's are left.
+template <class T, int ROWS, int VECTORS = TILE_VECTORS>
+void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out, bool adds) {
+    enum { WIDTH = Size<T>::LANES * VECTORS };
+    if constexpr (VECTORS > 1)
+        if (columns <= WIDTH - Size<T>::LANES) return edge_tile<T, ROWS, VECTORS - 1>(columns, k, a, b, out, adds);
+    if (columns == WIDTH) return tile<T, ROWS, VECTORS>(k, a, b, out, adds);
+    T whole[ROWS * WIDTH];
+    tile<T, ROWS, VECTORS>(k, a, b, Matrix<T>{whole, WIDTH, 1}, false);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < columns; j++)
+            out(i, j) = adds ? out(i, j) + whole[i * WIDTH + j] : whole[i * WIDTH + j];
+}
+
+// ---- Blocks of b ------------------------------------------------------------------------------------------------
+
+// A block of b, panel by panel. `panels` has room to pack them: all of them where it packs, or else those alone that
+// cannot be read where they are.
+template <class T>
+struct Block {
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    Matrix<const T> b;
+    int64_t depth, width;
+    T* panels;
+    bool packs;
+
+    int64_t columns(int64_t j) const { return smaller(WIDTH, width - j); }
+    bool is_packed(int64_t j) const { return packs || b.column != 1 || columns(j) % Size<T>::LANES != 0; }
+    Matrix<const T> panel(int64_t j) const {
+        return is_packed(j) ? Matrix<const T>{panels + j * depth, WIDTH, 1} : b.from(0, j);
+    }
+    void pack(int64_t begin, int64_t end) {
+        for (int64_t j = begin; j < end; j += WIDTH)
+            if (is_packed(j)) pack_panel(panels + j * depth, b.from(0, j), columns(j));
+    }
+    // panel[p * WIDTH + j] = from(p, j); up to WIDTH follows what nobody uses
+    void pack_panel(T* panel, Matrix<const T> from, int64_t columns) {
+        int64_t p = 0;
+        if (from.column == 1 && from.row >= columns) {  // whole rows, while what follows a row lies within the block
+            for (; p < depth && (depth - 1 - p) * from.row + columns >= WIDTH; p++)
+                memcpy(panel + p * WIDTH, &from(p, 0), WIDTH * sizeof(T));
+        }
+        if (columns < WIDTH) memset(panel + p * WIDTH, 0, size_t((depth - p) * WIDTH) * sizeof(T));
+        if (from.row == 1) return transpose(from.data, from.column, panel, WIDTH, columns, depth);
+        for (; p < depth; p++)
+            for (int64_t j = 0; j < columns; j++) panel[p * WIDTH + j] = from(p, j);
+    }
+};
+
+// ---- Strips of out ----------------------------------------------------------------------------------------------
+
+template <class T, int ROWS>
+void strip(Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    int64_t j = 0;
+    for (; j + WIDTH <= block.width; j += WIDTH) {
+        if (block.packs)  // a large product: these lines of out come from far away while the tile is computed
+            UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int v = 0; v < TILE_VECTORS; v++)
+                __builtin_prefetch(&out(i, j + v * Size<T>::LANES), 1);
+        tile<T, ROWS, TILE_VECTORS>(block.depth, a, block.panel(j), out.from(0, j), adds);
+    }
+    if (j < block.width) edge_tile<T, ROWS>(block.width - j, block.depth, a, block.panel(j), out.from(0, j), adds);
+}
+
+// The strip of a number of rows that is known at run time only.
+template <class T, int ROWS = TILE_ROWS>
+void strip_of(int64_t rows, Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
+    if (rows == ROWS) return strip<T, ROWS>(a, block, out, adds);
+    if constexpr (ROWS > 1) strip_of<T, ROWS - 1>(rows, a, block, out, adds);
+}
+
+// The rows of a that a strip needs, packed in the order in which a has them: row after row or column after column.
+template <class T>
+Matrix<const T> packed(T* panel, Matrix<const T> a, int64_t rows, int64_t depth) {
+    if (a.column == 1) {
+        for (int64_t i = 0; i < rows; i++) memcpy(panel + i * Size<T>::A_ROW, &a(i, 0), size_t(depth) * sizeof(T));
+        return {panel, Size<T>::A_ROW, 1};
+    }
+    for (int64_t p = 0; p < depth; p++) {
+        if (a.row == 1 && rows == TILE_ROWS)
+            memcpy(panel + p * TILE_ROWS, &a(0, p), TILE_ROWS * sizeof(T));
+        else
+            for (int64_t i = 0; i < rows; i++) panel[p * TILE_ROWS + i] = a(i, p);
+    }
+    return {panel, 1, TILE_ROWS};
+}
+
+// ---- The products -----------------------------------------------------------------------------------------------
+
+// The sum of x[p] * y[p]. Four sums at a time, as each addition waits for the one before.
+template <class T>
+T dot(const T* x, const T* y, int64_t n) {
+    using Vector = typename Simd<T>::Vector;
+    enum { LANES = Size<T>::LANES, SUMS = 4 };
+    Vector sums[SUMS] = {};
+    int64_t p = 0;
+    for (; p + SUMS * LANES <= n; p += SUMS * LANES)
+        UNROLL for (int v = 0; v < SUMS; v++) sums[v] +=
+            *reinterpret_cast<const Vector*>(x + p + v * LANES) * *reinterpret_cast<const Vector*>(y + p + v * LANES);
+    const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    T total = 0;
+    for (int lane = 0; lane < LANES; lane++) total += sum[lane];
+    for (; p < n; p++) total += x[p] * y[p];
+    return total;
+}
+
+// out[i] += sum over p of a(i, p) * x[p * step], where a has contiguous rows or columns.
+template <class T>
+void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t m, int64_t k) {
+    enum { DEPTH = 1024, PASS = 8 };
+    T buffer[DEPTH];
+    for (int64_t start = 0; start < k; start += DEPTH) {
+        const int64_t depth = smaller(DEPTH, k - start);
+        const Matrix<const T> block = a.from(0, start);
+        for (int64_t p = 0; p < depth; p++) buffer[p] = x[(start + p) * step];
+        if (a.column == 1) {
+            for (int64_t i = 0; i < m; i++) out[i] += dot(&block(i, 0), buffer, depth);
+            continue;
+        }
+        int64_t p = 0;
+        for (; p + PASS <= depth; p += PASS) {  // eight columns of a in a pass over out
+            const T *columns = &block(0, p), *factors = buffer + p;
+            INDEPENDENT for (int64_t i = 0; i < m; i++) {
+                T sum = 0;
+                UNROLL for (int c = 0; c < PASS; c++) sum += columns[c * a.column + i] * factors[c];
+                out[i] += sum;
+            }
+        }
+        for (; p < depth; p++) {
+            const T* column = &block(0, p);
+            INDEPENDENT for (int64_t i = 0; i < m; i++) out[i] += column[i] * buffer[p];
+        }
+    }
+}
+
+// The length of parts of n: at most `most`, all of one length but the last, and a multiple of `unit`.
+int64_t part_of(int64_t n, int64_t most, int64_t unit) {
+    const int64_t parts = (n + most - 1) / most;
+    return (n + parts * unit - 1) / (parts * unit) * unit;
+}
+
+// a and b are read where they are; where a panel of b has to be packed, it serves all strips.
+template <class T>
+void small_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::SMALL_DEPTH };
+    alignas(64) T panels[WIDTH * DEPTH];
+    const int64_t block_depth = part_of(k, DEPTH, 1), block_columns = DEPTH / block_depth * WIDTH;
+    for (int64_t p = 0; p < k; p += block_depth, adds = true) {
+        const int64_t depth = smaller(block_depth, k - p);
+        for (int64_t j = 0; j < n; j += block_columns) {
+            Block<T> block = {b.from(p, j), depth, smaller(block_columns, n - j), panels, false};
+            block.pack(0, block.width);
+            for (int64_t i = 0; i < m; i += TILE_ROWS)
+                strip_of<T>(smaller(TILE_ROWS, m - i), a.from(i, p), block, out.from(i, j), adds);
+        }
+    }
+}
+
+// A block of b is packed by all threads together, then each packs the rows of a for its strips.
+template <class T>
+void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
+    enum { WIDTH = Size<T>::TILE_COLUMNS };
+    const int64_t block_depth = part_of(k, Size<T>::DEPTH, 1),
+                  block_columns = part_of(n, Size<T>::BLOCK_COLUMNS, WIDTH);
+    Scratch<T> panels(block_depth * block_columns);
+    for (int64_t p = 0; p < k; p += block_depth, adds = true) {
+        for (int64_t j = 0; j < n; j += block_columns) {
+            Block<T> block = {b.from(p, j), smaller(block_depth, k - p), smaller(block_columns, n - j), panels.data,
+                              true};
+            parallel_for((block.width + WIDTH - 1) / WIDTH, 8, [&](int64_t begin, int64_t end) {
+                block.pack(begin * WIDTH, smaller(end * WIDTH, block.width));
+            });
+            parallel_for((m + TILE_ROWS - 1) / TILE_ROWS, 1, [&](int64_t begin, int64_t end) {
+                Scratch<T> panel(TILE_ROWS * Size<T>::A_ROW);
+                for (int64_t i = begin * TILE_ROWS; i < smaller(end * TILE_ROWS, m); i += TILE_ROWS) {
+                    const int64_t rows = smaller(TILE_ROWS, m - i);
+                    strip_of<T>(rows, packed(panel.data, a.from(i, p), rows, block.depth), block, out.from(i, j), adds);
+                }
+            });
+        }
+    }
+}
+
+// Packing b pays where many rows are multiplied with it; packing a where many columns are, or where its columns are
+// contiguous, since each element of a row would lie on another page.
+template <class T>
+bool is_large(Matrix<const T> a, int64_t m, int64_t n, int64_t k) {
+    enum { MANY = 128, LARGE_PRODUCT = 64000000 };
+    return m * n * k > LARGE_PRODUCT && m >= MANY && (n >= MANY || a.column != 1);
+}
+
+}  // namespace
+
+template <class T>
+void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
+    if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1)) {
+        if (!adds) memset(out.data, 0, size_t(m) * sizeof(T));
+        return vector_product(a, b.data, b.row, out.data, m, k);
+    }
+    if (m == 1 && (b.row == 1 || b.column == 1)) {
+        if (!adds) memset(out.data, 0, size_t(n) * sizeof(T));
+        return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
+    }
+    if (is_large(a, m, n, k)) return large_product(a, b, out, m, n, k, adds);
+    if (m >= n) {  // split the longer side between threads
+        parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {
+            small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k, adds);
+        });
+    } else {
+        enum { WIDTH = Size<T>::TILE_COLUMNS };
+        parallel_for((n + WIDTH - 1) / WIDTH, 1 + SMALL_PART / (m * k * WIDTH), [&](int64_t begin, int64_t end) {
+            const int64_t first = begin * WIDTH, columns = smaller(end * WIDTH, n) - first;
+            small_product(a, b.from(0, first), out.from(0, first), m, columns, k, adds);
+        });
+    }
+}
+
+template void matrix_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool);
+template void matrix_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t,
+                             bool);
+
+namespace {
+
+template <class T>
+void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
+    for_each_product<T>(a, b, out,
+                        [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+                            matrix_product(a, b, out, m, n, k, false);
+                        });
+}
+
+}  // namespace
+
+// out = a @ b. Integers take the definition; float and double the tiles.
+void matmul_tensor_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
+    INTEGERS_IN_BASELINE(out.dtype, matmul, a, b, out);
+    if (out.dtype == FLOAT32) return fast_matmul<float>(a, b, out);
+    if (out.dtype == FLOAT64) return fast_matmul<double>(a, b, out);
+    naive_matmul_cpu(a, b, out);
+}
+
+// out = x @ weight.T + bias: the product is added to rows that hold the bias already.
+void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out) {
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const int64_t m = out.shape[0], n = out.shape[1], k = x.shape[1];
+        const Matrix<T> to = {static_cast<T*>(out.data), n, 1};
+        if (bias) {
+            const T* from = static_cast<const T*>(bias->data);
+            const int64_t step = bias->strides[0];
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j < n; j++) to(i, j) = from[j * step];
+        } else {
+            memset(out.data, 0, size_t(m * n) * sizeof(T));
+        }
+        if (k == 0) return;
+        const Matrix<const T> rows = {static_cast<const T*>(x.data), x.strides[0], x.strides[1]};
+        const Matrix<const T> columns = {static_cast<const T*>(weight.data), weight.strides[1], weight.strides[0]};
+        matrix_product(rows, columns, to, m, n, k, true);
+    });
+}
+
+}  // namespace NORCH_ISA

@@ -1,0 +1,190 @@
+// CPU normalization: each group of elements to mean 0 and variance 1, and the gradients of that.
+//
+// A group is brought into one row first where it does not lie side by side (a channel of a batch of images); so all sums
+// run over rows. The variance is that of x - mean: no digits are lost where the mean is large.
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/backend.h"
+#include "host/parallel.h"
+#include "cpu/loops/row_sum.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+enum { PART = 256 };  // groups whose gradients for weight and bias are summed in T
+
+template <class T>
+const T* values(const Tensor& tensor) {
+    return static_cast<const T*>(tensor.data);
+}
+template <class T>
+T* values(Tensor& tensor) {
+    return static_cast<T*>(tensor.data);
+}
+
+// Calls f(group, row of each tensor) for every group, on several threads where there is enough work. The rows of the
+// first READ tensors hold the group's elements; those of the others are where f puts them, which may be null.
+template <int READ, class T, int ALL, class F>
+void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
+    enum { ACROSS = 16 };  // elements that are read side by side, so that no part of a cache line is read in vain
+    const int64_t n = sizes.outer * sizes.inner, inner = sizes.inner;
+    if (sizes.outer == 1) {
+        parallel_for(sizes.groups, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
+            for (int64_t group = begin; group < end; group++) {
+                T* rows[ALL];
+                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? tensors[k] + group * n : nullptr;
+                f(group, rows);
+            }
+        });
+        return;
+    }
+    const int64_t most = 1 + (ACROSS - 1) / inner;  // groups at a time
+    parallel_for((sizes.groups + most - 1) / most, 1 + SMALL_WORK / 4 / (most * n), [&](int64_t begin, int64_t end) {
+        Scratch<T> buffer(ALL * most * n);
+        for (int64_t first = begin * most; first < smaller(end * most, sizes.groups); first += most) {
+            const int64_t width = smaller(most, sizes.groups - first);
+            // Calls move(element in the buffer, element of tensor k) for all of these groups.
+            auto walk = [&](int k, auto move) {
+                for (int64_t o = 0; o < sizes.outer; o++) {
+                    T* from = tensors[k] + (o * sizes.groups + first) * inner;
+                    T* to = &buffer[k * most * n + o * inner];
+                    if (inner == 1)
+                        INDEPENDENT for (int64_t g = 0; g < width; g++) move(to[g * n], from[g]);
+                    else
+                        for (int64_t g = 0; g < width; g++)
+                            INDEPENDENT for (int64_t j = 0; j < inner; j++) move(to[g * n + j], from[g * inner + j]);
+                }
+            };
+            for (int k = 0; k < READ; k++) walk(k, [](T& row, T& element) { row = element; });
+            for (int64_t g = 0; g < width; g++) {
+                T* rows[ALL];
+                for (int k = 0; k < ALL; k++) rows[k] = tensors[k] ? &buffer[(k * most + g) * n] : nullptr;
+                f(first + g, rows);
+            }
+            for (int k = READ; k < ALL; k++)
+                if (tensors[k]) walk(k, [](T& row, T& element) { element = row; });
+        }
+    });
+}
+
+}  // namespace
+
+// out = (x - mean) / sqrt(variance + eps) * weight + bias
+void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean,
+                          Tensor& variance, const Normalizing& sizes) {
+    const int64_t n = sizes.outer * sizes.inner;
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T *w = weight ? values<T>(*weight) : nullptr, *b = bias ? values<T>(*bias) : nullptr;
+        T* const tensors[] = {const_cast<T*>(values<T>(x)), values<T>(out)};
+        for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
+            const T* from = rows[0];
+            T* to = rows[1];
+            const T centre = T(row_sum<T>(n, [=](int64_t i) { return from[i]; }) / double(n));
+            const T spread =
+                T(row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
+            values<T>(mean)[group] = centre;
+            values<T>(variance)[group] = spread;
+            const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
+            if (sizes.by_group || !w) {
+                const T scale = w ? rate * w[group] : rate, shift = b ? b[group] : T(0);
+                INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * scale + shift;
+            } else if (b) {
+                INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j] + b[j];
+            } else {
+                INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j];
+            }
+        });
+    });
+}
+
+namespace {
+
+// The slope of a group by its rows: with g = gradient * weight and y = (x - mean) * rate,
+// dx = rate * (g - sum(g) / n - y * sum(g * y) / n).
+template <class T>
+struct Slope {
+    T centre, rate, mean_g, mean_gy;
+    Slope(T centre, double variance, double eps) : centre(centre), rate(T(1 / ::sqrt(variance + eps))) {}
+    T y(T x) const { return (x - centre) * rate; }
+    T of(T g, T x) const { return rate * (g - mean_g - y(x) * mean_gy); }
+};
+
+// Weight and bias by group: their gradients are the two sums that dx needs anyway.
+template <class T>
+void backward_by_group(const T* g, const T* x, T factor, T* to, T* for_weight, T* for_bias, int64_t n, Slope<T> slope) {
+    const double sum = row_sum<T>(n, [=](int64_t i) { return g[i]; });
+    const double sum_y = row_sum<T>(n, [=](int64_t i) { return g[i] * slope.y(x[i]); });
+    if (for_bias) *for_bias = T(sum);
+    if (for_weight) *for_weight = T(sum_y);
+    if (!to) return;
+    slope.mean_g = T(sum / double(n)), slope.mean_gy = T(sum_y / double(n));
+    INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = factor * slope.of(g[j], x[j]);
+}
+
+// Weight and bias by place: a group adds to their gradients.
+template <class T>
+void backward_by_place(const T* g, const T* x, const T* weight, T* to, T* for_weight, T* for_bias, int64_t n,
+                       Slope<T> slope) {
+    if (for_weight) INDEPENDENT for (int64_t j = 0; j < n; j++) for_weight[j] += g[j] * slope.y(x[j]);
+    if (for_bias) INDEPENDENT for (int64_t j = 0; j < n; j++) for_bias[j] += g[j];
+    if (!to) return;
+    auto weighted = [=](int64_t j) { return g[j] * weight[j]; };
+    slope.mean_g = T(row_sum<T>(n, weighted) / double(n));
+    slope.mean_gy = T(row_sum<T>(n, [=](int64_t j) { return weighted(j) * slope.y(x[j]); }) / double(n));
+    INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = slope.of(weighted(j), x[j]);
+}
+
+// The sums of parts of the groups, which do not depend on the number of threads.
+template <class T>
+void add_parts(const T* parts, int64_t count, int64_t step, int64_t n, Tensor* out) {
+    if (!out) return;
+    for (int64_t j = 0; j < n; j++) {
+        double total = 0;
+        for (int64_t k = 0; k < count; k++) total += parts[k * step + j];
+        values<T>(*out)[j] = T(total);
+    }
+}
+
+}  // namespace
+
+void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean,
+                                   const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias,
+                                   const Normalizing& sizes) {
+    const int64_t n = sizes.outer * sizes.inner;
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* w = weight ? values<T>(*weight) : nullptr;
+        T* dx = for_x ? values<T>(*for_x) : nullptr;
+        auto slope = [&](int64_t group) {
+            return Slope<T>(values<T>(mean)[group], double(values<T>(variance)[group]), sizes.eps);
+        };
+        if (sizes.by_group || !w) {
+            T *dw = for_weight ? values<T>(*for_weight) : nullptr, *db = for_bias ? values<T>(*for_bias) : nullptr;
+            T* const tensors[] = {const_cast<T*>(values<T>(gradient)), const_cast<T*>(values<T>(x)), dx};
+            for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* rows) {
+                backward_by_group(rows[0], rows[1], w ? w[group] : T(1), rows[2], dw ? dw + group : nullptr,
+                                  db ? db + group : nullptr, n, slope(group));
+            });
+            return;
+        }
+        const int64_t parts = (sizes.groups + PART - 1) / PART;
+        Scratch<T> sums(parts * 2 * n);
+        memset(sums.data, 0, size_t(sums.count) * sizeof(T));
+        parallel_for(parts, 1 + SMALL_WORK / 4 / (PART * n), [&](int64_t begin, int64_t end) {
+            for (int64_t part = begin; part < end; part++) {
+                T *dw = for_weight ? &sums[part * 2 * n] : nullptr,
+                  *db = for_bias ? &sums[(part * 2 + 1) * n] : nullptr;
+                for (int64_t group = part * PART; group < smaller((part + 1) * PART, sizes.groups); group++)
+                    backward_by_place(values<T>(gradient) + group * n, values<T>(x) + group * n, w,
+                                      dx ? dx + group * n : nullptr, dw, db, n, slope(group));
+            }
+        });
+        add_parts(sums.data, parts, 2 * n, n, for_weight);
+        add_parts(&sums[n], parts, 2 * n, n, for_bias);
+    });
+}
+
+}  // namespace NORCH_ISA

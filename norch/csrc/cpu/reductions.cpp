@@ -1,0 +1,319 @@
+// CPU reductions: sum prod max min any all over any axes, argmax and argmin along one.
+//
+// Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
+// partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
+// The operations themselves are in reduce_ops.h.
+
+#include "cpu/backend.h"
+#include "host/parallel.h"
+#include "ops/reductions.h"
+#include "ops/reduced_dims.h"
+#include "cpu/loops/odometer.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+enum {
+    CHUNK = 512,       // elements of a row that are reduced at a time
+    LANE_BYTES = 128,  // of partial results, kept in registers
+    TAIL_BYTES = 64,   // of those that take the elements at the end of a row
+    COLUMNS = 2048,    // results that a block of columns holds
+    BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
+    ROWS = 128,        // rows added into partial results before these are added to the totals
+};
+
+// ---- Along the reduced dimension --------------------------------------------------------------------------------
+
+// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; what is left goes through fewer lanes.
+template <class Op, int BYTES = LANE_BYTES, class T>
+__attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
+    using Partial = typename Op::Partial;
+    using Total = typename Op::Total;
+    enum { LANES = BYTES / sizeof(Partial) };
+    Total total = Op::empty();
+    int64_t i = 0;
+    if (n >= LANES) {
+        Partial lanes[LANES];
+        for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
+        for (i = LANES; i + LANES <= n; i += LANES)
+            for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
+        total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
+    }
+    if constexpr (BYTES > TAIL_BYTES)
+        if (i < n) return Op::combine(total, reduce_chunk<Op, TAIL_BYTES>(x + i, n - i));
+    for (; i < n; i++) total = Op::combine(total, Total(Op::lift(x[i])));
+    return total;
+}
+
+// Where the elements of a chunk do not lie side by side, they are first brought there.
+template <class T>
+const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
+    if (stride == 1) return x;
+    for (int64_t i = 0; i < n; i++) buffer[i] = x[i * stride];
+    return buffer;
+}
+
+template <class Op, class T>
+typename Op::Total reduce_row(const T* x, int64_t n, int64_t stride) {
+    T buffer[CHUNK];
+    typename Op::Total total = Op::empty();
+    for (int64_t i = 0; i < n; i += CHUNK) {
+        const int64_t length = n - i < CHUNK ? n - i : int64_t(CHUNK);
+        total = Op::combine(total, reduce_chunk<Op>(side_by_side(buffer, x + i * stride, length, stride), length));
+    }
+    return total;
+}
+
+// The reduced rows from `begin` to `end`, counted from x.
+template <class Op, class T>
+typename Op::Total reduce_some_rows(const Layout<1>& reduced, const T* x, int64_t begin, int64_t end) {
+    const int last = reduced.ndim - 1;
+    if (last == 0) return reduce_row<Op>(x, reduced.shape[0], reduced.strides[0][0]);  // the only row
+    typename Op::Total total = Op::empty();
+    Odometer<1> row(reduced, last);
+    row.seek(begin);
+    for (int64_t i = begin; i < end; i++, row.next())
+        total = Op::combine(total, reduce_row<Op>(x + row.offset[0], reduced.shape[last], reduced.strides[0][last]));
+    return total;
+}
+
+// A single result from many elements: totals of blocks, whose size does not depend on the number of threads.
+template <class Op, class T>
+typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
+    const int last = reduced.ndim - 1;
+    const int64_t n = reduced.shape[last], stride = reduced.strides[0][last], rows = reduced.size / n;
+    const int64_t rows_per_block = n < BLOCK ? BLOCK / n : 1, pieces = n < BLOCK ? 1 : (n + BLOCK - 1) / BLOCK;
+    const int64_t blocks = (rows + rows_per_block - 1) / rows_per_block * pieces;
+    Scratch<typename Op::Total> totals(blocks);
+    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t row = k / pieces * rows_per_block, start = k % pieces * BLOCK;
+            if (pieces == 1) {
+                totals[k] =
+                    reduce_some_rows<Op>(reduced, x, row, row + rows_per_block < rows ? row + rows_per_block : rows);
+            } else {
+                Odometer<1> at(reduced, last);
+                at.seek(row);
+                totals[k] = reduce_row<Op>(x + at.offset[0] + start * stride,
+                                           n - start < BLOCK ? n - start : int64_t(BLOCK), stride);
+            }
+        }
+    });
+    typename Op::Total total = Op::empty();
+    for (int64_t k = 0; k < blocks; k++) total = Op::combine(total, totals[k]);
+    return total;
+}
+
+// For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
+template <class Op, class T>
+void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Result = typename Op::Result;
+    if (kept.size == 1 && reduced.size > BLOCK) {
+        *out = Result(reduce_all<Op>(reduced, x));
+        return;
+    }
+    const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
+    parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
+        Odometer<2> at(kept, kept.ndim);
+        at.seek(begin);
+        for (int64_t i = begin; i < end; i++, at.next())
+            out[at.offset[1]] = Result(reduce_some_rows<Op>(reduced, x + at.offset[0], 0, rows));
+    });
+}
+
+// ---- Across the reduced dimension -------------------------------------------------------------------------------
+
+// totals[j] takes in `count` rows, x[j], x[j + stride], ...: eight in a pass, so that the buffer is seldom touched.
+template <class Op, class T>
+__attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
+                                        typename Op::Total* totals) {
+    using Partial = typename Op::Partial;
+    using Total = typename Op::Total;
+    Partial partial[COLUMNS];
+    for (int64_t start = 0; start < count; start += ROWS) {
+        const int64_t end = start + ROWS < count ? start + ROWS : count;
+        int64_t i = start;
+        for (int64_t j = 0; j < columns; j++) partial[j] = Partial(Op::empty());
+        for (; i + 8 <= end; i += 8) {
+            const T* row = x + i * stride;
+            for (int64_t j = 0; j < columns; j++) {
+                auto pair = [&](int k) {
+                    return Op::combine(Op::lift(row[k * stride + j]), Op::lift(row[(k + 1) * stride + j]));
+                };
+                const Partial eight = Op::combine(Op::combine(pair(0), pair(2)), Op::combine(pair(4), pair(6)));
+                partial[j] = Op::combine(partial[j], eight);
+            }
+        }
+        for (; i < end; i++)
+            for (int64_t j = 0; j < columns; j++) partial[j] = Op::combine(partial[j], Op::lift(x[i * stride + j]));
+        for (int64_t j = 0; j < columns; j++) totals[j] = Op::combine(totals[j], Total(partial[j]));
+    }
+}
+
+// A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on the
+// number of threads.
+template <class Op, class T>
+void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Total = typename Op::Total;
+    const int across = kept.ndim - 1;
+    const int64_t columns = kept.shape[across], rows = reduced.shape[0], row = reduced.strides[0][0];
+    const int64_t height = 1 + BLOCK / columns, pieces = (rows + height - 1) / height;
+    Scratch<Total> totals(pieces * columns);
+    parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            Total* piece = &totals[k * columns];
+            for (int64_t c = 0; c < columns; c++) piece[c] = Op::empty();
+            add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, piece);
+        }
+    });
+    for (int64_t k = 1; k < pieces; k++)
+        for (int64_t c = 0; c < columns; c++) totals[c] = Op::combine(totals[c], totals[k * columns + c]);
+    for (int64_t c = 0; c < columns; c++) out[c * kept.strides[1][across]] = typename Op::Result(totals[c]);
+}
+
+// The last dimension of kept has stride 1 in x.
+template <class Op, class T>
+void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+    using Result = typename Op::Result;
+    const int last = reduced.ndim - 1, across = kept.ndim - 1;
+    const int64_t width = kept.shape[across];
+    if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
+        return reduce_long_columns<Op>(kept, reduced, x, out);
+    const int64_t blocks = (width + COLUMNS - 1) / COLUMNS, items = kept.size / width * blocks;
+    parallel_for(items, 1 + SMALL_WORK / (reduced.size * smaller(width, COLUMNS)), [&](int64_t begin, int64_t end) {
+        typename Op::Total totals[COLUMNS];
+        Odometer<2> at(kept, across);
+        at.seek(begin / blocks);
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t j = k % blocks * COLUMNS, columns = smaller(width - j, COLUMNS);
+            for (int64_t c = 0; c < columns; c++) totals[c] = Op::empty();
+            Odometer<1> row(reduced, last);
+            do {
+                const T* start = x + at.offset[0] + row.offset[0] + j;
+                add_rows<Op>(start, reduced.shape[last], reduced.strides[0][last], columns, totals);
+            } while (row.next());
+            Result* results = out + at.offset[1] + j * kept.strides[1][across];
+            for (int64_t c = 0; c < columns; c++) results[c * kept.strides[1][across]] = Result(totals[c]);
+            if (j + columns == width) at.next();
+        }
+    });
+}
+
+// ---- The choice between the two ---------------------------------------------------------------------------------
+
+template <template <class> class Op>
+void reduce(const Tensor& x, Tensor& out) {
+    if (out.size == 0) return;
+    Split dims = split(x, out);
+    const bool across =
+        dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 && bring_columns_last(dims.kept);
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(x.data);
+        auto to = static_cast<typename Op<T>::Result*>(out.data);
+        if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, from, to);
+        reduce_rows<Op<T>>(dims.kept, dims.reduced, from, to);
+    });
+}
+
+}  // namespace
+
+// K(sum, Sum, ...) becomes
+//
+//     void sum_tensor_cpu(const Tensor& x, Tensor& out) {
+//         for (int64_t i = 0; i < x.size; i++) total = Sum::combine(total, x.data[i]);
+//         out.data[0] = total;
+//     }
+//
+// for each element of out and the elements of x along the reduced axes, in any order.
+#define REDUCTION_CPU(name, Op, result, has_empty)         \
+    void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
+        INTEGERS_IN_BASELINE(x.dtype, name, x, out);       \
+        reduce<Op>(x, out);                                \
+    }
+REDUCTIONS(REDUCTION_CPU)
+
+// ---- The index of the extreme -----------------------------------------------------------------------------------
+
+namespace {
+
+// Piece by piece: the extreme of the piece is found in vectors; only a piece that improves on it is searched.
+template <class Op, class T>
+int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
+    enum { PIECE = 512 };
+    T buffer[PIECE];
+    T best = x[0];
+    int64_t index = 0;
+    for (int64_t i = 0; i < n; i += PIECE) {
+        const int64_t length = smaller(PIECE, n - i);
+        const T* piece = side_by_side(buffer, x + i * stride, length, stride);
+        const T extreme = reduce_chunk<Op>(piece, length);
+        if (!Op::replaces(extreme, best)) continue;
+        best = extreme;
+        int64_t j = 0;
+        while (!((piece[j] == best) | (piece[j] != piece[j]))) j++;
+        index = i + j;
+    }
+    return index;
+}
+
+// x is contiguous across the axis: the rows are compared one after another, COLUMNS of them at a time.
+template <class Op, class T>
+void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
+    T best[COLUMNS];
+    int64_t index[COLUMNS];
+    for (int64_t j = 0; j < columns; j++) best[j] = x[j], index[j] = 0;
+    for (int64_t i = 1; i < n; i++) {
+        const T* row = x + i * stride;
+        for (int64_t j = 0; j < columns; j++) {
+            const bool better = Op::replaces(row[j], best[j]);
+            index[j] = better ? i : index[j];
+            best[j] = better ? row[j] : best[j];
+        }
+    }
+    for (int64_t j = 0; j < columns; j++) out[j * out_stride] = index[j];
+}
+
+template <template <class> class Op>
+void arg_reduce(const Tensor& x, Tensor& out, int axis) {
+    if (out.size == 0) return;
+    const int64_t n = x.shape[axis], stride = x.strides[axis];
+    Layout<2> kept = split(x, out).kept;
+    const bool across = n > 1 && stride != 1 && bring_columns_last(kept);
+    const int last = kept.ndim - 1;
+    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS);
+    const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* from = static_cast<const T*>(x.data);
+        int64_t* to = static_cast<int64_t*>(out.data);
+        parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
+            Odometer<2> at(kept, across ? last : kept.ndim);
+            at.seek(begin / blocks);
+            for (int64_t k = begin; k < end; k++) {
+                const T* start = from + at.offset[0];
+                int64_t* result = to + at.offset[1];
+                const int64_t j = k % blocks * columns, out_stride = kept.strides[1][last];
+                if (across)
+                    index_rows<Op<T>>(start + j, n, stride, smaller(columns, width - j), result + j * out_stride,
+                                      out_stride);
+                else
+                    *result = index_of_extreme<Op<T>>(start, n, stride);
+                if (j + columns >= width) at.next();
+            }
+        });
+    });
+}
+
+}  // namespace
+
+void argmax_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmax, x, out, axis);
+    arg_reduce<Max>(x, out, axis);
+}
+void argmin_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    INTEGERS_IN_BASELINE(x.dtype, argmin, x, out, axis);
+    arg_reduce<Min>(x, out, axis);
+}
+
+}  // namespace NORCH_ISA

@@ -1,0 +1,25 @@
+// The CUDA backend: kernels (cuda.cu, or cuda/stub.cpp in a build without CUDA) and the memory of the device.
+
+#pragma once
+#include "kernels.h"
+
+#define KERNEL(name, arguments) void name##_tensor_cuda arguments;
+KERNELS
+#undef KERNEL
+
+// matmul_tensor_cuda as its definition has it: for tests of the tiled one.
+void naive_matmul_cuda(const Tensor& a, const Tensor& b, Tensor& out);
+
+bool cuda_is_built();            // whether this library holds CUDA kernels
+int cuda_device_count();         // 0 without a driver or a device
+const char* cuda_unavailable();  // why there is none, for messages: how the library was built, what the driver said
+void* cuda_allocate(int64_t nbytes, int32_t device);  // null if the device has not that much
+void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept;
+void cuda_empty_cache();                                     // gives memory that no tensor uses back to the driver
+void cuda_synchronize(int32_t device);                       // waits until all queued work is done
+uint64_t cuda_stream(int32_t device);                        // that norch's work is queued on, for other libraries
+void cuda_let_stream_wait(int32_t device, uint64_t stream);  // another library's, until the work queued so far is done
+void cuda_device_name(int32_t device, char* name, int64_t capacity);
+void cpu_to_cuda(const Tensor& source, Tensor& target);  // both contiguous, of one dtype and shape
+void cuda_to_cpu(const Tensor& source, Tensor& target);
+void cuda_to_cuda(const Tensor& source, Tensor& target);  // between two devices

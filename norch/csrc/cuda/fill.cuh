@@ -1,0 +1,66 @@
+// CUDA kernels that fill a tensor without operands: numbers at equal distances and random numbers. A part of cuda.cu.
+//
+// The formulas are those of ops/linspace.h and ops/philox.h, so that a seed gives the CPU's numbers.
+
+#pragma once
+#include "cuda/block.cuh"
+
+namespace {
+
+// out[i] = start + i * step
+template <class T>
+__global__ void ramp_kernel(T* out, int64_t size, Ramp ramp) {
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        out[i] = ramp_element<T>(ramp, i, size);
+}
+
+// Each thread draws the PER_BLOCK elements that come from one block of random bits.
+template <class T, class Draw>
+__global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
+    for (int64_t b = first_of_thread(); b * Draw::PER_BLOCK < size; b += all_threads()) {
+        T values[Draw::PER_BLOCK];
+        draw.elements(philox(stream, uint64_t(b)), values);
+        for (int k = 0; k < Draw::PER_BLOCK; k++)
+            if (b * Draw::PER_BLOCK + k < size) out[b * Draw::PER_BLOCK + k] = values[k];
+    }
+}
+
+template <class T, class Draw>
+void launch_random(const char* name, Tensor& out, Stream stream, const Draw& draw) {
+    const int64_t draws = divided_up(out.size, Draw::PER_BLOCK);
+    random_kernel<T, Draw>
+        <<<blocks_for(draws), threads_for(draws), 0, use(out.device)>>>(values<T>(out), out.size, stream, draw);
+    check_launch(name);
+}
+
+}  // namespace
+
+void ramp_tensor_cuda(Tensor& out, const Ramp& ramp) {
+    for_any(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        cudaStream_t stream = use(out.device);
+        ramp_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(values<T>(out), out.size, ramp);
+    });
+    check_launch("ramp");
+}
+
+void uniform_tensor_cuda(Tensor& out, Stream stream, double low, double high) {
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        launch_random<T>("uniform", out, stream, UniformDraw<T>{low, high});
+    });
+}
+
+void normal_tensor_cuda(Tensor& out, Stream stream, double mean, double std) {
+    for_real(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        launch_random<T>("normal", out, stream, NormalDraw<T>{mean, std});
+    });
+}
+
+void integers_tensor_cuda(Tensor& out, Stream stream, int64_t low, uint64_t range) {
+    for_any(out.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        launch_random<T>("integers", out, stream, IntegerDraw<T>{low, range});
+    });
+}

@@ -1,0 +1,231 @@
+// CUDA kernels behind api/indexing.cpp: reading and writing at offsets, and nonzero. A part of cuda.cu.
+
+#pragma once
+#include "cuda/block.cuh"
+#include "cuda/layout.cuh"
+#include "cuda/scan.cuh"
+#include "cuda/sort.cuh"
+#include "ops/reduced_dims.h"
+
+namespace {
+
+// ---- From integers to offsets -----------------------------------------------------------------------------------
+
+constexpr int64_t NOWHERE = INT64_MIN;  // the offset of an index that is out of range: nothing is read or written there
+
+__global__ void expect_kernel(const bool* truth, Fault fault, Fault* found) {
+    if (!*truth) report(found, fault, 0);
+}
+
+// offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
+__global__ void locate_kernel(const int64_t* index, Fault bounds, bool wraps, int64_t stride, bool first,
+                              int64_t* offsets, Fault* found, Strides<2> strides) {
+    for (int64_t i = first_of_thread(); i < strides.size; i += all_threads()) {
+        const Offsets<2> at = strides.locate(i);
+        const int64_t given = index[at.of[0]], place = wraps && given < 0 ? given + bounds.size : given;
+        const int64_t before = first ? 0 : offsets[at.of[1]];
+        const bool inside = place >= 0 && place < bounds.size;
+        if (!inside) report(found, bounds, given);
+        offsets[at.of[1]] = inside && before != NOWHERE ? before + place * stride : NOWHERE;
+    }
+}
+
+// ---- index ------------------------------------------------------------------------------------------------------
+
+// out[p] = x.data[p . x.strides + offsets[p]]
+template <class T>
+__global__ void index_kernel(const T* __restrict__ x, const int64_t* __restrict__ offsets, T* __restrict__ out,
+                             Strides<3> strides) {
+    for (int64_t i = first_of_thread(); i < strides.size; i += all_threads()) {
+        const Offsets<3> at = strides.locate(i);
+        const int64_t offset = offsets[at.of[1]];
+        out[at.of[2]] = offset == NOWHERE ? T(0) : x[at.of[0] + offset];
+    }
+}
+
+// ---- index_put --------------------------------------------------------------------------------------------------
+
+enum { FEW_PLACES = 64 };  // that a thread may walk over
+
+// out.data[p . out.strides + offsets[p]] = x[p], or += x[p]. The threads share out the dimensions that are not indexed;
+// each walks over the indexed ones in row order. So the last of equal places wins, and sums are the same in every run.
+template <class T>
+__global__ void index_put_kernel(const T* x, const int64_t* offsets, T* out, bool accumulate, Strides<3> kept,
+                                 Strides<3> indexed) {
+    for (int64_t i = first_of_thread(); i < kept.size; i += all_threads()) {
+        const Offsets<3> start = kept.locate(i);
+        for (int64_t p = 0; p < indexed.size; p++) {
+            const Offsets<3> at = indexed.locate(p);
+            const int64_t offset = offsets[start.of[1] + at.of[1]];
+            if (offset == NOWHERE) continue;
+            T& element = out[start.of[2] + at.of[2] + offset];
+            const T value = x[start.of[0] + at.of[0]];
+            element = accumulate ? T(element + value) : value;  // of two bools the sum is their or
+        }
+    }
+}
+
+// The same where there are many places: they are sorted first, so that equal ones lie side by side in row order, and each
+// run of them is walked over by threads of its own. `lines` have places of their own; along `kept` places repeat.
+__global__ void places_kernel(const int64_t* offsets, Entry<int64_t>* entries, Strides<3> lines, Strides<3> indexed) {
+    const int64_t n = indexed.size;
+    for (int64_t e = first_of_thread(); e < lines.size * n; e += all_threads())
+        entries[e] = {offsets[lines.locate(e / n).of[1] + indexed.locate(e % n).of[1]], e % n};
+}
+
+template <class T>
+__global__ void put_runs_kernel(const T* x, const Entry<int64_t>* entries, T* out, bool accumulate, Strides<3> lines,
+                                Strides<3> indexed, Strides<3> kept) {
+    const int64_t n = indexed.size;
+    for (int64_t i = first_of_thread(); i < lines.size * n * kept.size; i += all_threads()) {
+        const int64_t e = i / kept.size, first = e % n;
+        const Entry<int64_t>* line = entries + (e - first);
+        const int64_t offset = line[first].value;
+        if (offset == NOWHERE || (first > 0 && line[first - 1].value == offset)) continue;  // not the begin of a run
+        const Offsets<3> at = lines.locate(e / n), within = kept.locate(i % kept.size);
+        T& element = out[at.of[2] + within.of[2] + offset];
+        T result = element;
+        for (int64_t p = first; p < n && line[p].value == offset; p++) {
+            const T value = x[at.of[0] + within.of[0] + indexed.locate(line[p].index).of[0]];
+            result = accumulate ? T(result + value) : value;
+        }
+        element = result;
+    }
+}
+
+// Those dimensions of three tensors that `chosen` names.
+template <class F>
+Strides<3> dimensions(const Tensor& x, const Tensor& offsets, const Tensor& out, F chosen) {
+    Tensor parts[3] = {};
+    const Tensor* whole[3] = {&x, &offsets, &out};
+    for (int k = 0; k < 3; k++) {
+        parts[k].size = 1;
+        for (int d = 0; d < out.ndim; d++)
+            if (chosen(d)) add_dim(parts[k], out.shape[d], whole[k]->strides[d]);
+    }
+    return Strides<3>(collapse<3>({&parts[0], &parts[1], &parts[2]}));
+}
+
+template <class T>
+void put_sorted(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out, const Strides<3>& indexed,
+                cudaStream_t stream) {
+    const Strides<3> lines =
+        dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0 && offsets.strides[d] != 0; });
+    const Strides<3> kept =
+        dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0 && offsets.strides[d] == 0; });
+    const int64_t n = indexed.size, places = lines.size * n;
+    DeviceScratch<Entry<int64_t>> first(places, out.device), second(n > PIECE ? places : 0, out.device);
+    places_kernel<<<blocks_for(places), THREADS, 0, stream>>>(values<int64_t>(offsets), first.data, lines, indexed);
+    check_launch("index_put");
+    const Entry<int64_t>* entries = sort_lines(first.data, second.data, lines.size, n, false, stream);
+    put_runs_kernel<T><<<blocks_for(places * kept.size), THREADS, 0, stream>>>(
+        values<T>(x), entries, values<T>(out), accumulate, lines, indexed, kept);
+}
+
+// ---- nonzero: counted chunk by chunk, then each chunk knows where to write --------------------------------------
+
+enum { CHUNK = 4 * THREADS };  // elements that a block looks through
+
+template <class T>
+__global__ void count_kernel(const T* x, int64_t* counts, Strides<1> strides) {
+    for (int64_t chunk = blockIdx.x; chunk * CHUNK < strides.size; chunk += gridDim.x) {
+        int64_t count = 0;
+        for (int k = 0; k < CHUNK; k += THREADS) {
+            const int64_t i = chunk * CHUNK + k + threadIdx.x;
+            count += i < strides.size && x[strides.locate(i).of[0]] != T(0);
+        }
+        count = count_row(count);
+        if (threadIdx.x == 0) counts[chunk] = count;
+    }
+}
+
+// counts and their running totals say where the rows of a chunk begin.
+template <class T>
+__global__ void nonzero_kernel(const T* x, const int64_t* counts, const int64_t* totals, int64_t* out,
+                               Strides<1> strides) {
+    for (int64_t chunk = blockIdx.x; chunk * CHUNK < strides.size; chunk += gridDim.x) {
+        int64_t start = totals[chunk] - counts[chunk];
+        for (int k = 0; k < CHUNK; k += THREADS) {
+            const int64_t i = chunk * CHUNK + k + threadIdx.x;
+            const bool found = i < strides.size && x[strides.locate(i).of[0]] != T(0);
+            int all;
+            const int upto = scan_block(int(found), all, [](int a, int b) { return a + b; });
+            if (found) {
+                int64_t* row = out + (start + upto - 1) * strides.ndim;
+                int64_t rest = i;
+                for (int d = strides.ndim - 1; d >= 0; d--) {
+                    row[d] = rest % strides.shape[d];
+                    rest /= strides.shape[d];
+                }
+            }
+            start += all;
+        }
+    }
+}
+
+}  // namespace
+
+// ---- The launchers ----------------------------------------------------------------------------------------------
+
+void expect_tensor_cuda(const Tensor& truth, const Fault& fault) {
+    cudaStream_t stream = use(truth.device);
+    expect_kernel<<<1, 1, 0, stream>>>(values<bool>(truth), fault, fault_of(truth.device));
+    check_launch(fault.operation);
+}
+
+void locate_tensor_cuda(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,
+                        Tensor& offsets) {
+    cudaStream_t stream = use(offsets.device);
+    const Strides<2> strides = elementwise_strides<2>({&index, &offsets});
+    locate_kernel<<<blocks_for(offsets.size), threads_for(offsets.size), 0, stream>>>(
+        values<int64_t>(index), bounds, wraps, stride, first, values<int64_t>(offsets), fault_of(offsets.device), strides);
+    check_launch("index");
+}
+
+void index_tensor_cuda(const Tensor& x, const Tensor& offsets, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Strides<3> strides = elementwise_strides<3>({&x, &offsets, &out});
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        index_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+            values<T>(x), values<int64_t>(offsets), values<T>(out), strides);
+    });
+    check_launch("index");
+}
+
+void index_put_tensor_cuda(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    const Strides<3> indexed = dimensions(x, offsets, out, [&](int d) { return out.strides[d] == 0; });
+    const Strides<3> others = dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0; });
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        if (indexed.size > FEW_PLACES) return put_sorted<T>(x, offsets, accumulate, out, indexed, stream);
+        index_put_kernel<T><<<blocks_for(others.size), threads_for(others.size), 0, stream>>>(
+            values<T>(x), values<int64_t>(offsets), values<T>(out), accumulate, others, indexed);
+    });
+    check_launch("index_put");
+}
+
+void nonzero_tensor_cuda(const Tensor& x, Tensor& out) {
+    cudaStream_t stream = use(out.device);
+    Layout<1> layout = {};  // not collapsed: the dimensions are the result
+    layout.ndim = x.ndim;
+    layout.size = x.size;
+    for (int d = 0; d < x.ndim; d++) layout.shape[d] = x.shape[d], layout.strides[0][d] = x.strides[d];
+    const Strides<1> strides(layout);
+    const int64_t chunks = divided_up(x.size, CHUNK);
+    const int blocks = at_most(chunks, MAX_BLOCKS);
+    DeviceScratch<int64_t> counts(chunks, out.device), totals(chunks, out.device);
+    Tensor one_line = {};
+    one_line.size = 1;
+    const Lines lines = {chunks, 1, 1, Strides<3>(collapse<3>({&one_line, &one_line, &one_line}))};
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        count_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, strides);
+        check_launch("nonzero");
+        launch_scan<Adding, int64_t>("nonzero", static_cast<const int64_t*>(counts.data), totals.data, lines, out.device, stream);
+        nonzero_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, totals.data, values<int64_t>(out),
+                                                          strides);
+    });
+    check_launch("nonzero");
+}

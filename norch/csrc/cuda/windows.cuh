@@ -1,0 +1,307 @@
+// CUDA kernels behind api/windows.cpp: unfold and fold, convolution as a matrix product of columns, pooling. A part of
+// cuda.cu.
+//
+// A thread computes one element of the result and reads what it needs: sums need no atomic operations, and are the same
+// in every run.
+
+#pragma once
+#include "cuda/block.cuh"
+#include "cuda/matmul.cuh"
+#include "ops/windows.h"
+
+namespace {
+
+// ---- Columns ----------------------------------------------------------------------------------------------------
+
+// An element of a tensor [images, y, x] by its number in row order.
+struct Pixel {
+    int64_t image, y, x;
+    __device__ Pixel(int64_t i, int64_t height, int64_t width)
+        : image(i / width / height), y(i / width % height), x(i % width) {}
+};
+
+// out[image, (i, j), o] = what tap (i, j) sees at output o
+template <class T>
+__global__ void unfold_kernel(const T* x, T* out, int64_t size, Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel o(e, window.y.out, window.x.out), tap(o.image, window.y.kernel, window.x.kernel);
+        const int64_t row = window.y.input(o.y, tap.y), column = window.x.input(o.x, tap.x);
+        const bool inside = window.y.holds(row) & window.x.holds(column);
+        out[e] = inside ? x[tap.image * window.inputs() + row * window.x.in + column] : T(0);
+    }
+}
+
+// out[image, y, x] = the sum of the columns whose tap sees it
+template <class T>
+__global__ void fold_kernel(const T* columns, T* out, int64_t size, Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel at(e, window.y.in, window.x.in);
+        const T* taps = columns + at.image * window.taps() * window.outputs();
+        T sum = T(0);
+        for (int64_t i = 0; i < window.y.kernel; i++) {
+            const int64_t row = window.y.output(at.y, i);
+            if (row < 0) continue;
+            for (int64_t j = 0; j < window.x.kernel; j++) {
+                const int64_t column = window.x.output(at.x, j);
+                if (column < 0) continue;
+                sum += taps[(i * window.x.kernel + j) * window.outputs() + row * window.x.out + column];
+            }
+        }
+        out[e] = sum;
+    }
+}
+
+// ---- Pooling ----------------------------------------------------------------------------------------------------
+
+template <class T>
+__global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t size, Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel o(e, window.y.out, window.x.out);
+        const T* image = x + o.image * window.inputs();
+        T largest = T(-INFINITY);
+        int64_t place = -1;
+        for (int64_t i = 0; i < window.y.kernel; i++) {
+            const int64_t row = window.y.input(o.y, i);
+            if (!window.y.holds(row)) continue;
+            for (int64_t j = 0; j < window.x.kernel; j++) {
+                const int64_t column = window.x.input(o.x, j), at = row * window.x.in + column;
+                if (!window.x.holds(column)) continue;
+                if (place >= 0 && !((image[at] > largest) | (image[at] != image[at]))) continue;
+                largest = image[at];
+                place = at;
+            }
+        }
+        out[e] = largest;
+        indices[e] = place;
+    }
+}
+
+// out[i] = the sum of the gradients of the windows whose largest element is i
+template <class T>
+__global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indices, T* out, int64_t size,
+                                         Window window) {
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel at(e, window.y.in, window.x.in);
+        const int64_t place = at.y * window.x.in + at.x;
+        T sum = T(0);
+        for (int64_t i = 0; i < window.y.kernel; i++) {
+            const int64_t row = window.y.output(at.y, i);
+            if (row < 0) continue;
+            for (int64_t j = 0; j < window.x.kernel; j++) {
+                const int64_t column = window.x.output(at.x, j);
+                const int64_t o = at.image * window.outputs() + row * window.x.out + column;
+                if (column >= 0 && indices[o] == place) sum += gradient[o];
+            }
+        }
+        out[e] = sum;
+    }
+}
+
+template <class T>
+__global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging averaging) {
+    const Window& window = averaging.window;
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel o(e, window.y.out, window.x.out);
+        const Seen rows = inputs_of(window.y, o.y, averaging.counts_padding);
+        const Seen columns = inputs_of(window.x, o.x, averaging.counts_padding);
+        const T* image = x + o.image * window.inputs();
+        T sum = T(0);
+        for (int64_t i = rows.begin; i < rows.end; i++)
+            for (int64_t j = columns.begin; j < columns.end; j++) sum += image[i * window.x.in + j];
+        out[e] = T(sum / T(divisor_of(averaging, rows, columns)));
+    }
+}
+
+// out[i] = the sum of the gradients of the windows that see i, each divided as its average was
+template <class T>
+__global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size, Averaging averaging) {
+    const Window& window = averaging.window;
+    for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
+        const Pixel at(e, window.y.in, window.x.in);
+        const Span rows = outputs_over(window.y, at.y), columns = outputs_over(window.x, at.x);
+        T sum = T(0);
+        for (int64_t i = rows.begin; i < rows.end; i++) {
+            const Seen y = inputs_of(window.y, i, averaging.counts_padding);
+            for (int64_t j = columns.begin; j < columns.end; j++) {
+                const Seen x = inputs_of(window.x, j, averaging.counts_padding);
+                const T slope = gradient[(at.image * window.y.out + i) * window.x.out + j];
+                sum += T(slope / T(divisor_of(averaging, y, x)));
+            }
+        }
+        out[e] = sum;
+    }
+}
+
+// ---- Convolution ------------------------------------------------------------------------------------------------
+
+// A tensor over memory of the device, for the launchers of other kernels.
+Tensor over(const void* data, const Tensor& like, int ndim, const int64_t (&shape)[4], const int64_t (&strides)[4]) {
+    Tensor view = {};
+    view.data = const_cast<void*>(data);
+    view.ndim = ndim;
+    view.device = like.device;
+    view.dtype = like.dtype;
+    view.size = 1;
+    for (int d = 0; d < ndim; d++) {
+        view.shape[d] = shape[d];
+        view.strides[d] = strides[d];
+        view.size *= shape[d];
+    }
+    return view;
+}
+
+// A convolution as products of matrices, for so many samples at a time that their columns fill CHUNK elements.
+struct Lowered {
+    enum { CHUNK = 1 << 24 };
+    int64_t samples, groups, outputs, depth, positions, at_once;
+
+    Lowered(const Tensor& images, const Tensor& weight, const Window& window)
+        : samples(images.shape[0]),
+          groups(images.shape[1] / weight.shape[1]),
+          outputs(weight.shape[0] / groups),
+          depth(weight.shape[1] * window.taps()),
+          positions(window.outputs()) {
+        const int64_t columns = groups * depth * positions, weights = groups * outputs * depth;
+        at_once = CHUNK / (columns > weights ? columns : weights);
+        at_once = at_once < 1 ? 1 : at_once < samples ? at_once : samples;
+    }
+
+    int64_t columns() const { return at_once * groups * depth * positions; }
+    int64_t count(int64_t first) const { return samples - first < at_once ? samples - first : at_once; }
+
+    // As matrices [n samples, groups, rows, columns]; the weight is the same for all samples.
+    Tensor weight_of(const Tensor& weight, int64_t n) const {
+        return over(weight.data, weight, 4, {n, groups, outputs, depth}, {0, outputs * depth, depth, 1});
+    }
+    Tensor columns_in(const void* data, const Tensor& like, int64_t n) const {
+        const int64_t matrix = depth * positions;
+        return over(data, like, 4, {n, groups, depth, positions}, {groups * matrix, matrix, positions, 1});
+    }
+    Tensor rows_of(const Tensor& out, int64_t first, int64_t n) const {
+        const int64_t matrix = outputs * positions;
+        return over(static_cast<char*>(out.data) + first * groups * matrix * item_size(out.dtype), out, 4,
+                    {n, groups, outputs, positions}, {groups * matrix, matrix, positions, 1});
+    }
+};
+
+// Some samples of a contiguous tensor.
+Tensor samples_of(const Tensor& images, int64_t first, int64_t n) {
+    Tensor part = images;
+    const int64_t sample = images.size / images.shape[0];
+    part.data = static_cast<char*>(images.data) + first * sample * item_size(images.dtype);
+    part.shape[0] = n;
+    part.size = n * sample;
+    return part;
+}
+
+Tensor with_last_two_swapped(Tensor matrices) {
+    swap(matrices.shape[2], matrices.shape[3]);
+    swap(matrices.strides[2], matrices.strides[3]);
+    return matrices;
+}
+
+// Queues what `launch` launches, with a thread for each element of out.
+template <class F>
+void for_elements(const char* name, const Tensor& out, F launch) {
+    cudaStream_t stream = use(out.device);
+    for_real(out.dtype, [&](auto type) { launch(type, blocks_for(out.size), threads_for(out.size), stream); });
+    check_launch(name);
+}
+
+}  // namespace
+
+void unfold_tensor_cuda(const Tensor& x, Tensor& out, const Window& window) {
+    for_elements("unfold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        unfold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, window);
+    });
+}
+
+void fold_tensor_cuda(const Tensor& columns, Tensor& out, const Window& window) {
+    for_elements("fold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        fold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(columns), values<T>(out), out.size, window);
+    });
+}
+
+// out = weight @ unfold(x) + bias
+void conv_tensor_cuda(const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window) {
+    const Lowered lowered(x, weight, window);
+    DeviceScratch<char> memory(lowered.columns() * item_size(x.dtype), x.device);
+    for (int64_t first = 0; first < lowered.samples; first += lowered.at_once) {
+        const int64_t n = lowered.count(first);
+        Tensor columns = lowered.columns_in(memory.data, x, n), rows = lowered.rows_of(out, first, n);
+        unfold_tensor_cuda(samples_of(x, first, n), columns, window);
+        matmul_tensor_cuda(lowered.weight_of(weight, n), columns, rows);
+    }
+    if (!bias) return;
+    Tensor start = *bias;  // [1, outputs, 1, 1]
+    start.ndim = 4;
+    start.shape[1] = bias->size, start.strides[1] = 1;
+    start.shape[0] = start.shape[2] = start.shape[3] = 1;
+    add_tensor_cuda(out, expanded(start, out.shape, out.ndim, "conv"), out);
+}
+
+// out = fold(weight.T @ gradient)
+void conv_input_tensor_cuda(const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window) {
+    const Lowered lowered(out, weight, window);
+    DeviceScratch<char> memory(lowered.columns() * item_size(out.dtype), out.device);
+    for (int64_t first = 0; first < lowered.samples; first += lowered.at_once) {
+        const int64_t n = lowered.count(first);
+        Tensor columns = lowered.columns_in(memory.data, out, n), images = samples_of(out, first, n);
+        matmul_tensor_cuda(with_last_two_swapped(lowered.weight_of(weight, n)), lowered.rows_of(gradient, first, n),
+                           columns);
+        fold_tensor_cuda(columns, images, window);
+    }
+}
+
+// out = the sum of gradient @ unfold(x).T over the samples
+void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window) {
+    const Lowered lowered(x, out, window);
+    const int64_t item = item_size(x.dtype), weights = out.size, matrix = lowered.outputs * lowered.depth;
+    DeviceScratch<char> memory(lowered.columns() * item, x.device), terms(lowered.at_once * weights * item, x.device),
+        part(weights * item, x.device);
+    Tensor sum = over(part.data, out, 2, {1, weights}, {weights, 1}),
+           total = over(out.data, out, 2, {1, weights}, {weights, 1});
+    for (int64_t first = 0; first < lowered.samples; first += lowered.at_once) {
+        const int64_t n = lowered.count(first);
+        Tensor columns = lowered.columns_in(memory.data, x, n);
+        unfold_tensor_cuda(samples_of(x, first, n), columns, window);
+        Tensor products = over(terms.data, out, 4, {n, lowered.groups, lowered.outputs, lowered.depth},
+                               {weights, matrix, lowered.depth, 1});
+        matmul_tensor_cuda(lowered.rows_of(gradient, first, n), with_last_two_swapped(columns), products);
+        sum_tensor_cuda(over(terms.data, out, 2, {n, weights}, {weights, 1}), first == 0 ? total : sum);
+        if (first) add_tensor_cuda(total, sum, total);
+    }
+}
+
+void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
+    for_elements("max_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), values<int64_t>(indices),
+                                                         out.size, window);
+    });
+}
+
+void max_pool_backward_tensor_cuda(const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window) {
+    for_elements("max_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        max_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(
+            values<T>(gradient), values<int64_t>(indices), values<T>(out), out.size, window);
+    });
+}
+
+void avg_pool_tensor_cuda(const Tensor& x, Tensor& out, const Averaging& averaging) {
+    for_elements("avg_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        avg_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, averaging);
+    });
+}
+
+void avg_pool_backward_tensor_cuda(const Tensor& gradient, Tensor& out, const Averaging& averaging) {
+    for_elements("avg_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
+        using T = typename decltype(type)::type;
+        avg_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(gradient), values<T>(out), out.size,
+                                                                  averaging);
+    });
+}

@@ -1,0 +1,249 @@
+// CPU kernels behind api/indexing.cpp: reading and writing at offsets, nonzero, sorting, running totals.
+
+#include <string.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "cpu/backend.h"
+#include "cpu/loops/odometer.h"
+
+namespace {
+
+// A row of three operands: n elements of each, and the strides between them.
+struct Row {
+    int64_t n, stride[3];
+};
+
+// Calls f(row, offset of the first operand, of the second, of the third) for every row of three tensors of one shape,
+// in row order.
+template <class F>
+void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, F f) {
+    const Layout<3> layout = collapse<3>({&a, &b, &c});
+    const int last = layout.ndim - 1;
+    const Row row = {layout.shape[last], {layout.strides[0][last], layout.strides[1][last], layout.strides[2][last]}};
+    Odometer<3> at(layout, last);
+    do f(row, at.offset[0], at.offset[1], at.offset[2]);
+    while (at.next());
+}
+
+}  // namespace
+
+void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
+    if (!*static_cast<const bool*>(truth.data)) fail_with(fault, 0);
+}
+
+// offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
+void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,
+                       Tensor& offsets) {
+    const int64_t size = bounds.size, least = wraps ? -size : 0;
+    const int64_t* from = static_cast<const int64_t*>(index.data);
+    int64_t* to = static_cast<int64_t*>(offsets.data);
+    const Layout<2> layout = collapse<2>({&index, &offsets});
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
+    Odometer<2> at(layout, last);
+    do {
+        const int64_t* i = from + at.offset[0];
+        int64_t* out = to + at.offset[1];
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t given = i[j * step], place = given < 0 ? given + size : given;
+            if (given < least || given >= size) fail_with(bounds, given);
+            out[j * out_step] = (first ? 0 : out[j * out_step]) + place * stride;
+        }
+    } while (at.next());
+}
+
+// scale = 1 / the number of labels that are not ignored, or 1 unless mean
+void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale) {
+    const int64_t* label = static_cast<const int64_t*>(labels.data);
+    int64_t counted = 0;
+    for (int64_t i = 0; i < labels.size; i++) {
+        if (label[i] == bounds.ignored) continue;
+        if (label[i] < 0 || label[i] >= bounds.size) fail_with(bounds, label[i]);
+        counted++;
+    }
+    *static_cast<double*>(scale.data) = mean ? 1 / double(counted) : 1;
+}
+
+// ---- index and index_put ----------------------------------------------------------------------------------------
+
+// out[p] = x.data[p . x.strides + offsets[p]]
+void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* source = static_cast<const T*>(x.data);
+        const int64_t* places = static_cast<const int64_t*>(offsets.data);
+        T* target = static_cast<T*>(out.data);
+        for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
+            const T* from = source + x_start;
+            const int64_t* place = places + place_start;
+            T* to = target + out_start;
+            const int64_t n = row.n, step = row.stride[0], place_step = row.stride[1], out_step = row.stride[2];
+            if (place_step == 0 && step == 1 && out_step == 1) {  // a whole row from one place
+                memcpy(to, from + *place, size_t(n) * sizeof(T));
+                return;
+            }
+            for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step + place[j * place_step]];
+        });
+    });
+}
+
+namespace {
+
+template <class T>
+T plus(T x, T y) {
+    return T(x + y);
+}
+template <>
+bool plus(bool x, bool y) {
+    return x | y;
+}
+
+template <class T, class F>
+void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
+    const T* source = static_cast<const T*>(x.data);
+    const int64_t* places = static_cast<const int64_t*>(offsets.data);
+    T* target = static_cast<T*>(out.data);
+    for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
+        const T* from = source + x_start;
+        const int64_t* place = places + place_start;
+        T* to = target + out_start;
+        if (row.stride[1] == 0 && row.stride[0] == 1 && row.stride[2] == 1) {  // a whole row into one place
+            T* line = to + *place;
+            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combine(line[j], from[j]);
+            return;
+        }
+        for (int64_t j = 0; j < row.n; j++) {
+            T& element = to[j * row.stride[2] + place[j * row.stride[1]]];
+            element = combine(element, from[j * row.stride[0]]);
+        }
+    });
+}
+
+}  // namespace
+
+// out.data[p . out.strides + offsets[p]] = x[p], or += to accumulate. The last of equal places wins.
+void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out) {
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        if (accumulate) return put<T>(x, offsets, out, plus<T>);
+        put<T>(x, offsets, out, [](T, T value) { return value; });
+    });
+}
+
+// ---- nonzero ----------------------------------------------------------------------------------------------------
+
+// out, [count, rank] and contiguous, gets the index of each element of x that is not zero, in row order.
+void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        const T* data = static_cast<const T*>(x.data);
+        const int last = x.ndim - 1;
+        int64_t* row = static_cast<int64_t*>(out.data);
+        int64_t index[MAX_DIMS] = {};
+        for (int64_t lines = x.size / x.shape[last]; lines > 0; lines--) {
+            const T* line = data;
+            for (int d = 0; d < last; d++) line += index[d] * x.strides[d];
+            for (int64_t j = 0; j < x.shape[last]; j++) {
+                if (line[j * x.strides[last]] == T(0)) continue;
+                index[last] = j;
+                for (int d = 0; d <= last; d++) *row++ = index[d];
+            }
+            for (int d = last - 1; d >= 0 && ++index[d] == x.shape[d]; d--) index[d] = 0;
+        }
+    });
+}
+
+// ---- Lines along an axis ----------------------------------------------------------------------------------------
+
+namespace {
+
+// Calls f with the offsets at which the line along axis begins in each of three tensors, which agree but for that axis.
+template <class F>
+void for_lines(Tensor a, Tensor b, Tensor c, int axis, F f) {
+    a.shape[axis] = b.shape[axis] = c.shape[axis] = 1;
+    const Layout<3> layout = collapse<3>({&a, &b, &c});
+    Odometer<3> at(layout, layout.ndim);
+    do f(at.offset[0], at.offset[1], at.offset[2]);
+    while (at.next());
+}
+
+template <class T>
+struct Entry {
+    T value;
+    int64_t index;
+};
+
+// Whether x comes strictly before y. NaN is larger than every number.
+template <bool DESCENDING, class T>
+bool precedes(T x, T y) {
+    if (DESCENDING) return (x > y) | ((x != x) & (y == y));
+    return (x < y) | ((y != y) & (x == x));
+}
+
+// Sorts the first `count` of n entries to the front. Equals stay in the order of their indices.
+template <bool DESCENDING, class T>
+void sort_line(Entry<T>* line, int64_t n, int64_t count) {
+    auto before = [](const Entry<T>& a, const Entry<T>& b) {
+        if (precedes<DESCENDING>(a.value, b.value)) return true;
+        return !precedes<DESCENDING>(b.value, a.value) && a.index < b.index;
+    };
+    if (count < n)
+        std::partial_sort(line, line + count, line + n, before);
+    else
+        std::sort(line, line + n, before);
+}
+
+}  // namespace
+
+void sort_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending) {
+    const int64_t n = x.shape[axis], count = values.shape[axis], step = x.strides[axis];
+    const int64_t value_step = values.strides[axis], index_step = indices.strides[axis];
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        Scratch<Entry<T>> scratch(n);
+        Entry<T>* line = scratch.data;
+        for_lines(x, values, indices, axis, [&](int64_t from, int64_t to, int64_t place) {
+            const T* source = static_cast<const T*>(x.data) + from;
+            for (int64_t i = 0; i < n; i++) line[i] = {source[i * step], i};
+            descending ? sort_line<true>(line, n, count) : sort_line<false>(line, n, count);
+            for (int64_t i = 0; i < count; i++) {
+                static_cast<T*>(values.data)[to + i * value_step] = line[i].value;
+                static_cast<int64_t*>(indices.data)[place + i * index_step] = line[i].index;
+            }
+        });
+    });
+}
+
+namespace {
+
+// out[i] = x[0] combined with x[1] ... x[i] along axis, in double or int64.
+template <class F>
+void scan(const Tensor& x, Tensor& out, int axis, F combine) {
+    const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
+        using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
+        for_lines(x, out, out, axis, [&](int64_t from, int64_t to, int64_t) {
+            const T* source = static_cast<const T*>(x.data) + from;
+            Result* target = static_cast<Result*>(out.data) + to;
+            Total total = Total(source[0]);
+            target[0] = Result(total);
+            for (int64_t i = 1; i < n; i++) {
+                total = combine(total, Total(source[i * step]));
+                target[i * out_step] = Result(total);
+            }
+        });
+    });
+}
+
+}  // namespace
+
+void cumsum_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    scan(x, out, axis, [](auto total, auto value) { return total + value; });
+}
+void cumprod_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    scan(x, out, axis, [](auto total, auto value) { return total * value; });
+}

@@ -1,0 +1,202 @@
+// The pool of threads behind parallel_for.
+//
+// One parallel region runs at a time: a thread that comes while another has the pool does its work alone. Workers are
+// started when first needed, spin a moment after their work, then sleep. They are never joined: the process may end at any
+// time. A child after fork has none of its parent's threads, so it starts with an empty pool and makes its own.
+
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api.h"
+#include "host/parallel.h"
+
+enum { MAX_THREADS = 256, SPINS = 2000 };
+
+// One parallel region. It lies on the stack of the thread that called run_parts.
+struct Region {
+    void (*body)(const void*, int64_t);
+    const void* context;
+    int64_t parts;
+    int helpers;    // workers that may take part
+    int processor;  // that the caller runs on
+    std::atomic<int64_t> next_part{0};
+    std::atomic<bool> failed{false};
+    Error error;  // of the first part that failed
+
+    void work() noexcept {
+        for (int64_t part; (part = next_part.fetch_add(1)) < parts;) {
+            try {
+                body(context, part);
+            } catch (const Error& thrown) {
+                if (!failed.exchange(true)) error = thrown;
+            }
+        }
+    }
+};
+
+struct Pool {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t wake = PTHREAD_COND_INITIALIZER, finished = PTHREAD_COND_INITIALIZER;
+    std::atomic<int64_t> regions{0};  // how many there were; written under the mutex
+    Region* region = nullptr;         // under the mutex, like the three that follow
+    std::atomic<int> working{0};      // workers inside the region
+    int workers = 0, sleeping = 0;
+    std::atomic<bool> is_taken{false};  // a thread is in run_parts
+
+    void run(Region& region) noexcept;
+    void worker(int index) noexcept;
+    void start_workers(int wanted) noexcept;
+};
+
+// Never destroyed: workers outlive main.
+alignas(Pool) static char pool_memory[sizeof(Pool)];
+static Pool& pool() { return *reinterpret_cast<Pool*>(pool_memory); }
+static thread_local bool inside_region;
+static std::atomic<int> threads_wanted;
+
+static inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+// Spins until done() or for a moment.
+template <class F>
+static void spin(F done) {
+    for (int i = 0; i < SPINS && !done(); i++) relax();
+}
+
+// ---- A worker ---------------------------------------------------------------------------------------------------
+
+// Linux wakes a thread where it ran before. If that is where its caller now runs, the two share one processor until the
+// scheduler finds out, which takes it longer than most regions: so the worker moves away.
+#ifdef __linux__
+static int current_processor() { return sched_getcpu(); }
+
+static void leave(int processor) noexcept {
+    cpu_set_t allowed, others;
+    if (current_processor() != processor || sched_getaffinity(0, sizeof allowed, &allowed)) return;
+    others = allowed;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others)) return;
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+#else
+static int current_processor() { return 0; }
+static void leave(int) noexcept {}
+#endif
+
+void Pool::worker(int index) noexcept {
+    inside_region = true;  // what a kernel starts inside a part stays on this thread
+    int64_t seen = 0;
+    for (;;) {
+        spin([&] { return regions.load(std::memory_order_relaxed) != seen; });
+        pthread_mutex_lock(&mutex);
+        sleeping++;
+        while (regions == seen) pthread_cond_wait(&wake, &mutex);
+        sleeping--;
+        seen = regions;
+        Region* mine = region && index < region->helpers ? region : nullptr;
+        if (mine) working++;
+        pthread_mutex_unlock(&mutex);
+        if (!mine) continue;
+        leave(mine->processor);
+        mine->work();
+        pthread_mutex_lock(&mutex);
+        if (--working == 0) pthread_cond_signal(&finished);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+void Pool::start_workers(int wanted) noexcept {
+    if (workers >= wanted) return;
+    // Signals are for the threads of the program.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    auto main = [](void* index) -> void* {
+        pool().worker(int(intptr_t(index)));
+        return nullptr;
+    };
+    for (; workers < wanted; workers++) {
+        pthread_t thread;
+        if (pthread_create(&thread, nullptr, main, reinterpret_cast<void*>(intptr_t(workers)))) break;  // fewer will do
+        pthread_detach(thread);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// ---- The thread that has work -----------------------------------------------------------------------------------
+
+void Pool::run(Region& mine) noexcept {
+    pthread_mutex_lock(&mutex);
+    start_workers(mine.helpers);
+    region = &mine;
+    regions++;
+    if (sleeping > 0) pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&mutex);
+
+    inside_region = true;
+    mine.work();
+    inside_region = false;
+
+    spin([&] { return working.load(std::memory_order_relaxed) == 0; });
+    pthread_mutex_lock(&mutex);
+    region = nullptr;  // workers that come late find nothing
+    while (working > 0) pthread_cond_wait(&finished, &mutex);
+    pthread_mutex_unlock(&mutex);
+}
+
+void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* context) {
+    if (parts <= 1 || inside_region || thread_count() == 1 || pool().is_taken.exchange(true)) {
+        for (int64_t part = 0; part < parts; part++) body(context, part);
+        return;
+    }
+    Region region;
+    region.body = body;
+    region.context = context;
+    region.parts = parts;
+    region.helpers = int(parts < thread_count() ? parts : thread_count()) - 1;
+    region.processor = current_processor();
+    pool().run(region);
+    pool().is_taken = false;
+    if (region.failed) throw region.error;
+}
+
+// ---- How many ---------------------------------------------------------------------------------------------------
+
+static int clamped(int64_t count) { return int(count < 1 ? 1 : count > MAX_THREADS ? int64_t(MAX_THREADS) : count); }
+
+// NORCH_NUM_THREADS, or the processors that this process may run on.
+static int default_threads() {
+    if (const char* text = getenv("NORCH_NUM_THREADS")) {
+        const long count = strtol(text, nullptr, 10);
+        if (count > 0) return clamped(count);
+    }
+#ifdef __linux__
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return clamped(CPU_COUNT(&allowed));
+#endif
+    return clamped(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+int thread_count() { return threads_wanted.load(std::memory_order_relaxed); }
+int32_t get_num_threads() { return thread_count(); }
+void set_num_threads(int32_t count) { threads_wanted = clamped(count); }
+
+static void empty_pool() { new (pool_memory) Pool(); }
+
+static void in_forked_child() {
+    empty_pool();
+    inside_region = false;
+}
+
+__attribute__((constructor)) static void start() {
+    empty_pool();
+    threads_wanted = default_threads();
+    pthread_atfork(nullptr, nullptr, in_forked_child);
+}

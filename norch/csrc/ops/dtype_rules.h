@@ -1,0 +1,35 @@
+// What the Rule of a row in ops/operations.h means to a kernel: the types it is built for, and the type it returns.
+
+#pragma once
+#include <type_traits>
+
+#include "ops/operations.h"
+#include "tensor.h"
+
+inline namespace NORCH_ISA {
+
+// What a row of a rule returns. Without it a formula such as (x != 0) | (y != 0) would be an int.
+template <Rule RULE, class T>
+using Result = std::conditional_t<RULE == TEST, bool, T>;
+
+// The type of the first of three operands.
+template <Rule RULE, class T>
+using First = std::conditional_t<RULE == CHOICE, bool, T>;
+
+// Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
+template <Rule RULE, class F>
+void for_rule(int32_t dtype, F f) {
+    if constexpr (RULE == REAL) return for_real(dtype, f);
+    if constexpr (RULE == WHOLE) return for_whole(dtype, f);
+    if constexpr (RULE == SAME || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
+    if constexpr (RULE == NUMERIC || RULE == DIVISION) {
+        for_any(dtype, [&](auto type) {
+            if constexpr (std::is_same<decltype(type), Type<bool>>::value)
+                fail(RUNTIME_ERROR, "no kernel for dtype bool: expected a number");
+            else
+                f(type);
+        });
+    }
+}
+
+}  // namespace NORCH_ISA

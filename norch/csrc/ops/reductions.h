@@ -1,0 +1,84 @@
+// Every reduction once, for CPU and CUDA alike. Each has the type of its partial results, the type of its totals, the
+// value that an empty reduction gives, and combine() for two partial results or two totals.
+//
+// Partial results are short-lived: floats are added in float over a few dozen elements, then in double.
+
+#pragma once
+#include <limits>
+#include <type_traits>
+
+#include "ops/operations.h"
+
+inline namespace NORCH_ISA {
+
+template <class T>
+constexpr bool is_real = std::is_floating_point<T>::value;
+
+template <class T>
+struct Sum {
+    using Total = std::conditional_t<is_real<T>, double, int64_t>;
+    using Partial = std::conditional_t<is_real<T>, T, std::conditional_t<(sizeof(T) < 4), int32_t, int64_t>>;
+    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    HOST_DEVICE static constexpr Total empty() { return 0; }
+    HOST_DEVICE static Partial lift(T x) { return x; }
+    template <class A>
+    HOST_DEVICE static A combine(A a, A b) {
+        return a + b;
+    }
+};
+
+template <class T>
+struct Prod {
+    using Total = std::conditional_t<is_real<T>, double, int64_t>;
+    using Partial = Total;
+    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    HOST_DEVICE static constexpr Total empty() { return 1; }
+    HOST_DEVICE static Partial lift(T x) { return x; }
+    HOST_DEVICE static Total combine(Total a, Total b) { return a * b; }
+};
+
+template <class T, bool LARGEST>
+struct Extreme {
+    using Total = T;
+    using Partial = T;
+    using Result = T;
+    HOST_DEVICE static constexpr T empty() {
+        using Limits = std::numeric_limits<T>;
+        if (is_real<T>) return LARGEST ? -Limits::infinity() : Limits::infinity();
+        return LARGEST ? Limits::lowest() : Limits::max();
+    }
+    HOST_DEVICE static T lift(T x) { return x; }
+    HOST_DEVICE static bool beats(T x, T best) { return LARGEST ? x > best : x < best; }
+    // Whether x, which comes later, takes the place of best: the first of equals stays, and so does the first NaN.
+    HOST_DEVICE static bool replaces(T x, T best) { return beats(x, best) | ((x != x) & (best == best)); }
+    HOST_DEVICE static T combine(T a, T b) {
+        const T best = beats(b, a) ? b : a;  // a NaN in a stays, as nothing beats it
+        return b != b ? b : best;
+    }
+};
+template <class T>
+using Max = Extreme<T, true>;
+template <class T>
+using Min = Extreme<T, false>;
+
+template <class T>
+struct Any {
+    using Total = bool;
+    using Partial = bool;
+    using Result = bool;
+    HOST_DEVICE static constexpr bool empty() { return false; }
+    HOST_DEVICE static bool lift(T x) { return x != T(0); }
+    HOST_DEVICE static bool combine(bool a, bool b) { return a | b; }
+};
+
+template <class T>
+struct All {
+    using Total = bool;
+    using Partial = bool;
+    using Result = bool;
+    HOST_DEVICE static constexpr bool empty() { return true; }
+    HOST_DEVICE static bool lift(T x) { return x != T(0); }
+    HOST_DEVICE static bool combine(bool a, bool b) { return a & b; }
+};
+
+}  // namespace NORCH_ISA

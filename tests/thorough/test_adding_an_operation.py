@@ -1,0 +1,66 @@
+"""CONTRIBUTING's worked example: its pieces, put where it says into a copy of norch, make an operation that passes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def read_pieces():
+    """The code blocks of the section: (file that the text before a block names last, the block)."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("\n## Adding an operation\n")[1].split("\n## ")[0]
+    pieces = []
+    for prose, code in re.findall(r"(.*?)```\w+\n(.*?)```", section, re.DOTALL):
+        pieces.append((re.findall(r"`((?:norch|tests)/[\w/.]+)`", prose)[-1], code))
+    return pieces
+
+
+def insert(lines, code):
+    """Puts a class behind TanhBackward, any other line of code behind the line like it for tanh, or else for sinh."""
+    if code.startswith("class"):
+        start = next(i for i, line in enumerate(lines) if line.startswith("class TanhBackward"))
+        end = next(i for i in range(start + 1, len(lines)) if lines[i].startswith("class "))
+        return [*lines[:end], *code.splitlines(), "", "", *lines[end:]]
+    for new in code.splitlines():
+        beside = [new[: new.index("asinh")] + name for name in ("tanh", "sinh")]
+        places = [[i for i, line in enumerate(lines) if re.match(rf"{re.escape(name)}\b", line)] for name in beside]
+        (place,) = places[0] or places[1]
+        lines = [*lines[: place + 1], new, *lines[place + 1 :]]
+    return lines
+
+
+@pytest.fixture
+def extended(tmp_path):
+    """A copy of the sources with the section's pieces in it."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path / name)
+    for name in ("norch", "tests", "tools", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("*.so", "__pycache__", "check"))
+    for name, code in read_pieces():
+        path = tmp_path / name
+        path.write_text("\n".join(insert(path.read_text().splitlines(), code)) + "\n")
+    return tmp_path
+
+
+def test_the_operation_passes_every_test(extended):
+    pieces = [name for name, _ in read_pieces()]
+    sources = ["norch/csrc/ops/operations.h", "norch/tensor.py", "norch/autograd/functions.py"]
+    assert pieces == [*sources, "tests/tables/operations.py"]
+
+    hidden = ("MAKEFLAGS", "MAKELEVEL", "NORCH_LIBRARY", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    build = subprocess.run(["make", "CUDA=0"], cwd=extended, env=environment, capture_output=True, text=True)
+    assert build.returncode == 0, build.stderr
+    command = [sys.executable, "-m", "pytest", "tests", "tests/oracle", "-q", "-k", "asinh"]
+    suite = subprocess.run(command, cwd=extended, env=environment, capture_output=True, text=True)
+    assert suite.returncode == 0, suite.stdout
+    assert int(re.search(r"(\d+) passed", suite.stdout).group(1)) > 20
