@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes import Array, c_int64
 from typing import Any, Optional, Sequence, Union
 
 from ...autograd.derivatives import pooling as kernels
@@ -40,7 +41,8 @@ def max_pool1d(
     >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[3., 7.]]])
     """
-    return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    taps = window("max_pool1d", 1, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    return _max_pool("max_pool1d", 1, x, taps, ceil_mode, return_indices)
 
 
 def max_pool2d(
@@ -59,7 +61,8 @@ def max_pool2d(
     >>> F.max_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    taps = window("max_pool2d", 2, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    return _max_pool("max_pool2d", 2, x, taps, ceil_mode, return_indices)
 
 
 def avg_pool1d(
@@ -79,7 +82,8 @@ def avg_pool1d(
     >>> F.avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[2., 6.]]])
     """
-    return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+    taps = window("avg_pool1d", 1, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _avg_pool("avg_pool1d", 1, x, taps, ceil_mode, count_include_pad, None)
 
 
 def avg_pool2d(
@@ -98,7 +102,8 @@ def avg_pool2d(
     >>> F.avg_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    return _avg_pool("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    taps = window("avg_pool2d", 2, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _avg_pool("avg_pool2d", 2, x, taps, ceil_mode, count_include_pad, divisor_override)
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: OutputSize) -> Tensor:
@@ -133,34 +138,16 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize)
 
 
 def _max_pool(
-    name: str,
-    axes: int,
-    x: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None,
-    padding: Sizes,
-    dilation: Sizes,
-    ceil: bool,
-    pair: bool,
+    name: str, axes: int, x: Tensor, taps: Array[c_int64], ceil: bool, pair: bool
 ) -> Tensor | tuple[Tensor, Tensor]:
-    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), dilation, padding)
     values, indices = kernels.max_pool(as_images(name, axes, x), taps, bool(ceil))
     values, indices = from_images(values, axes, x), from_images(indices, axes, x)
     return (values, indices) if pair else values
 
 
 def _avg_pool(
-    name: str,
-    axes: int,
-    x: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None,
-    padding: Sizes,
-    ceil: bool,
-    counts: bool,
-    divisor: int | None,
+    name: str, axes: int, x: Tensor, taps: Array[c_int64], ceil: bool, counts: bool, divisor: int | None
 ) -> Tensor:
-    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), 1, padding)
     if divisor is not None and not divisor:
         raise ValueError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
     images = as_images(name, axes, x)
