@@ -71,14 +71,14 @@ static int64_t count_spanned(const Tensor& tensor) {
     bool fits = true;
     for (int d = 0; d < tensor.ndim; d++) {
         if (tensor.strides[d] < 0)
-            fail(VALUE_ERROR, "negative strides are not supported: got strides %s for shape %s; copy the array first",
-                 (const char*)shape_text(tensor.strides, tensor.ndim), (const char*)shape_text(tensor));
+            fail(VALUE_ERROR, "negative strides are not supported: got strides {} for shape {}; copy the array first",
+                 shape_text(tensor.strides, tensor.ndim), shape_text(tensor));
         fits = fits && !__builtin_mul_overflow(tensor.shape[d] - 1, tensor.strides[d], &reach) &&
                !__builtin_add_overflow(last, reach, &last);
     }
     if (!fits || last >= INT64_MAX / 16)
-        fail(VALUE_ERROR, "shape %s with strides %s is too large", (const char*)shape_text(tensor),
-             (const char*)shape_text(tensor.strides, tensor.ndim));
+        fail(VALUE_ERROR, "shape {} with strides {} is too large", shape_text(tensor),
+             shape_text(tensor.strides, tensor.ndim));
     return last + 1;
 }
 
@@ -100,8 +100,8 @@ static Owned tensor_over(void* data, const int64_t* shape, const int64_t* stride
     }
     int64_t spanned = tensor->size ? count_spanned(*tensor) : 0;
     if (spanned && uintptr_t(data) % uintptr_t(width))
-        fail(VALUE_ERROR, "elements of %s must lie at multiples of %lld bytes, which these do not: copy them first",
-             dtype_name(dtype), (long long)width);
+        fail(VALUE_ERROR, "elements of {} must lie at multiples of {} bytes, which these do not: copy them first",
+             dtype_name(dtype), width);
     tensor->data = spanned ? data : nullptr;
     tensor->storage = new_storage_over(tensor->data, spanned * width, device, read_only, release, owner);
     return tensor;
@@ -223,12 +223,12 @@ static Owned imported(Managed* managed, bool read_only) {
            (dlpack_types[dtype].code != given.type_code || dlpack_types[dtype].bits != given.bits))
         dtype++;
     if (dtype == DTYPE_COUNT || given.lanes != 1)
-        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code %d of %d bits and %d lanes", given.type_code,
+        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code {} of {} bits and {} lanes", given.type_code,
              given.bits, given.lanes);
     if (given.device_type == DLPACK_CUDA || given.device_type == DLPACK_CUDA_MANAGED)
         device = 1 + given.device_id;
     else if (given.device_type != DLPACK_CPU && given.device_type != DLPACK_CUDA_HOST)
-        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type %d",
+        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type {}",
              given.device_type);
     return tensor_over(static_cast<char*>(given.data) + given.byte_offset, given.shape, given.strides, given.ndim,
                        dtype, device, read_only, give_back<Managed>, managed);
@@ -239,7 +239,7 @@ Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
         if (!versioned) return imported(static_cast<DLManagedTensor*>(managed), false);
         auto* tensor = static_cast<DLManagedTensorVersioned*>(managed);
         if (tensor->major != 1)
-            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version %u.%u", tensor->major,
+            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version {}.{}", tensor->major,
                  tensor->minor);
         return imported(tensor, tensor->flags & DLPACK_READ_ONLY);
     });

@@ -1,8 +1,6 @@
 // Memory: the one place that allocates, the counters of what is alive, and the reference counts of Storage.
 
 #include <new>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/allocator.h"
@@ -42,8 +40,8 @@ void* allocate(int64_t nbytes, int32_t device) {
     void* data = nullptr;
     if (!hook_fails()) data = kind_of(device) == CPU_KIND ? cpu_allocate(nbytes) : cuda_allocate(nbytes, device);
     if (!data)
-        fail(MEMORY_ERROR, "could not allocate %lld bytes on %s (%lld are in use by norch)", (long long)nbytes,
-             (const char*)device_text(device), (long long)memory_allocated(device));
+        fail(MEMORY_ERROR, "could not allocate {} bytes on {} ({} are in use by norch)", nbytes, device_text(device),
+             memory_allocated(device));
     count_bytes(device, nbytes);
     return data;
 }
@@ -58,7 +56,7 @@ void release(void* data, int64_t nbytes, int32_t device) noexcept {
 }
 
 static void refuse_object(size_t nbytes) {
-    fail(MEMORY_ERROR, "could not allocate %zu bytes for a tensor's description", nbytes);
+    fail(MEMORY_ERROR, "could not allocate {} bytes for a tensor's description", nbytes);
 }
 
 void* allocate_object(size_t nbytes) {
@@ -154,60 +152,4 @@ void drop(Tensor* tensor) noexcept {
     drop(tensor->storage, memory);
     memory.put(tensor);
     memory.count(TENSORS, -1);
-}
-
-// ---- Errors -----------------------------------------------------------------------------------------------------
-
-void fail(ErrorKind kind, const char* format, ...) {
-    Error error;
-    error.kind = kind;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error.message, sizeof error.message, format, arguments);
-    va_end(arguments);
-    throw error;
-}
-
-void fail_with(const Fault& fault, int64_t value) {
-    const long long found = value, size = fault.size;
-    switch (fault.kind) {
-        case Fault::INDEX:
-            fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (%s)", found, fault.axis, size,
-                 fault.operation);
-        case Fault::TARGET:
-            fail(INDEX_ERROR, "%s: target %lld is out of range, expected 0 to %lld or ignore_index %lld",
-                 fault.operation, found, size - 1, (long long)fault.ignored);
-        default: fail(ZERO_DIVISION_ERROR, "%s: integer division or modulo by zero", fault.operation);
-    }
-}
-
-Text shape_text(const int64_t* shape, int ndim) {
-    Text text;
-    int used = snprintf(text.chars, sizeof text.chars, "[");
-    for (int d = 0; d < ndim && used < int(sizeof text.chars) - 24; d++)
-        used += snprintf(text.chars + used, sizeof text.chars - used, d ? ", %lld" : "%lld", (long long)shape[d]);
-    snprintf(text.chars + used, sizeof text.chars - used, "]");
-    return text;
-}
-
-Text shape_text(const Tensor& tensor) { return shape_text(tensor.shape, tensor.ndim); }
-
-Text device_text(int32_t device) {
-    Text text;
-    if (device == CPU)
-        snprintf(text.chars, sizeof text.chars, "cpu");
-    else
-        snprintf(text.chars, sizeof text.chars, "cuda:%d", device - 1);
-    return text;
-}
-
-const char* dtype_name(int32_t dtype) {
-    static const char* const names[] = {"bool", "uint8", "int32", "int64", "float32", "float64"};
-    return dtype >= 0 && dtype < DTYPE_COUNT ? names[dtype] : "unknown";
-}
-
-int64_t item_size(int32_t dtype) {
-    static const int64_t sizes[] = {1, 1, 4, 8, 4, 8};
-    if (dtype < 0 || dtype >= DTYPE_COUNT) fail(TYPE_ERROR, "unknown dtype number %d", dtype);
-    return sizes[dtype];
 }
