@@ -14,8 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example pictures notebook docs test bench check lint isas oracle sanitized races aarch64 emulated
-.PHONY: compiled clean help FORCE
+.PHONY: all example pictures notebook docs test bench check check-all clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -181,8 +180,7 @@ example: all
 
 # The tutorial's pictures, each drawn beside its script.
 pictures: all
-	@for script in $(filter-out %/common.py,$(wildcard examples/tutorial/pictures/*.py)); do \
-	    PYTHONPATH=. $(PYTHON) $$script || exit 1; done
+	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py)
 
 # The notebook, run and stored with what it shows; no Jupyter needed.
 notebook: all
@@ -197,11 +195,11 @@ docs: all .venv-docs/ready
 ifeq ($(CUDA),emu)
 test example: export NORCH_LIBRARY := $(abspath $(LIBRARY))
 test: all .venv/ready
-	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest tests --ignore=tests/oracle --ignore=tests/thorough --ignore=tests/native/emulator --ignore=tests/native/test_packaging.py $(ARGS)
+	NORCH_CUDA_CACHE=0 .venv/bin/python -m pytest --ignore=tests/native/test_packaging.py $(ARGS)
 	.venv/bin/python -m pytest tests/native/test_cuda.py $(ARGS)
 else
 test: all .venv/ready
-	.venv/bin/python -m pytest tests --ignore=tests/oracle --ignore=tests/thorough --ignore=tests/native/emulator $(ARGS)
+	.venv/bin/python -m pytest $(ARGS)
 endif
 
 # norch beside torch and NumPy, and magnetron where `.venv-check/bin/pip install magnetron` has been run.
@@ -211,96 +209,6 @@ bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/small.py
-
-# Everything else, one after the other: what the code looks like, then how it compares, then what the sanitizers say.
-check:
-	@$(MAKE) lint
-	@$(MAKE) isas
-	@$(MAKE) oracle
-	@$(MAKE) sanitized
-	@$(MAKE) races
-	@$(MAKE) aarch64
-	@$(MAKE) emulated
-
-lint: .venv-check/ready
-	.venv-check/bin/ruff check .
-	.venv-check/bin/mypy norch
-	.venv-check/bin/clang-format --dry-run --Werror $(shell find norch/csrc -name '*.cpp' -o -name '*.h')
-
-# Every instruction set computes the same, and no inline function leaves the namespace of its copy
-# (norch/csrc/host/instruction_sets.h).
-isas: all .venv-check/ready
-	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
-	    isa=$${object%.o}; isa=$${isa##*.}; \
-	    if nm -C $$object | grep -E ' [WVu] ' | grep -vE " DW.ref|[ <(,]$$isa::"; then \
-	        echo "$$object: the linker could take these for other instruction sets"; exit 1; fi; done
-	for isa in $(ISAS); do \
-	    NORCH_ISA=$$isa PYTHONPATH=. .venv-check/bin/python -c "import norch" || { echo "not run: $$isa"; continue; }; \
-	    NORCH_ISA=$$isa .venv-check/bin/python -m pytest -q tests/tables/test_operations.py \
-	    tests/tables/test_reductions.py tests/tables/test_special_values.py tests/tables/test_formulas.py tests/autograd/test_fused.py \
-	    tests/tables/test_layouts.py tests/native/test_products.py tests/nn/test_pair_losses.py tests/optim/test_adaptive.py $(ARGS) || exit 1; done
-
-oracle: all .venv-check/ready
-	.venv-check/bin/python -m pytest tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
-
-sanitized: .venv-check/ready
-	@$(MAKE) SANITIZE=address CUDA=0 all
-	.venv-check/bin/python tools/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(ARGS)
-
-# ThreadSanitizer watches a program with threads in kernels with threads, and must find a planted race.
-RACES := build/cpu-thread/threads
-races:
-	@$(MAKE) SANITIZE=thread CUDA=0 all
-	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
-	    -Wl,-rpath,'$$ORIGIN'
-	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
-	grep -q "data race" $(RACES).report
-	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
-
-# The plain vector code on another processor, in an emulator: right, and with the same random numbers as here.
-AARCH64 := build/cpu-aarch64
-ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64-static)),)
-aarch64:
-	@echo "not run: aarch64 (Debian, Ubuntu: apt install g++-aarch64-linux-gnu qemu-user-static)"
-else
-aarch64: all
-	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
-	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
-	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
-	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
-	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
-	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
-endif
-
-# The CUDA kernels without a GPU, in ways that run beside each other: as they are and in other thread orders, under each
-# sanitizer, and past nvcc where there is one. That the emulator finds bugs is tested on planted ones.
-EMULATED := emulated-orders emulated-address emulated-thread emulated-bugs compiled
-.PHONY: $(EMULATED)
-emulated: $(EMULATED)
-$(EMULATED): all .venv/ready .venv-check/ready
-emulated-orders:
-	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(ARGS)"
-	.venv-check/bin/python tools/emulated.py order build/cuda-emu/libnorch.so $(ARGS)
-emulated-address emulated-thread: emulated-%:
-	@$(MAKE) CUDA=emu SANITIZE=$* all
-	.venv-check/bin/python tools/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(ARGS)
-emulated-bugs:
-	.venv-check/bin/python -m pytest -q -p no:cacheprovider tests/native/emulator $(ARGS)
-
-# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
-# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
-WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
-ifeq ($(NVCC),)
-compiled:
-	@echo "no nvcc: cuda.cu was not compiled for a GPU"
-else
-compiled: $(WITH_CUDA)
-	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. .venv-check/bin/python -m pytest -q -p no:cacheprovider \
-	    tests/native/test_cuda.py $(ARGS)
-build/cuda/linked.so: all
-	@$(MAKE) CUDA=1 build/cuda/cuda.o
-	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda/stub.o,$(OBJECTS)) $(LINK) $(CUDART)
-endif
 
 # Several environments: the suite must pass where torch and NumPy are not installed, and the pages need neither.
 .venv/ready: tests/requirements.txt
@@ -313,6 +221,8 @@ endif
 	$(@D)/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
+include tools/checks.mk
+
 clean:
 	rm -rf $(filter-out build/.gitignore,$(wildcard build/*)) $(PACKAGE) $(PACKAGE).new
 
@@ -324,7 +234,7 @@ help:
 	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     ruff, mypy, clang-format, every instruction set, torch and NumPy, sanitizers, aarch64, CUDA emulated"
-	@echo "make emulated  the CUDA kernels on the emulator: other thread orders, sanitizers, planted bugs"
+	@echo "make check     the deeper checks of tools/checks.mk: lint, torch and NumPy, sanitizers, CUDA emulated and more"
+	@echo "make check-all the same with every case of the long products"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

@@ -1,4 +1,4 @@
-"""Packages norch with its library, which the Makefile builds: `pip install .`, `pip install -e .` or `pip wheel .`.
+"""Builds norch's library by calling make; pyproject.toml says what norch is.
 
 Variables of the Makefile pass through the environment: `CUDA=0 CXX=clang++ pip install .`
 """
@@ -6,40 +6,24 @@ Variables of the Makefile pass through the environment: `CUDA=0 CXX=clang++ pip 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-from setuptools import Distribution, find_packages, setup
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:  # setuptools before 70.1
-    from wheel.bdist_wheel import bdist_wheel
-
-HERE = Path(__file__).resolve().parent
-
-
-def read_version() -> str:
-    """The version that norch/__init__.py states, read without importing it (the library may not be built yet)."""
-    source = (HERE / "norch" / "__init__.py").read_text(encoding="utf-8")
-    match = re.search(r'^__version__ = "([^"]+)"', source, re.MULTILINE)
-    if match is None:
-        raise RuntimeError("norch/__init__.py states no __version__")
-    return match.group(1)
 
 
 class BuildWithLibrary(build_py):
     """Runs make, so that norch/libnorch.so is there when the package's files are gathered (or linked to, by -e)."""
 
     def run(self) -> None:
-        # A make that called pip hands down its own flags and job server, which are not for this one.
+        # If make called pip, its flags and job server are in the environment; they are not for this make.
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
         environment.setdefault("PYTHON", sys.executable)
         try:
-            subprocess.run(["make", "all"], cwd=HERE, env=environment, check=True)
+            subprocess.run(["make", "all"], cwd=Path(__file__).resolve().parent, env=environment, check=True)
         except FileNotFoundError:
             raise SystemExit("norch is built by make, which was not found: install make and a C++17 compiler") from None
         except subprocess.CalledProcessError as error:
@@ -62,18 +46,7 @@ class BinaryDistribution(Distribution):
 
 
 setup(
-    name="norch",
-    version=read_version(),
-    description="The article 'Recreating PyTorch from scratch', made real: tensors in C++, autograd and nn in Python",
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
-    author="the norch authors",
-    license="MIT",
-    python_requires=">=3.9",
-    packages=find_packages(include=["norch", "norch.*"]),
-    package_data={"norch": ["libnorch.so", "py.typed"]},
-    zip_safe=False,
-    extras_require={"numpy": ["numpy"], "plot": ["matplotlib"], "test": ["pytest>=7"], "docs": ["pdoc>=15,<17"]},
+    license="MIT",  # not in pyproject.toml, where no one form suits both old and new setuptools
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
     distclass=BinaryDistribution,
 )

@@ -3,7 +3,7 @@
     pip install pdoc
     PYTHONPATH=. python docs/reference.py build/docs
 
-The pages are those of the public modules. Tensor's page has all its methods, though they are defined in several files.
+Each public module has a page. The page of Tensor has all methods, although several files define them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ norch.utils norch.utils.data norch.cuda
 
 
 def offered(module: ModuleType) -> list[str]:
-    """The public names of a module that states no `__all__`: what is norch's own and no module."""
+    """The public names of a module without `__all__`: what norch defines, except modules."""
     names = []
     for name, value in vars(module).items():
         home = getattr(value, "__module__", None) or type(value).__module__
@@ -36,13 +36,13 @@ def offered(module: ModuleType) -> list[str]:
 
 
 def named_by_parent(name: str) -> bool:
-    """Whether the module above lists this one, so that pdoc finds it there."""
+    """Whether the parent module lists this one, so that pdoc finds it there."""
     parent, _, last = name.rpartition(".")
     return bool(parent) and last in importlib.import_module(parent).__all__
 
 
 def gather_methods(cls: type) -> None:
-    """Make the methods that a class has from its parts in other files its own, so that they stand on its page."""
+    """Copy the methods that a class inherits from norch's other files into it, so that its page has them."""
     for base in cls.__mro__[1:]:
         if base.__module__.startswith("norch"):
             for name, value in list(vars(base).items()):

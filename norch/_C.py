@@ -119,7 +119,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "gather_tensor": (TENSOR, [TENSOR, c_int64, TENSOR, c_int32]),
     "scatter_into": (STATUS, [TENSOR, c_int64, TENSOR, c_int32, TENSOR, c_int32]),
     "nonzero_tensor": (TENSOR, [TENSOR]),
-    "sort_tensor": (STATUS, [TENSOR, c_int64, c_int64, c_int32, ARRAY, ARRAY]),
+    "sort_tensor": (STATUS, [TENSOR, c_int64, c_int64, c_int32, ARRAY]),
     "cumsum_tensor": (TENSOR, [TENSOR, c_int64, c_int32]),
     "cumprod_tensor": (TENSOR, [TENSOR, c_int64]),
     "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
@@ -134,7 +134,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "fold_tensor": (TENSOR, [TENSOR, ARRAY, c_int64, c_int64]),
     "conv_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
     "conv_backward": (STATUS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32, ARRAY]),
-    "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY, ARRAY]),
+    "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY]),
     "max_pool_backward": (TENSOR, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
     "avg_pool_tensor": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
     "avg_pool_backward": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
@@ -309,11 +309,11 @@ def addresses(values: Any) -> bytes:
 class Number:
     """A Python number as an operand: a tensor of no dimensions, with its value inline, that widens no dtype."""
 
-    __slots__ = ("_ptr",)
+    __slots__ = ("_ptr", "value")
     _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
-        self._ptr = None
+        self._ptr, self.value = None, value
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, 5) or raise_error()
         elif not -(2**63) <= value < 2**63:

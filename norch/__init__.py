@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from . import __config__, autograd
 from ._C import ShapeError
+
+from .tensor import CTensor, Tensor  # isort: skip  (before the function norch.tensor, which has the module's name)
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .display.explain import explain
 from .display.formatting import set_printoptions
@@ -74,7 +76,6 @@ from .memory import device, empty_cache, memory_allocated, memory_reserved
 from .methods.dlpack import from_dlpack
 from .methods.interop import as_tensor, from_numpy, frombuffer
 from .methods.storage import Storage
-from .tensor import CTensor, Tensor
 from .threads import get_num_threads, set_num_threads
 from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
@@ -87,3 +88,21 @@ long = int64
 from . import cuda, nn, optim, utils  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"
+
+_INTERNAL = {
+    "arguments",
+    "display",
+    "docstrings",
+    "functions",
+    "memory",
+    "methods",
+    "operation",
+    "packing",
+    "threads",
+    "types",
+}
+__all__ = sorted(name for name in globals() if not name.startswith("_") and name not in {*_INTERNAL, "annotations"})
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__config__", "__doc__", "__version__"]

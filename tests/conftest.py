@@ -30,6 +30,36 @@ ON_EACH_DEVICE = {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cases", type=int, metavar="N", help="N cases for each value of a test's longest parameter")
+
+
+@pytest.hookimpl(trylast=True)  # after -k
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With --cases, keeps N cases for each value of a test's longest parameter, drawn by a seed."""
+    count = config.getoption("cases")
+    if count is None:
+        return
+    tests: dict[str, list] = {}
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {item for name, cases in tests.items() for item in drawn_cases(cases, count, random.Random(name))}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def drawn_cases(cases: list, count: int, rng: random.Random) -> Iterator[pytest.Item]:
+    """At most `count` cases for each value of the parameter that has most values."""
+    parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
+    values = {name: [repr(one.get(name)) for one in parameters] for name in parameters[0]}
+    longest = max(values.values(), key=lambda column: len(set(column)), default=[""])
+    groups: dict[str, list] = {}
+    for item, value in zip(cases, longest):
+        groups.setdefault(value, []).append(item)
+    for group in groups.values():
+        yield from rng.sample(group, min(count, len(group)))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs the tests of those files once more where there is a second device."""
     if metafunc.module.__name__ in ON_EACH_DEVICE and "device" not in metafunc.fixturenames and len(DEVICES) > 1:

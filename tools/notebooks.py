@@ -1,6 +1,8 @@
 """Runs a notebook's cells without Jupyter: what they print and show, as Jupyter would store it.
 
 PYTHONPATH=. python tools/notebooks.py examples/quick_tour.ipynb    # runs it and stores what it shows (make notebook)
+
+Outputs stay as they are if only the rounding of a picture's coordinates changed (tools/pictures.py).
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+
+import pictures
 
 SHOWN_AS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_"}
 
@@ -55,13 +59,33 @@ def lines_of(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
+def same(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> bool:
+    """Whether two lists of outputs show the same, but for the rounding of pictures."""
+    return len(ours) == len(theirs) and all(map(same_output, ours, theirs))
+
+
+def same_output(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
+    return without_picture(ours) == without_picture(theirs) and pictures.same(picture_of(ours), picture_of(theirs))
+
+
+def picture_of(output: dict[str, Any]) -> str:
+    return "".join(output.get("data", {}).get("image/svg+xml", []))
+
+
+def without_picture(output: dict[str, Any]) -> dict[str, Any]:
+    data = {kind: value for kind, value in output.get("data", {}).items() if kind != "image/svg+xml"}
+    return {**output, "data": data}
+
+
 def store(path: Any) -> None:
     """Run the notebook and write it back with its outputs."""
     notebook = read(path)
     results = iter(enumerate(run(notebook), 1))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["execution_count"], cell["outputs"] = next(results)
+            cell["execution_count"], outputs = next(results)
+            if not same(outputs, cell["outputs"]):
+                cell["outputs"] = outputs
     Path(path).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import Any, Iterable
 
-from .. import operation as _tensor
-from .._C import lib, raise_error
+from .. import operation
+from .._C import lib
+from ..operation import mode, wrap
 from .function import FREED, Function
-from .mode import mode, switch
 
 
 def walk(
@@ -35,12 +35,12 @@ def walk(
     leaves: list[Function] = []  # the others, which come last
     found: dict[Any, Any] = {}
     before = mode.enabled
-    switch(create_graph)
+    mode.enabled = create_graph
     try:
         _send(starts, arrived, waiting, leaves)
         while waiting or leaves:
             node = heappop(waiting)[1] if waiting else leaves.pop()
-            gradient = arrived.pop(node)  # whole: whatever else used this result is younger, and was before
+            gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
             if node.edges is None:
                 raise RuntimeError(FREED)
             if node.hooks:
@@ -55,13 +55,15 @@ def walk(
                 if not retain_graph:
                     node.release()
     finally:
-        switch(before)
+        mode.enabled = before
     return found
 
 
 def _chain_rule(node: Function, gradient: Any) -> Iterable[tuple[Any, Any]]:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
-    edges, results = node.edges, type(node).backward(node, gradient)  # a method, or static as in PyTorch
+    kind = type(node)
+    rule = kind.backward if mode.enabled or kind.fused is None else kind.fused
+    edges, results = node.edges, rule(node, gradient)  # a method, or static as in PyTorch
     if not isinstance(results, (list, tuple)):
         results = [results]
     if len(results) != len(edges):
@@ -85,15 +87,15 @@ def _send(parts: Iterable[tuple[Any, Any]], arrived: Any, waiting: Any, leaves: 
             arrived[target] = arrived[target] + part
             continue
         arrived[target] = part
-        if target.age:
-            heappush(waiting, (-target.age, target))
-        else:
+        if target.is_leaf:
             leaves.append(target)
+        else:
+            heappush(waiting, (-target.age, target))
 
 
 def _through_hooks(hooks: Any, gradient: Any) -> Any:
     replaced = hooks.run(gradient)
-    if not isinstance(replaced, _tensor.Tensor) or not lib.same_kind(replaced._ptr, gradient._ptr):
+    if not isinstance(replaced, operation.Tensor) or not lib.same_kind(replaced._ptr, gradient._ptr):
         raise RuntimeError(
             f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
         )
@@ -102,7 +104,7 @@ def _through_hooks(hooks: Any, gradient: Any) -> Any:
 
 def _accumulate(node: Any, gradient: Any, given: set[int]) -> None:
     """node.grad += gradient, in memory that no other tensor shares."""
-    tensor = gradient if node.age else node.leaf()
+    tensor = node.leaf() if node.is_leaf else gradient
     if tensor is None:  # a leaf that nobody has any more
         return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
@@ -145,7 +147,7 @@ def backward(
     if inputs is None:
         walk(starts, given, retain, create_graph)
         return
-    inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)
+    inputs = [inputs] if isinstance(inputs, operation.Tensor) else list(inputs)
     found = walk(starts, given, retain, create_graph, {x._edge for x in inputs})
     for x in inputs:
         if x._edge in found:
@@ -169,9 +171,9 @@ def grad(
     (tensor([6.]),)
     """
     starts, given = _starts(outputs, grad_outputs)
-    inputs = [inputs] if isinstance(inputs, _tensor.Tensor) else list(inputs)
+    inputs = [inputs] if isinstance(inputs, operation.Tensor) else list(inputs)
     for x in inputs:
-        if not isinstance(x, _tensor.Tensor) or not x.requires_grad:
+        if not isinstance(x, operation.Tensor) or not x.requires_grad:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
     targets = [x._edge for x in inputs]
     retain = create_graph if retain_graph is None else retain_graph
@@ -186,12 +188,12 @@ def grad(
 
 def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[int]]:
     """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
-    if isinstance(tensors, _tensor.Tensor) and gradients is None:
+    if isinstance(tensors, operation.Tensor) and gradients is None:
         return [(tensors._edge, _start_of(tensors, None))], set()
-    tensors = [tensors] if isinstance(tensors, _tensor.Tensor) else list(tensors)
+    tensors = [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
     if gradients is None:
         gradients = [None] * len(tensors)
-    elif isinstance(gradients, _tensor.Tensor):
+    elif isinstance(gradients, operation.Tensor):
         gradients = [gradients]
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(gradients)} gradients for {len(tensors)} tensors")
@@ -205,8 +207,8 @@ def _start_of(tensor: Any, gradient: Any) -> Any:
             "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
         )
     if gradient is None:
-        return _tensor.wrap(lib.unit_gradient(tensor._ptr) or raise_error())
-    if not isinstance(gradient, _tensor.Tensor):
+        return wrap(lib.unit_gradient(tensor._ptr))
+    if not isinstance(gradient, operation.Tensor):
         raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
     if not lib.same_kind(gradient._ptr, tensor._ptr):
         raise RuntimeError(

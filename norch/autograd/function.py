@@ -1,4 +1,4 @@
-"""Function: a node of the autograd graph, and what a user derives operations of one's own from.
+"""Function: a node of the autograd graph, and the base class of custom operations.
 
 Every tensor that an operation computed from inputs requiring gradients has a `grad_fn`: a Function that remembers the
 inputs and whose `backward(gradient)` returns a list with a gradient for each of them. The classes for norch's own
@@ -7,17 +7,18 @@ operations are in functions.py; the walk over the graph is in engine.py.
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence
 from weakref import ref
 
-from .. import _C
-from .. import operation as _tensor  # the module: its Tensor is not defined yet when this one loads
-from .mode import mode, no_grad
+from .. import operation
+from .._C import Number, lib, write_clock
+from ..operation import edge, held, mode, record, wrap
+from .mode import no_grad
 
-_clock = _C.write_clock
-next_age = count(1).__next__
-_new = object.__new__
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none
 
 
 class Function:
@@ -28,7 +29,7 @@ class Function:
     first and second operand, checked not to have changed since; `self.output` is the result, where the class says
     `saves_output`. `needs(i)` tells whether the gradient of operand i is wanted at all.
 
-    Own operations derive from Function and define two static methods, as in PyTorch.
+    Custom operations derive from Function and define two static methods, as in PyTorch.
 
     >>> class Square(norch.autograd.Function):
     ...     @staticmethod
@@ -46,34 +47,38 @@ class Function:
     tensor([6.])
     """
 
-    keeps_input = True  # False: backward reads no operand, so their memory may go
+    keeps_input: ClassVar[bool] = True  # False: backward reads no operand, so their memory may go
     saves_output = False
-    broadcasts = False  # whether operands may be smaller than the result
-    overwrites = False  # in place: whether nothing of the first operand remains
+    broadcasts: ClassVar[bool] = False  # whether operands may be smaller than the result
+    overwrites: ClassVar[bool] = False  # in place: whether nothing of the first operand remains
+    is_leaf: ClassVar[bool] = False
+    # The same gradients as `backward` by one C call; the engine takes it unless backward itself is differentiated.
+    fused: ClassVar[Callable[..., Any] | None] = None
 
     input: Any = ()
+    # What a node notes when it is recorded (operation.py tells what for)
     edges: Any = ()
-    age = 0  # grows from node to node: a node is younger than all it depends on; 0 at the leaves
-    stamp = 0  # the write clock when the operation ran
-    hooks: Any = None
-    grad: Any = None  # what has arrived so far: the `.grad` of the result
-    holders = 1  # how many tensors have this as their `_edge`: where none is left, nobody can ask for `grad`
-    _saves = False  # whether there is anything to do about values when the operation is recorded
-    _output: Any = None
-    _output_stamp = 0
-    _saved: Any = ()
+    age = 0
+    stamp = 0
+    holders = 1
+    hooks: Hooks | None = None
+    grad: Tensor | None = None  # what has arrived so far: the `.grad` of the result
+    _output: Tensor | None = None
+    _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
+    _saved: tuple[Any, ...] | None = ()
 
     def __init__(self, *input: Any) -> None:
         self.input = input
-
-    def __init_subclass__(cls) -> None:
-        cls._saves = cls.saves_output or not cls.keeps_input
 
     # ---- What a backward may ask
 
     def needs(self, index: int) -> bool:
         """Whether the gradient of operand `index` goes anywhere."""
         return self.edges[index] is not None
+
+    def needed(self) -> int:
+        """The same for all operands at once, as C takes it: bit i for operand i."""
+        return sum(self.needs(i) << i for i in range(len(self.edges)))
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
@@ -82,35 +87,31 @@ class Function:
     @property
     def x(self) -> Any:
         """The first operand, unchanged since the operation."""
-        if _clock.value == self.stamp:  # nothing at all was written since
-            return self.input[0]
-        return self._unchanged(self.input[0], self.stamp)
+        return self.unchanged(self.input[0])
 
     @property
     def y(self) -> Any:
         """The second operand, unchanged since the operation."""
-        if _clock.value == self.stamp:
-            return self.input[1]
-        return self._unchanged(self.input[1], self.stamp)
+        return self.unchanged(self.input[1])
 
     @property
     def output(self) -> Any:
-        """The result, unchanged since the operation; where the walk itself is recorded, as part of the graph."""
-        result = self._unchanged(self._output, self._output_stamp)
+        """The result, unchanged since the operation; if backward is recorded itself, as part of the graph."""
+        result = self.unchanged(self._output, self._output_stamp)
         if mode.enabled:
-            result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            result = wrap(lib.alias_tensor(result._ptr))
             result._edge = held(self)
         return result
 
-    def _unchanged(self, operand: Any, stamp: int) -> Any:
-        if operand is None or (
-            _clock.value != stamp and isinstance(operand, _tensor.Tensor) and _C.lib.written_at(operand._ptr) > stamp
-        ):
+    def unchanged(self, saved: Any, stamp: int | None = None) -> Any:
+        """A value that backward needs, if nobody wrote into its memory since. Raises RuntimeError if somebody did."""
+        since = self.stamp if stamp is None else stamp
+        if saved is None or (isinstance(saved, operation.Tensor) and lib.written_at(saved._ptr) > since):
             raise RuntimeError(
                 f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved "
                 "for backward; clone() the tensor before changing it, or use the operation that returns a new one"
             )
-        return operand
+        return saved.value if isinstance(saved, Number) else saved
 
     def backward(self, *gradients: Any) -> Any:
         """Return a list with a gradient for each of `input`."""
@@ -131,12 +132,11 @@ class Function:
     def save(self, result: Any) -> None:
         """Keep the result's values, and let go of the operands, as the class says."""
         if self.saves_output:
-            self._output = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
-            self._output_stamp = self.stamp
+            self._output, self._output_stamp = wrap(lib.alias_tensor(result._ptr)), write_clock.value
         if not self.keeps_input:
             self.input = None
 
-    # ---- Operations of one's own
+    # ---- Custom operations
 
     def save_for_backward(self, *tensors: Any) -> None:
         """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
@@ -147,9 +147,7 @@ class Function:
         """What `save_for_backward` kept, checked not to have changed since."""
         if self._saved is None:
             raise RuntimeError(FREED)
-        return tuple(
-            self.output if t is _OUTPUT else t if t is None else self._unchanged(t, self.stamp) for t in self._saved
-        )
+        return tuple(self.output if t is _OUTPUT else t if t is None else self.unchanged(t) for t in self._saved)
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -159,7 +157,7 @@ class Function:
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
         """Compute the result, with autograd off; `ctx` is the node, to keep on it what `backward` needs."""
-        raise NotImplementedError("an operation of one's own defines forward(ctx, ...)")
+        raise NotImplementedError("a custom operation defines forward(ctx, ...)")
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
@@ -167,19 +165,19 @@ class Function:
         node = cls.__new__(cls)
         node.input = list(args)
         node.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
-        node.stamp = _clock.value
+        node.stamp = write_clock.value
         with no_grad():
             result = cls.forward(node, *args)
-        if not isinstance(result, _tensor.Tensor):
+        if not isinstance(result, operation.Tensor):
             raise TypeError(f"{cls.__name__}.forward must return one Tensor, got {type(result).__name__}")
         if not mode.enabled or not any(e is not None for e in node.edges):
             return result
         if any(result is x for x in args):  # an operand returned as it is: the result is a tensor of its own
-            result = _tensor.wrap(_C.lib.alias_tensor(result._ptr) or _C.raise_error())
+            result = wrap(lib.alias_tensor(result._ptr))
         if any(t is result for t in node._saved):
             node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
-            node.saves_output = node._saves = True
-        node.input = [x if isinstance(x, _tensor.Tensor) else None for x in args]
+            node.saves_output = True
+        node.input = [x if isinstance(x, operation.Tensor) else None for x in args]
         return record(result, node, node.edges)
 
 
@@ -228,53 +226,13 @@ class HookHandle:
         self.remove()
 
 
-# ---- Recording --------------------------------------------------------------------------------------------------
+# ---- Leaves -----------------------------------------------------------------------------------------------------
 
 
 class AccumulateGrad(Function):
     """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
 
-    def __init__(self, leaf: Any) -> None:
-        self.hooks, self.edges, self.age, self.grad = None, (), 0, None  # older than every operation
+    is_leaf = True
+
+    def __init__(self, leaf: Tensor) -> None:
         self.leaf = ref(leaf)
-
-
-def node(kind: Any, input: Sequence[Any]) -> Any:
-    """kind(*input), for a Function that has no parameters, without the cost of a call to __init__."""
-    made = _new(kind)
-    made.input = input
-    return made
-
-
-def edge(x: Any) -> Any:
-    """Where the gradient of an operand goes: a Function, or None (numbers have no gradient)."""
-    return x._edge if isinstance(x, _tensor.Tensor) else None
-
-
-def held(target: Any) -> Any:
-    """An edge, for one more tensor to have as its own; None as it is."""
-    if target is not None:
-        target.holders += 1
-    return target
-
-
-def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
-    """Make `node` the grad_fn of `result`, with the edges of the tensors it was computed from; return `result`.
-
-    (`binary` in operation.py writes this out: what changes here changes there.)
-    """
-    node.edges = edges
-    node.age = next_age()
-    node.stamp = _clock.value
-    node.hooks, node.holders = None, 1
-    if node._saves:
-        node.save(result)
-    result._edge = node
-    return result
-
-
-def rerecord(x: Any, node: Function, edges: Sequence[Any]) -> Any:
-    """`record` for a tensor that may have a grad_fn already, which it leaves behind."""
-    if x._edge is not None:
-        x._edge.holders -= 1
-    return record(x, node, edges)

@@ -8,42 +8,15 @@ nobody wants (`self.needs(i)` is false) need not be computed.
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
-from .._C import lib, raise_error
-from ..operation import wrap
-from .derivatives.elementary import *  # noqa: F403  (tan, log1p, erf and the like)
-from .derivatives.indexing import (  # noqa: F401  (this module has every derivative)
-    CumprodBackward,
-    CumsumBackward,
-    GatherBackward,
-    IndexBackward,
-    IndexPutBackward,
-    MaskedFillBackward,
-    PickBackward,
-    ScatterBackward,
-)
-from .derivatives.views import (  # noqa: F401
-    AsStridedBackward,
-    CatBackward,
-    CloneBackward,
-    CopyBackward,
-    CopySlicesBackward,
-    DiagonalBackward,
-    ExpandBackward,
-    FlipBackward,
-    PermuteBackward,
-    PlaceBackward,
-    ReshapeBackward,
-    ReverseBackward,
-    SelectBackward,
-    SliceBackward,
-    SumToBackward,
-    ToBackward,
-    TransposeBackward,
-)
-from .function import Function
-from .mode import mode
+from .._C import lib
+from ..operation import mode, wrap
+from ..packing import counting
+from .function import Function, Gradients
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -56,7 +29,7 @@ class AddBackward(Function):
     def reads_x(self) -> bool:
         return False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, gradient]
 
 
@@ -68,7 +41,7 @@ class SubBackward(Function):
     def reads_x(self) -> bool:
         return False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient if self.needs(1) else None]
 
 
@@ -80,7 +53,7 @@ class ElementwiseMulBackward(Function):
     def reads_x(self) -> bool:
         return self.needs(1)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]
 
 
@@ -92,7 +65,7 @@ class DivBackward(Function):
     def reads_x(self) -> bool:
         return self.needs(1)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [
             gradient / self.y if self.needs(0) else None,
             -gradient * ((self.x / self.y) / self.y) if self.needs(1) else None,
@@ -104,7 +77,7 @@ class PowBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [
             self._to_base(gradient) if self.needs(0) else None,
             self._to_exponent(gradient) if self.needs(1) else None,
@@ -134,7 +107,7 @@ class RemainderBackward(Function):
     def reads_x(self) -> bool:
         return self.needs(1)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient * (self.x // self.y) if self.needs(1) else None]
 
 
@@ -143,14 +116,14 @@ class NegBackward(Function):
 
     keeps_input = False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [-gradient]
 
 
 class AbsBackward(Function):
     """d|x|/dx = sign(x), 0 at 0"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.sign()]
 
 
@@ -159,7 +132,7 @@ class _StepBackward(Function):
 
     keeps_input = False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * 0.0]
 
 
@@ -191,14 +164,14 @@ class ExpBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.output]
 
 
 class LogBackward(Function):
     """d log(x)/dx = 1 / x"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / self.x]
 
 
@@ -207,21 +180,21 @@ class SqrtBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (2.0 * self.output)]
 
 
 class SinBackward(Function):
     """d sin(x)/dx = cos(x)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.cos()]
 
 
 class CosBackward(Function):
     """d cos(x)/dx = -sin(x)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [-gradient * self.x.sin()]
 
 
@@ -230,11 +203,12 @@ class TanhBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
-        if mode.enabled:
-            return [gradient * (1.0 - y * y)]
-        return [wrap(lib.tanh_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
+        return [gradient * (1.0 - y * y)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.tanh_backward_tensor(gradient._ptr, self.output._ptr))]
 
 
 class SigmoidBackward(Function):
@@ -242,11 +216,12 @@ class SigmoidBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
-        if mode.enabled:
-            return [gradient * (y * (1.0 - y))]
-        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
+        return [gradient * (y * (1.0 - y))]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.sigmoid_backward_tensor(gradient._ptr, self.output._ptr))]
 
 
 class ReluBackward(Function):
@@ -254,11 +229,12 @@ class ReluBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
-        if mode.enabled:
-            return [(y.detach() <= 0)._choose(0.0, gradient)]
-        return [wrap(lib.relu_backward_tensor(gradient._ptr, y._ptr) or raise_error())]
+        return [(y.detach() <= 0)._choose(0.0, gradient)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.relu_backward_tensor(gradient._ptr, self.output._ptr))]
 
 
 # ---- Choosing ---------------------------------------------------------------------------------------------------
@@ -269,7 +245,7 @@ class MinimumBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return _to_the_chosen(gradient, self.x, self.y, self.x <= self.y, self)
 
 
@@ -278,7 +254,7 @@ class MaximumBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return _to_the_chosen(gradient, self.x, self.y, self.x >= self.y, self)
 
 
@@ -295,7 +271,7 @@ class WhereBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         condition, zero = self.x, 0.0
         return [
             None,
@@ -309,8 +285,8 @@ class ClampBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
-        x, low, high = self.x, self.y, self._unchanged(self.input[2], self.stamp)
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, low, high = self.x, self.y, self.unchanged(self.input[2])
         inside = (x >= low).logical_and(x <= high)
         below = (x < low).logical_and(low < high)
         above = (x > high).logical_or(high < low)
@@ -331,7 +307,7 @@ class SumBackward(Function):
         super().__init__(x)
         self.shape, self.axes, self.keepdim = x.shape, axes, keepdim
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [with_axes(gradient, self.shape, self.axes, self.keepdim).expand(self.shape)]
 
 
@@ -342,7 +318,7 @@ class ProdBackward(Function):
         super().__init__(x)
         self.axes, self.keepdim = axes, keepdim
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [with_axes(gradient, x.shape, self.axes, self.keepdim) * self._others(x, x == 0)]
 
@@ -362,7 +338,7 @@ class ProdBackward(Function):
         last = x.permute(order)
         kept = last.shape[: x.ndim - len(reduced)]
         rows = last.reshape([*kept, 1, -1])  # [..., 1, n]
-        places = arange(rows.shape[-1], device=x.device)
+        places = counting(rows.shape[-1], x.device)
         itself = places.unsqueeze(1) == places  # [n, n]
         others = itself._choose(1.0, rows).prod(-1).reshape(last.shape)
         return others.permute([order.index(d) for d in range(x.ndim)])
@@ -377,7 +353,7 @@ class ExtremumBackward(Function):
         super().__init__(x)
         self.axes, self.keepdim = axes, keepdim
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x.detach()
         extremum = with_axes(self.output.detach(), x.shape, self.axes, self.keepdim)
         attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan())).to(gradient.dtype)
@@ -391,13 +367,6 @@ class MaxBackward(ExtremumBackward):
 
 class MinBackward(ExtremumBackward):
     """d min(x)/dx_i = 1 / (number of minima) at a minimum, else 0"""
-
-
-def arange(count: int, device: str) -> Any:
-    """0, 1, ... count - 1 as int64."""
-    from ..functions import creation  # which needs this module first
-
-    return creation.arange(count, device=device)
 
 
 def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> Any:
@@ -416,7 +385,7 @@ class MatmulBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         row, column = self.input[0].ndim == 1, self.input[1].ndim == 1
         if row and column:
             return [gradient * self.y if self.needs(0) else None, gradient * self.x if self.needs(1) else None]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence
 
-from .. import operation as _tensor
+from .. import operation
+from ..packing import counting
 from .engine import grad
 from .mode import enable_grad, no_grad
 
@@ -26,8 +27,8 @@ def gradcheck(
     >>> norch.autograd.gradcheck(lambda x: x.log(), x)
     True
     """
-    inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
-    checked = [x for x in inputs if isinstance(x, _tensor.Tensor) and x.requires_grad]
+    inputs = (inputs,) if isinstance(inputs, operation.Tensor) else tuple(inputs)
+    checked = [x for x in inputs if isinstance(x, operation.Tensor) and x.requires_grad]
     if not checked:
         raise ValueError("gradcheck: expected at least one input that requires gradients")
     for x in checked:
@@ -51,10 +52,10 @@ def gradgradcheck(function: Callable[..., Any], inputs: Any, **options: Any) -> 
     >>> norch.autograd.gradgradcheck(lambda x: x**3, x)
     True
     """
-    inputs = (inputs,) if isinstance(inputs, _tensor.Tensor) else tuple(inputs)
+    inputs = (inputs,) if isinstance(inputs, operation.Tensor) else tuple(inputs)
 
     def gradients(*values: Any) -> Any:
-        wanted = [x for x in values if isinstance(x, _tensor.Tensor) and x.requires_grad]
+        wanted = [x for x in values if isinstance(x, operation.Tensor) and x.requires_grad]
         outputs = [y for y in _outputs(function, values) if y.requires_grad]
         # weights that differ by element, so that no symmetry hides an error
         weights = [_ramp(y) for y in outputs]
@@ -70,13 +71,11 @@ class GradientMismatch(RuntimeError):
 
 def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
     result = function(*inputs)
-    return [result] if isinstance(result, _tensor.Tensor) else list(result)
+    return [result] if isinstance(result, operation.Tensor) else list(result)
 
 
 def _ramp(y: Any) -> Any:
-    from ..functions.creation import arange
-
-    return (arange(int(y.numel), dtype=y.dtype, device=y.device) / 7.0 + 0.5).reshape(y.shape)
+    return (counting(int(y.numel), y.device).to(y.dtype) / 7.0 + 0.5).reshape(y.shape)
 
 
 def _check_output(

@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any, Callable
 
-silent: set[int] = set()  # the threads that record nothing: to see that there are none is quicker than to ask `mode`
-
-
-class _Mode(threading.local):
-    enabled = True  # in every thread until it is switched off there
-
-
-mode = _Mode()
-
-
-def switch(on: bool, thread: Callable[[], int] = threading.get_ident) -> None:
-    """Turn recording on or off in this thread."""
-    mode.enabled = on
-    if on:
-        silent.discard(thread())
-    else:
-        silent.add(thread())
+from ..operation import mode
 
 
 def is_grad_enabled() -> bool:
@@ -45,11 +28,11 @@ class _Context:
 
     def __enter__(self) -> Any:
         self._before.append(mode.enabled)
-        switch(self.enabled)
+        mode.enabled = self.enabled
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        switch(self._before.pop())
+        mode.enabled = self._before.pop()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return _decorated(function, lambda: _Context(self.enabled))
@@ -95,15 +78,15 @@ class set_grad_enabled(_Context):
     def __init__(self, enabled: bool) -> None:
         super().__init__(bool(enabled))
         self._outer = mode.enabled
-        switch(self.enabled)  # at once: it may be used as a plain call
+        mode.enabled = self.enabled  # at once: it may be used as a plain call
 
     def __enter__(self) -> Any:
-        switch(self._outer)
+        mode.enabled = self._outer
         self._outer = self.enabled
         return super().__enter__()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        switch(self._outer)  # a decorator changes nothing until the function runs
+        mode.enabled = self._outer  # a decorator changes nothing until the function runs
         return super().__call__(function)
 
 

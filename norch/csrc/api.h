@@ -139,7 +139,7 @@ API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t w
 API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
 // Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
-API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices);
+API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results);
 API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 
@@ -203,7 +203,7 @@ API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* 
 API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                       int32_t needed, Tensor** results);
 // Pools; with `ceil` a last window may begin inside the image and end outside.
-API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** values, Tensor** indices);
+API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** results);
 API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
                               int64_t width);
 // Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output

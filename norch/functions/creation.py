@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
-from .._C import ShapeError, int64_array, lib, raise_error
-from ..autograd import functions as f
-from ..methods.views import sizes_of
-from ..operation import check_tensor, ternary, wrap
-from ..packing import address_of, inferred
-from ..tensor import Tensor
+from .._C import ShapeError, lib
+from ..arguments import sizes_of
+from ..operation import check_tensor, wrap
+from ..packing import counting, filled, inferred, tensor_of, uninitialized
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 from ..types import check_dtype, float32, int64
 
 # ---- From data --------------------------------------------------------------------------------------------------
@@ -31,7 +32,7 @@ def tensor(data: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     >>> norch.tensor([1.5, 2]).dtype
     norch.float32
     """
-    result = wrap(address_of(data, None if dtype is None else check_dtype(dtype), device))
+    result = tensor_of(data, None if dtype is None else check_dtype(dtype), device)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -45,10 +46,7 @@ def empty(*size: Any, dtype: Any = None, device: str = "cpu", requires_grad: boo
     norch.Size([2, 3])
     """
     shape = sizes_of(size, "empty")
-    kind = float32 if dtype is None else check_dtype(dtype)
-    result = wrap(
-        lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)) or raise_error()
-    )
+    result = uninitialized(shape, float32 if dtype is None else check_dtype(dtype), device)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -60,7 +58,7 @@ def full(size: Any, fill_value: Any, dtype: Any = None, device: str = "cpu", req
     """
     shape = (size,) if isinstance(size, int) else size
     kind = inferred([fill_value]) if dtype is None else check_dtype(dtype)
-    result = empty(list(shape), dtype=kind, device=device).fill_(fill_value)
+    result = filled(sizes_of(shape, "full"), fill_value, kind, device)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -164,7 +162,7 @@ def arange(
         ptr = lib.integer_arange_tensor(start, step, *place)
     else:
         ptr = lib.arange_tensor(start, step, *place)
-    result = wrap(ptr or raise_error())
+    result = wrap(ptr)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -184,7 +182,7 @@ def linspace(
     first, last = float(_plain_number(start, "linspace")), float(_plain_number(end, "linspace"))
     kind = float32 if dtype is None else check_dtype(dtype)
     ptr = lib.linspace_tensor(first, last, operator.index(steps), kind.number, _C.device_number(device))
-    result = wrap(ptr or raise_error())
+    result = wrap(ptr)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -208,7 +206,7 @@ def eye(n: int, m: Any = None, dtype: Any = None, device: str = "cpu", requires_
     n, columns = sizes_of((n, n if m is None else m), "eye")
     if min(n, columns) < 0:
         raise ShapeError(f"eye: sizes cannot be negative: got {n} and {columns}")
-    ones_at = arange(n, device=device).unsqueeze(1) == arange(columns, device=device)
+    ones_at = counting(n, device).unsqueeze(1) == counting(columns, device)
     result = ones_at.to(check_dtype(dtype or float32))
     return result.requires_grad_() if requires_grad else result
 
@@ -222,4 +220,4 @@ def where(condition: Tensor, input: Any, other: Any) -> Tensor:
     >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
     tensor([1, 0])
     """
-    return ternary("where", f.WhereBackward, check_tensor(condition, "where"), input, other)
+    return check_tensor(condition, "where")._choose(input, other)

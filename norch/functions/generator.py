@@ -1,4 +1,4 @@
-"""Generators of random numbers, and the methods of Tensor that fill it with them.
+"""Generators of random numbers: seeds and states.
 
 A Generator is a seed and a count of draws. Each fill is one draw, and element i of it depends on the seed, on the
 number of the draw and on i alone (csrc/ops/philox.h): the same numbers on every device. (Parameters and `nn.init` draw
@@ -13,11 +13,10 @@ import random as _python
 import threading
 from typing import Any
 
-from .. import _C, operation
-from .._C import lib
-from ..autograd import functions as f
-from ..operation import check_tensor, write
-from ..types import float32, uint8
+from .. import _C
+from ..operation import check_tensor
+from ..packing import tensor_of
+from ..types import uint8
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 
@@ -61,9 +60,7 @@ class Generator:
         """What `set_state` needs to go on from here: 16 bytes, as a tensor of uint8."""
         with self._lock:
             state = self._seed.to_bytes(8, "little") + self._draws.to_bytes(8, "little")
-        from .creation import tensor
-
-        return tensor(list(state), dtype=uint8)
+        return tensor_of(list(state), uint8)
 
     def set_state(self, new_state: Any) -> Generator:
         """Go on from where `get_state` was called."""
@@ -153,90 +150,3 @@ def draw_of(generator: Any) -> tuple[int, int]:
     if generator is not None and not isinstance(generator, Generator):
         raise TypeError(f"expected a norch.Generator, got {type(generator).__name__}")
     return (generator or default_generator).next_draw()
-
-
-# ---- Filling in place -------------------------------------------------------------------------------------------
-
-
-class RandomFills:
-    """The methods of Tensor that overwrite it with random numbers."""
-
-    def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **bounds: float) -> Any:
-        """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
-
-        Shape and dtype stay. Raises RuntimeError for a dtype that is not floating or from > to, TypeError for an
-        unknown argument.
-
-        >>> x = norch.zeros(100).uniform_(-1, 1)
-        >>> x.min() >= -1, x.max() < 1
-        (tensor([True]), tensor([True]))
-        """
-        low = bounds.pop("from", from_)  # a keyword of Python, and PyTorch's name
-        if bounds:
-            raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
-
-    def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
-        """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
-
-        Raises RuntimeError for a dtype that is not floating or a negative std.
-
-        >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
-        tensor([5., 5.])
-        """
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
-
-    def random_(self: Any, from_: Any = None, to: Any = None, *, generator: Any = None) -> Any:
-        """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
-
-        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
-
-        >>> x = norch.zeros(100).random_(1, 7)
-        >>> x.min() >= 1, x.max() <= 6
-        (tensor([True]), tensor([True]))
-        """
-        if from_ is not None and to is None:
-            from_, to = 0, from_
-        largest = LARGEST[self.dtype.name]
-        low, high = (0, largest + 1) if to is None else (operator.index(from_ or 0), operator.index(to))
-        if low >= high:
-            raise RuntimeError(f"random_: expected from < to, got from {low}, to {high}")
-        if low < (0 if largest < 256 else -largest - 1) or high > largest + 1:
-            raise RuntimeError(f"random_: {low} to {high - 1} does not fit into {self.dtype}")
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
-
-    def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
-        """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
-
-        Shape and dtype stay. Raises RuntimeError for a probability outside [0, 1].
-
-        >>> norch.zeros(3).bernoulli_(1.0)
-        tensor([1., 1., 1.])
-        """
-        _check_probabilities("bernoulli_", p)
-        kind = p.dtype if isinstance(p, operation.Tensor) else float32
-        return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
-
-
-# The largest integer up to which a dtype holds every one.
-LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "float32": 2**24, "float64": 2**53}
-
-
-def _overwrite(x: Any, kernel: Any) -> Any:
-    """Nothing of x remains, so the gradient of its old values is 0, as where a number is copied into it."""
-    return write(x, f.CopyBackward, (0.0,), kernel)
-
-
-def _check_probabilities(name: str, p: Any) -> None:
-    if isinstance(p, operation.Tensor):
-        if not p.is_floating_point():
-            raise RuntimeError(f"{name}: expected probabilities of a floating dtype, got {p.dtype}")
-        outside = bool(((p >= 0).logical_and(p <= 1)).logical_not().any())
-    else:
-        outside = not 0 <= p <= 1
-    if outside:
-        found = "others" if isinstance(p, operation.Tensor) else p
-        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {found}")

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C
-from .._C import lib, raise_error
-from ..autograd import functions as f
-from ..methods.rearranging import broadcast_shapes
-from ..methods.views import one_size
-from ..operation import check_tensor, recorded, wrap
-from ..tensor import Tensor
+from ..arguments import broadcast_shapes, one_size
+from ..autograd.derivatives import joining as derivatives
+from ..operation import check_tensor
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
 def _sequence(tensors: Any, name: str) -> list[Tensor]:
-    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+    if hasattr(tensors, "_ptr") or not hasattr(tensors, "__iter__"):
         raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
     found = [check_tensor(t, name) for t in tensors]
     if not found:
@@ -35,10 +34,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: Any = None) -> Tensor:
     """
     parts = _sequence(tensors, "cat")
     place = one_size(dim if axis is None else axis, "cat")
-    addresses = (ctypes.c_void_p * len(parts))(*[part._ptr for part in parts])
-    result = wrap(lib.cat_tensors(addresses, len(parts), place) or raise_error())
-    place %= result.ndim
-    return recorded(result, lambda *inputs: f.CatBackward(*inputs, axis=place), parts)
+    return derivatives.cat(parts, place)
 
 
 concat = concatenate = cat
@@ -118,7 +114,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     >>> x.shape, y.shape
     (norch.Size([2, 3]), norch.Size([2, 3]))
     """
-    shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors))
+    shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors), name="broadcast_tensors")
     return tuple(t.expand(shape) for t in tensors)
 
 
@@ -153,7 +149,7 @@ def _along(line: Tensor, axis: int, rank: int) -> Tensor:
 
 
 def _at_least(rank: int, name: str, tensors: Any) -> Any:
-    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+    if len(tensors) == 1 and hasattr(tensors[0], "_ptr"):
         (x,) = tensors
         if rank == 3 and x.ndim in (1, 2):
             return x.unsqueeze(-1) if x.ndim == 2 else x.reshape(1, -1, 1)

@@ -6,13 +6,14 @@ import operator
 from typing import Any, Sequence
 
 from .. import _C
-from .._C import lib, raise_error
-from ..methods.views import sizes_of
+from .._C import lib
+from ..arguments import sizes_of
+from ..methods.random_fill import LARGEST
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
 from ..types import check_dtype, int64
 from .creation import arange, empty, empty_like
-from .generator import LARGEST, draw_of
+from .generator import draw_of
 from .joining import cat
 
 # ---- New tensors ------------------------------------------------------------------------------------------------
@@ -87,7 +88,7 @@ def randperm(
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
     ptr = lib.permutation_tensor(count, *draw_of(generator), kind.number, _C.device_number(device))
-    return _finished(wrap(ptr or raise_error()), requires_grad)
+    return _finished(wrap(ptr), requires_grad)
 
 
 def rand_like(input: Tensor, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

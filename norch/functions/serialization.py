@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Iterator
 
 from .. import _C
-from .._C import int64_array, lib, raise_error
+from .._C import int64_array, lib
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import bool_, dtype, float32, float64, int32, int64, uint8
@@ -349,7 +349,7 @@ def _check_spans(entries: dict[str, tuple[dtype, list[int], int, int]], availabl
 
 
 def read_tensor(file: Any, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
-    tensor = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, 0) or raise_error())
+    tensor = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, 0))
     if end > begin:
         file.seek(data + begin)
         memory = memoryview((ctypes.c_char * (end - begin)).from_address(tensor.data_ptr())).cast("B")

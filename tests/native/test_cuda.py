@@ -14,9 +14,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from arrays import DTYPES
 from cases import CASES
-from helpers import DTYPES, any_numbers, assert_close, by_name, drawn, dtype_named, operand
-from operations import ELEMENTWISE, REDUCTIONS, UNARY
+from compare import assert_close
+from draws import any_numbers, drawn
+from operations import ELEMENTWISE, REDUCTIONS, UNARY, by_name
+from tensors import dtype_named, operand
 
 import norch
 from norch import _C, nn, optim

@@ -6,7 +6,8 @@ Elements are small integers wherever sums are compared, so that every order of a
 from __future__ import annotations
 
 import pytest
-from helpers import assert_close, dtype_named
+from compare import assert_close
+from tensors import dtype_named
 
 import norch
 from norch.nn import functional as F

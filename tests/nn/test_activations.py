@@ -3,7 +3,9 @@
 import math
 
 import pytest
-from helpers import REAL, assert_close, dtype_named
+from arrays import REAL
+from compare import assert_close
+from tensors import dtype_named
 
 import norch
 from norch import nn

@@ -4,7 +4,8 @@ import copy
 import gc
 
 import pytest
-from nn_helpers import close, layer
+from compare import close
+from linear import layer
 
 import norch
 from norch import nn

@@ -5,7 +5,8 @@ import random
 from collections import OrderedDict
 
 import pytest
-from nn_helpers import close, layer
+from compare import close
+from linear import layer
 
 import norch
 from norch import nn

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from nn_helpers import close
+from compare import close
 
 import norch
 from norch import nn

@@ -4,7 +4,7 @@ import copy
 import random
 
 import pytest
-from nn_helpers import layer
+from linear import layer
 
 import norch
 from norch import nn

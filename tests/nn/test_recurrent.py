@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from nn_helpers import close
+from compare import close
 
 import norch
 from norch import nn

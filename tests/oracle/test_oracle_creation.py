@@ -8,7 +8,8 @@ import operator
 
 import pytest
 import torch
-from helpers import DTYPES, REAL, any_numbers
+from arrays import DTYPES, REAL
+from draws import any_numbers
 from random_cases import RandomCase, evaluate
 from test_oracle_torch import assert_same, assert_same_gradients
 

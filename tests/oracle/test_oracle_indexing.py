@@ -11,7 +11,8 @@ import math
 import numpy
 import pytest
 import torch
-from helpers import DTYPES, any_numbers, smooth
+from arrays import DTYPES
+from draws import any_numbers, smooth
 from random_cases import RandomCase, evaluate
 
 import norch

@@ -14,8 +14,9 @@ import pytest
 import safetensors.numpy
 import safetensors.torch
 import torch
-from helpers import DTYPES, dtype_named
-from test_serialization import HOSTILE
+from arrays import DTYPES
+from hostile_files import HOSTILE
+from tensors import dtype_named
 
 import norch
 

@@ -6,8 +6,9 @@ import math
 
 import numpy
 import pytest
-from helpers import DTYPES, REAL, any_numbers, by_name
-from operations import ACCEPTED, ELEMENTWISE, REDUCTIONS, UNARY
+from arrays import DTYPES, REAL
+from draws import any_numbers
+from operations import ACCEPTED, ELEMENTWISE, REDUCTIONS, UNARY, by_name
 from random_cases import RandomCase, evaluate
 
 import norch

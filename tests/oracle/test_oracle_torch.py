@@ -7,10 +7,12 @@ import random
 
 import pytest
 import torch
+from arrays import DTYPES, REAL
 from cases import CASES
-from helpers import DTYPES, LAYOUTS, REAL, any_numbers, by_name, operand
-from operations import ACCEPTED, BINARY, ELEMENTWISE, REDUCTIONS, UNARY
+from draws import any_numbers
+from operations import ACCEPTED, BINARY, ELEMENTWISE, REDUCTIONS, UNARY, by_name
 from random_cases import RandomCase, evaluate
+from tensors import LAYOUTS, operand
 
 import norch
 

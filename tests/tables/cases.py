@@ -6,18 +6,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from helpers import (
-    DTYPES,
-    REAL,
-    Array,
-    any_numbers,
-    elementwise,
-    indices,
-    matmul,
-    rearrange,
-    reduce,
-    truths,
-)
+from arrays import DTYPES, REAL, Array, elementwise, indices, matmul, rearrange, reduce
+from draws import any_numbers, truths
 from indexing_cases import indexing
 from window_cases import window_cases
 

@@ -6,7 +6,7 @@ import itertools
 import operator
 from typing import Callable
 
-from helpers import DTYPES, Array, elementwise, indices
+from arrays import DTYPES, Array, elementwise, indices
 from operations import into_int64
 
 

@@ -13,20 +13,9 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from helpers import (
-    DTYPES,
-    REAL,
-    WHOLE,
-    any_numbers,
-    exponents,
-    nonzero,
-    promote,
-    smooth,
-    smooth_either,
-    smooth_positive,
-    smooth_unit,
-    total,
-)
+import pytest
+from arrays import DTYPES, REAL, WHOLE, promote, total
+from draws import any_numbers, exponents, nonzero, smooth, smooth_either, smooth_positive, smooth_unit
 
 # How a row treats dtypes (operations.h): which it accepts, and the dtype of the result.
 ACCEPTED = {"same": DTYPES, "numeric": DTYPES[1:], "real": DTYPES, "test": DTYPES, "whole": WHOLE}
@@ -35,6 +24,11 @@ ACCEPTED = {"same": DTYPES, "numeric": DTYPES[1:], "real": DTYPES, "test": DTYPE
 def result_dtype(rule: str, *dtypes: str) -> str:
     dtype = promote(*dtypes)
     return "bool" if rule == "test" else promote(dtype, "float32") if rule == "real" else dtype
+
+
+def by_name(rows: list) -> Any:
+    """Runs a test once for each row of a table."""
+    return pytest.mark.parametrize("row", rows, ids=repr)
 
 
 # ---- elementwise operations ------------------------------------------------------------------------------------------

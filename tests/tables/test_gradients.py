@@ -6,25 +6,18 @@ import itertools
 import math
 
 import pytest
+from arrays import Array
 from cases import CASES
-from helpers import (
-    LAYOUTS,
-    Array,
-    any_numbers,
-    assert_close,
-    by_name,
-    drawn,
-    operand,
-    smooth,
-    smooth_positive,
-    tensor_of,
-)
+from compare import assert_close
+from draws import any_numbers, drawn, smooth, smooth_positive
 from operations import (
     BINARY,
     ELEMENTWISE,
     REDUCTIONS,
     UNARY,
+    by_name,
 )
+from tensors import LAYOUTS, operand, tensor_of
 
 import norch
 from norch.autograd import gradcheck, gradgradcheck

@@ -5,29 +5,20 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from arrays import DTYPES, REAL, Array, elementwise, promote, wrap
 from cases import CASES, TERNARY_NAMES
-from helpers import (
-    DTYPES,
-    LAYOUTS,
-    REAL,
-    Array,
-    assert_close,
-    by_name,
-    drawn,
-    dtype_named,
-    elementwise,
-    operand,
-    promote,
-    wrap,
-)
+from compare import assert_close
+from draws import drawn
 from operations import (
     ACCEPTED,
     BINARY,
     ELEMENTWISE,
     REDUCTIONS,
     UNARY,
+    by_name,
     result_dtype,
 )
+from tensors import LAYOUTS, dtype_named, operand
 
 import norch
 from norch import _C

@@ -6,22 +6,12 @@ import itertools
 import math
 
 import pytest
+from arrays import DTYPES, REAL, Array, reduce, wrap
 from cases import CASES
-from helpers import (
-    DTYPES,
-    LAYOUTS,
-    REAL,
-    Array,
-    any_numbers,
-    assert_close,
-    by_name,
-    drawn,
-    dtype_named,
-    operand,
-    reduce,
-    wrap,
-)
-from operations import REDUCTIONS
+from compare import assert_close
+from draws import any_numbers, drawn
+from operations import REDUCTIONS, by_name
+from tensors import LAYOUTS, dtype_named, operand
 
 import norch
 

@@ -6,8 +6,9 @@ import math
 import random
 
 import pytest
-from helpers import REAL, by_name, dtype_named, wrap
-from operations import UNARY
+from arrays import REAL, wrap
+from operations import UNARY, by_name
+from tensors import dtype_named
 
 import norch
 

@@ -6,7 +6,7 @@ import itertools
 import math
 from typing import Callable
 
-from helpers import REAL, Array, indices
+from arrays import REAL, Array, indices
 
 
 def functional(name: str, *arguments, **options) -> Callable:

@@ -6,7 +6,9 @@ import itertools
 import math
 
 import pytest
-from helpers import DTYPES, REAL, assert_close, dtype_named, promote, wrap
+from arrays import DTYPES, REAL, promote, wrap
+from compare import assert_close
+from tensors import dtype_named
 
 import norch
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from helpers import DTYPES, LAYOUTS, Array, any_numbers, assert_close, by_name, drawn, indices, operand
+from arrays import DTYPES, Array, indices
+from compare import assert_close
+from draws import any_numbers, drawn
+from operations import by_name
+from tensors import LAYOUTS, operand
 
 import norch
 from norch.autograd import gradcheck

@@ -7,7 +7,9 @@ import math
 import random
 
 import pytest
-from helpers import DTYPES, REAL, assert_close, dtype_named
+from arrays import DTYPES, REAL
+from compare import assert_close
+from tensors import dtype_named
 
 import norch
 from norch import _C

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers import assert_close
+from compare import assert_close
 
 import norch
 from norch.autograd import gradcheck, gradgradcheck

@@ -1,26 +1,14 @@
-"""What the scripts of this folder share: cells of memory, arrows that bend, and saving beside the script.
+"""What the scripts of this folder share: cells of memory, and arrows that bend.
 
-    make pictures                                      # draws them all
-    PYTHONPATH=. python examples/tutorial/pictures/strides.py
-
-They draw with norch.display.graph.svg, as norch.draw_graph does: one hand, one set of colours, no package needed.
+`make pictures` draws them all, each with norch.display.graph.svg, as norch.draw_graph does: no package needed.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from norch.display.graph.svg import BLUE, INK, LINE, MUTED, Color, Sheet, number
 
 CELL = 52  # the width of a cell; its height is 40
 HEIGHT = 40
-
-
-def save(sheet: Sheet | str, script: str) -> None:
-    """Writes the picture beside its script: strides.py makes strides.svg."""
-    path = Path(script).with_suffix(".svg")
-    path.write_text(f"{sheet}\n", encoding="utf-8")
-    print(path)
 
 
 def cell(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from common import save
-
 import norch
 
 
@@ -12,7 +10,3 @@ def draw() -> str:
     y = norch.Tensor([[3, 2, 1], [1, 2, 3]], requires_grad=True)
     loss = ((x - y) ** 3).sum()
     return norch.draw_graph(loss, params={"x": x, "y": y, "L": loss}).svg
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from common import save
-
 from norch.display.graph.svg import AMBER, BLUE, GREEN, GREY, INK, LINE, MUTED, VIOLET, Color, Sheet
 
 WIDTH, HEIGHT, GAP = 540, 58, 26
@@ -90,7 +88,3 @@ def box(sheet: Sheet, x: float, y: float, width: float, step: tuple[str, str, st
     sheet.text(x + 14, y + 39, code, 13, INK, anchor="start", mono=True)
     below = 22 if width < WIDTH else 0  # where there is no room beside the name of the file
     sheet.text(x + width - 12, y + 17 + below, words, 11.5, MUTED, anchor="end")
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -13,8 +13,6 @@ import math
 import random
 from pathlib import Path
 
-from common import save
-
 import norch
 from norch import optim
 from norch.display.graph.svg import AMBER, BLUE, INK, LINE, MUTED, Sheet, number
@@ -104,7 +102,3 @@ def draw() -> str:
         sheet.circle(x + 5, 368, 4, color)
         sheet.text(x + 16, 368, label, 12, INK, anchor="start")
     return str(sheet)
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

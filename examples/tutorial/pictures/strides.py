@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import CELL, HEIGHT, arc, heading, matrix, save, storage
+from common import CELL, HEIGHT, arc, heading, matrix, storage
 
 import norch
 from norch.display.graph.svg import AMBER, BLUE, GREEN, INK, MUTED, VIOLET, Sheet
@@ -37,7 +37,3 @@ def draw() -> str:
     text = f"x[{i}, {j}] is storage[{i} · {down} + {j} · {right}] = storage[{place}] = {memory[place]}"
     sheet.text(28, top + HEIGHT + 44, text, 13.5, INK, anchor="start", mono=True)
     return str(sheet)
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import CELL, HEIGHT, bend, heading, matrix, save, storage
+from common import CELL, HEIGHT, bend, heading, matrix, storage
 
 import norch
 from norch.display.graph.svg import AMBER, BLUE, GREEN, MUTED, Sheet
@@ -43,7 +43,3 @@ def draw() -> str:
     words = "No element was moved: a write through one shows in the other."
     sheet.text(28, top + HEIGHT + 70, words, 12.5, MUTED, anchor="start")
     return str(sheet)
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -5,7 +5,7 @@ The numbers are norch's: hooks write down what arrives, in the order in which it
 
 from __future__ import annotations
 
-from common import heading, save
+from common import heading
 
 import norch
 from norch.display.graph.svg import AMBER, BLUE, GREEN, INK, MUTED, PAPER, Sheet
@@ -80,7 +80,3 @@ def draw() -> str:
         for i, line in enumerate(lines):
             sheet.text(x, y + 18 * (i - (len(lines) - 1) / 2), line, 12.5, INK, anchor="start")
     return str(sheet)
-
-
-if __name__ == "__main__":
-    save(draw(), __file__)

@@ -9,25 +9,25 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..._C import lib, number, raise_error
-from ...operation import recorded, ternary, wrap
+from ..._C import lib, number
+from ...methods.elementwise import ternary
+from ...operation import mode, recorded, wrap
 from ..function import Function
-from ..mode import mode
 
 
 def gelu(x: Any) -> Any:
     """x P(Z <= x) for a normal Z; of each element, as all functions here."""
-    return recorded(wrap(lib.gelu_tensor(x._ptr) or raise_error()), GeluBackward, (x,))
+    return recorded(wrap(lib.gelu_tensor(x._ptr)), GeluBackward, (x,))
 
 
 def gelu_tanh(x: Any) -> Any:
     """x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is near gelu."""
-    return recorded(wrap(lib.gelu_tanh_tensor(x._ptr) or raise_error()), GeluTanhBackward, (x,))
+    return recorded(wrap(lib.gelu_tanh_tensor(x._ptr)), GeluTanhBackward, (x,))
 
 
 def silu(x: Any) -> Any:
     """x sigmoid(x)"""
-    return recorded(wrap(lib.silu_tensor(x._ptr) or raise_error()), SiluBackward, (x,))
+    return recorded(wrap(lib.silu_tensor(x._ptr)), SiluBackward, (x,))
 
 
 def leaky_relu(x: Any, slope: float) -> Any:
@@ -51,7 +51,7 @@ def hardtanh(x: Any, low: float, high: float) -> Any:
 
 
 def _shaped(function: Any, x: Any, parameter: float) -> Any:
-    return wrap(function(x._ptr, number(float(parameter))._ptr) or raise_error())
+    return wrap(function(x._ptr, number(float(parameter))._ptr))
 
 
 # ---- Without a parameter: the slope times the gradient in one pass ----------------------------------------------
@@ -63,7 +63,7 @@ class GeluBackward(Function):
     def backward(self, gradient: Any) -> list[Any]:
         x = self.x
         if not mode.enabled:
-            return [wrap(lib.gelu_backward_tensor(gradient._ptr, x._ptr) or raise_error())]
+            return [wrap(lib.gelu_backward_tensor(gradient._ptr, x._ptr))]
         below, density = 0.5 * (x * -math.sqrt(0.5)).erfc(), (x * x * -0.5).exp() / math.sqrt(2 * math.pi)
         return [gradient * (below + x * density)]
 
@@ -74,7 +74,7 @@ class GeluTanhBackward(Function):
     def backward(self, gradient: Any) -> list[Any]:
         x = self.x
         if not mode.enabled:
-            return [wrap(lib.gelu_tanh_backward_tensor(gradient._ptr, x._ptr) or raise_error())]
+            return [wrap(lib.gelu_tanh_backward_tensor(gradient._ptr, x._ptr))]
         scale = 2 * math.sqrt(2 / math.pi)
         v = x * (scale + 0.044715 * scale * (x * x))
         s, rest = v.sigmoid(), (-v).sigmoid()  # as 1 - s would keep no digits where s is near 1
@@ -87,7 +87,7 @@ class SiluBackward(Function):
     def backward(self, gradient: Any) -> list[Any]:
         x = self.x
         if not mode.enabled:
-            return [wrap(lib.silu_backward_tensor(gradient._ptr, x._ptr) or raise_error())]
+            return [wrap(lib.silu_backward_tensor(gradient._ptr, x._ptr))]
         s = x.sigmoid()
         return [gradient * (s * (1.0 + x * (1.0 - s)))]
 

@@ -10,10 +10,9 @@ import ctypes
 import functools
 from typing import Any
 
-from ..._C import lib, raise_error
-from ...operation import recorded, wrap
+from ..._C import lib
+from ...operation import address, mode, recorded, several, wrap
 from ..function import Function
-from ..mode import mode
 
 
 @functools.lru_cache(maxsize=256)
@@ -30,12 +29,12 @@ def window_array(*settings: tuple[int, int]) -> Any:
 
 def unfold(x: Any, window: Any) -> Any:
     """What each tap of the window sees in each channel, [N, C * taps, positions]."""
-    return recorded(wrap(lib.unfold_tensor(x._ptr, window) or raise_error()), UnfoldBackward, (x,), window)
+    return recorded(wrap(lib.unfold_tensor(x._ptr, window)), UnfoldBackward, (x,), window)
 
 
 def fold(columns: Any, window: Any, height: int, width: int) -> Any:
     """The images [N, C, height, width] that the columns add up to, each at the place where `unfold` takes it."""
-    result = wrap(lib.fold_tensor(columns._ptr, window, height, width) or raise_error())
+    result = wrap(lib.fold_tensor(columns._ptr, window, height, width))
     return recorded(result, FoldBackward, (columns,), window)
 
 
@@ -70,14 +69,12 @@ class FoldBackward(Function):
 
 def convolution(x: Any, weight: Any, bias: Any, window: Any, groups: int) -> Any:
     """weight @ unfold(x) + bias for x [N, C, ...], weight [out, C / groups, ...] and bias [out] or None."""
-    ptr = lib.conv_tensor(x._ptr, weight._ptr, None if bias is None else bias._ptr, window, groups)
-    return recorded(wrap(ptr or raise_error()), ConvolutionBackward, (x, weight, bias), window, groups)
+    ptr = lib.conv_tensor(x._ptr, weight._ptr, address(bias), window, groups)
+    return recorded(wrap(ptr), ConvolutionBackward, (x, weight, bias), window, groups)
 
 
 class ConvolutionBackward(Function):
     """y = W unfold(x) + b: dL/dx = fold(W^T G), dL/dW = G unfold(x)^T, dL/db = the sum of G; for each group"""
-
-    _results = ctypes.c_void_p * 3
 
     def __init__(self, x: Any, weight: Any, bias: Any, window: Any, groups: int) -> None:
         super().__init__(x, weight, bias)
@@ -86,14 +83,11 @@ class ConvolutionBackward(Function):
     def backward(self, gradient: Any) -> list[Any]:
         if mode.enabled:
             return self._formula(gradient)
-        wanted, results = [self.needs(i) for i in range(3)], self._results()
-        needed = wanted[0] | wanted[1] << 1 | wanted[2] << 2
         # x is read for the gradient of the weight, and the other way round
-        x = self.x if wanted[1] else self.input[0]
-        weight = self.y if wanted[0] else self.input[1]
-        if lib.conv_backward(gradient._ptr, x._ptr, weight._ptr, self.window, self.groups, needed, results):
-            raise_error()
-        return [wrap(ptr) if ptr else None for ptr in results]
+        x = self.x if self.needs(1) else self.input[0]
+        weight = self.y if self.needs(0) else self.input[1]
+        operands = gradient._ptr, x._ptr, weight._ptr, self.window, self.groups
+        return several(lib.conv_backward, 3, *operands, self.needed())
 
     def _formula(self, gradient: Any) -> list[Any]:
         x, weight, groups = self.input[0], self.input[1], self.groups

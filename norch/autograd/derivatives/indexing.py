@@ -6,16 +6,10 @@ the two is the other's derivative.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
+from ...packing import counting
 from ..function import Function
-
-
-def zeros(shape: Sequence[int], like: Any) -> Any:
-    """Zeros of a shape, with the dtype and device of another tensor."""
-    from ...functions import creation  # which needs this module first
-
-    return creation.zeros(shape, dtype=like.dtype, device=like.device)
 
 
 class _PlaceFunction(Function):
@@ -27,7 +21,7 @@ class _PlaceFunction(Function):
     @property
     def place(self) -> Any:
         for index in self._place.tensors:
-            self._unchanged(index, self.stamp)
+            self.unchanged(index)
         return self._place
 
     def release(self) -> None:
@@ -43,7 +37,7 @@ class _ReadBackward(_PlaceFunction):
         self.shape, self._place = x.shape, place
 
     def backward(self, gradient: Any) -> list[Any]:
-        return [zeros(self.shape, gradient)._put_(self.place, gradient, accumulate=True)]
+        return [gradient.new_zeros(self.shape)._put_(self.place, gradient, accumulate=True)]
 
 
 class IndexBackward(_ReadBackward):
@@ -69,7 +63,7 @@ class _WriteBackward(_PlaceFunction):
     def backward(self, gradient: Any) -> list[Any]:
         rest = gradient
         if self.needs(0) and not self.accumulate:
-            rest = gradient.clone()._put_(self.place, self.place.spread(zeros((), gradient)))
+            rest = gradient.clone()._put_(self.place, self.place.spread(gradient.new_zeros(())))
         return [rest, gradient._read(self.place) if self.needs(1) else None]
 
 
@@ -91,7 +85,7 @@ class MaskedFillBackward(Function):
         self.shape, self.mask = y.shape, mask
 
     def backward(self, gradient: Any) -> list[Any]:
-        mask = self._unchanged(self.mask, self.stamp)
+        mask = self.unchanged(self.mask)
         return [
             gradient.masked_fill(mask, 0) if self.needs(0) else None,
             mask._choose(gradient, 0.0).sum().reshape(self.shape) if self.needs(1) else None,
@@ -108,11 +102,11 @@ class PickBackward(Function):
         self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
 
     def backward(self, gradient: Any) -> list[Any]:
-        indices = self._unchanged(self.indices, self.stamp)
+        indices = self.unchanged(self.indices)
         if not self.keepdim:  # back to the rank of x
             shape = [1 if d == self.axis % len(self.shape) else size for d, size in enumerate(self.shape)]
             gradient, indices = gradient.reshape(shape), indices.reshape(shape)
-        return [zeros(self.shape, gradient).scatter_add_(self.axis, indices, gradient)]
+        return [gradient.new_zeros(self.shape).scatter_add_(self.axis, indices, gradient)]
 
 
 class CumsumBackward(Function):
@@ -145,11 +139,9 @@ class CumprodBackward(Function):
 
     def _one_by_one(self, gradient: Any, x: Any) -> Any:
         """The same without division: for each element the running products with a 1 in its place."""
-        from ...functions import creation
-
         if x.ndim == 0:
             return gradient
-        places = creation.arange(x.shape[self.axis], device=x.device)
+        places = counting(x.shape[self.axis], x.device)
         itself = places.unsqueeze(1) == places  # [n, n]
         rows = x.transpose(self.axis, -1).unsqueeze(-2)  # [..., 1, n]
         products = itself._choose(1.0, rows).cumprod(-1)  # [..., i, k]: of the first k, without x_i

@@ -6,15 +6,11 @@ needs (`create_graph=True`); otherwise one C function computes the same in a sin
 
 from __future__ import annotations
 
-import ctypes
-import threading
 from typing import Any
 
-from ..._C import lib, raise_error
-from ..._C import write_clock as _clock
-from ...operation import recorded, wrap
-from ..function import Function, node, record
-from ..mode import mode, silent
+from ..._C import lib
+from ...operation import address, mode, recorded, several, wrap
+from ..function import Function
 
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
@@ -23,24 +19,9 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; None where the shapes are others."""
-    ptr = lib.linear_tensor(x._ptr, weight._ptr, None if bias is None else bias._ptr)
-    if not ptr:
-        return None
-    edges = x._edge, weight._edge, None if bias is None else bias._edge
-    if any(edges) and (not silent or mode.enabled):
-        return record(wrap(ptr), node(LinearBackward, (x, weight, bias)), edges)
-    return wrap(ptr)
-
-
-class _Results(threading.local):
-    """Where C puts several results, in each thread."""
-
-    def __init__(self) -> None:
-        self.results = (ctypes.c_void_p * 3)()
-
-
-_three = _Results()
+    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; RuntimeError for other shapes or dtypes."""
+    ptr = lib.linear_tensor(x._ptr, weight._ptr, address(bias))
+    return recorded(wrap(ptr), LinearBackward, (x, weight, bias))
 
 
 class LinearBackward(Function):
@@ -49,16 +30,10 @@ class LinearBackward(Function):
     def backward(self, gradient: Any) -> list[Any]:
         if mode.enabled:
             return self._formula(gradient)
-        to_x, to_weight, to_bias = self.edges
-        x, weight, _ = self.input
-        if _clock.value != self.stamp:  # values that are read must be unchanged
-            x = self.x if to_weight is not None else x
-            weight = self.y if to_x is not None else weight
-        needed = (to_x is not None) + 2 * (to_weight is not None) + 4 * (to_bias is not None)
-        results = _three.results
-        if lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, needed, results):
-            raise_error()
-        return [ptr and wrap(ptr) for ptr in results]
+        # x is read for the gradient of the weight, and the other way round
+        x = self.x if self.needs(1) else self.input[0]
+        weight = self.y if self.needs(0) else self.input[1]
+        return several(lib.linear_backward, 3, gradient._ptr, x._ptr, weight._ptr, self.needed())
 
     def _formula(self, gradient: Any) -> list[Any]:
         rows = gradient.reshape(-1, gradient.shape[-1])  # [rows, out]
@@ -85,7 +60,7 @@ class SoftmaxBackward(Function):
         y = self.output
         if mode.enabled:
             return [(gradient - (gradient * y).sum(self.dim, keepdim=True)) * y]
-        return [wrap(lib.softmax_backward(gradient._ptr, y._ptr, self.dim) or raise_error())]
+        return [wrap(lib.softmax_backward(gradient._ptr, y._ptr, self.dim))]
 
 
 class LogSoftmaxBackward(Function):
@@ -101,21 +76,16 @@ class LogSoftmaxBackward(Function):
         y = self.output
         if mode.enabled:
             return [gradient - y.exp() * gradient.sum(self.dim, keepdim=True)]
-        return [wrap(lib.log_softmax_backward(gradient._ptr, y._ptr, self.dim) or raise_error())]
+        return [wrap(lib.log_softmax_backward(gradient._ptr, y._ptr, self.dim))]
 
 
 # ---- Losses -----------------------------------------------------------------------------------------------------
 
 
 def mse(predictions: Any, labels: Any, reduction: str) -> Any:
-    """The mean or sum of (prediction - label)^2, shape [1]; None where the two do not fit each other."""
+    """The mean or sum of (prediction - label)^2, shape [1]; RuntimeError if the two do not fit each other."""
     ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
-    if not ptr:
-        return None
-    edges = predictions._edge, labels._edge
-    if any(edges) and (not silent or mode.enabled):
-        return record(wrap(ptr), MSEBackward(predictions, labels, reduction), edges)
-    return wrap(ptr)
+    return recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction)
 
 
 class MSEBackward(Function):
@@ -132,13 +102,13 @@ class MSEBackward(Function):
             to_predictions = gradient * (scale * (x - y))
         else:
             ptr = lib.mse_backward(gradient._ptr, x._ptr, y._ptr, REDUCTIONS[self.reduction])
-            to_predictions = wrap(ptr or raise_error())
+            to_predictions = wrap(ptr)
         return [to_predictions, None if self.edges[1] is None else -to_predictions]
 
 
 def cross_entropy(logits: Any, target: Any, ignore_index: int, reduction: str) -> Any:
     """-log softmax(logits)[target], for class indices; shapes as in nn.functional.cross_entropy."""
-    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction]) or raise_error()
+    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction])
     return recorded(wrap(ptr), CrossEntropyBackward, (logits, target), ignore_index, reduction)
 
 
@@ -155,7 +125,7 @@ class CrossEntropyBackward(Function):
             return [self._formula(gradient, logits, target), None]
         code = REDUCTIONS[self.reduction]
         ptr = lib.cross_entropy_backward(gradient._ptr, logits._ptr, target._ptr, self.ignore_index, code)
-        return [wrap(ptr or raise_error()), None]
+        return [wrap(ptr), None]
 
     def _formula(self, gradient: Any, logits: Any, target: Any) -> Any:
         dim = min(1, logits.ndim - 1)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._C import lib, raise_error
-from ...operation import operand, recorded, wrap
+from ..._C import lib
+from ...operation import mode, operand, recorded, wrap
 from ..function import Function
-from ..mode import mode
 
 
 def huber(difference: Any, delta: float) -> Any:
@@ -35,7 +34,7 @@ def bce_with_logits(x: Any, y: Any) -> Any:
 
 
 def _call(function: Any, x: Any, y: Any) -> Any:
-    return wrap(function(operand(x)._ptr, operand(y)._ptr) or raise_error())
+    return wrap(function(operand(x)._ptr, operand(y)._ptr))
 
 
 class HuberBackward(Function):

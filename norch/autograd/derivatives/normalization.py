@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-from ..._C import lib, raise_error
-from ...operation import recorded, wrap
+from ..._C import lib
+from ...operation import address, mode, recorded, several
 from ..function import Function
-from ..mode import mode
-
-_Results = ctypes.c_void_p * 3
 
 
 def normalize(
@@ -21,11 +17,8 @@ def normalize(
     x is seen as [outer, groups, inner], the means are those of the groups. Weight and bias, or None, have an element
     for each group if `by_group`, else for each place of the inner axis; then outer is 1, and a bias needs a weight.
     """
-    results, settings = _Results(), (outer, groups, by_group, eps)
-    addresses = [None if tensor is None else tensor._ptr for tensor in (x, weight, bias)]
-    if lib.normalize_tensor(*addresses, *settings, results):
-        raise_error()
-    result, mean, variance = (wrap(ptr) for ptr in results)  # type: ignore[arg-type]
+    settings = outer, groups, by_group, eps
+    result, mean, variance = several(lib.normalize_tensor, 3, x._ptr, address(weight), address(bias), *settings)
     return recorded(result, NormalizeBackward, (x, weight, bias), mean, variance, *settings), mean, variance
 
 
@@ -41,12 +34,8 @@ class NormalizeBackward(Function):
         weight = None if self.input[1] is None else self.y
         if mode.enabled:
             return self._formula(gradient, self.x, weight)
-        needed, results = sum(self.needs(i) << i for i in range(3)), _Results()
-        addresses = [gradient._ptr, self.x._ptr, None if weight is None else weight._ptr]
-        addresses += [self.mean._ptr, self.variance._ptr]
-        if lib.normalize_backward(*addresses, *self.settings, needed, results):
-            raise_error()
-        return [wrap(ptr) if ptr else None for ptr in results]
+        operands = gradient._ptr, self.x._ptr, address(weight), self.mean._ptr, self.variance._ptr
+        return several(lib.normalize_backward, 3, *operands, *self.settings, self.needed())
 
     def _formula(self, gradient: Any, x: Any, weight: Any) -> list[Any]:
         outer, groups, by_group, eps = self.settings

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-from ..._C import lib, raise_error
-from ...operation import recorded, wrap
+from ..._C import lib
+from ...operation import mode, recorded, several, wrap
 from ..function import Function
-from ..mode import mode
-from .indexing import zeros
 
 
 def max_pool(x: Any, window: Any, ceil: bool) -> tuple[Any, Any]:
     """The largest element that each window sees, and its place (int64) among the elements of its image in row order."""
-    addresses = [ctypes.c_void_p(), ctypes.c_void_p()]
-    if lib.max_pool_tensor(x._ptr, window, ceil, *[ctypes.byref(address) for address in addresses]):
-        raise_error()
-    values, indices = (wrap(address.value) for address in addresses)  # type: ignore[arg-type]
+    values, indices = several(lib.max_pool_tensor, 2, x._ptr, window, ceil)
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices
 
 
@@ -31,13 +25,13 @@ class MaxPoolBackward(Function):
         self.size, self.indices, self.window, self.ceil = x.shape[2:], indices, window, ceil
 
     def backward(self, gradient: Any) -> list[Any]:
-        indices = self._unchanged(self.indices, self.stamp)
+        indices = self.unchanged(self.indices)
         if mode.enabled:
-            images = zeros([*gradient.shape[:2], self.size[0] * self.size[1]], gradient)
+            images = gradient.new_zeros([*gradient.shape[:2], self.size[0] * self.size[1]])
             images = images.scatter_add(2, indices.flatten(2), gradient.flatten(2))
             return [images.reshape(*gradient.shape[:2], *self.size)]
         ptr = lib.max_pool_backward(gradient._ptr, indices._ptr, self.window, self.ceil, *self.size)
-        return [wrap(ptr or raise_error())]
+        return [wrap(ptr)]
 
     def release(self) -> None:
         super().release()
@@ -46,13 +40,13 @@ class MaxPoolBackward(Function):
 
 def avg_pool(x: Any, window: Any, ceil: bool, counts_padding: bool, divisor: float) -> Any:
     """The sum of what each window sees over `divisor`; where that is 0, over the number of elements."""
-    result = wrap(lib.avg_pool_tensor(x._ptr, window, ceil, counts_padding, divisor) or raise_error())
+    result = wrap(lib.avg_pool_tensor(x._ptr, window, ceil, counts_padding, divisor))
     return recorded(result, AvgPoolBackward, (x,), window, ceil, counts_padding, divisor)
 
 
 def _avg_unpool(x: Any, settings: Any, size: Any) -> Any:
     """Each element shared by what its window saw in an image of this size."""
-    result = wrap(lib.avg_pool_backward(x._ptr, *settings, *size) or raise_error())
+    result = wrap(lib.avg_pool_backward(x._ptr, *settings, *size))
     return recorded(result, AvgUnpoolBackward, (x,), settings)
 
 
@@ -84,12 +78,12 @@ class AvgUnpoolBackward(Function):
 
 def adaptive_avg_pool(x: Any, height: int, width: int) -> Any:
     """Averages over height x width windows that share out the image evenly, [N, C, height, width]."""
-    result = wrap(lib.adaptive_avg_pool_tensor(x._ptr, height, width) or raise_error())
+    result = wrap(lib.adaptive_avg_pool_tensor(x._ptr, height, width))
     return recorded(result, AdaptiveAvgPoolBackward, (x,))
 
 
 def _adaptive_unpool(x: Any, height: int, width: int) -> Any:
-    result = wrap(lib.adaptive_avg_pool_backward(x._ptr, height, width) or raise_error())
+    result = wrap(lib.adaptive_avg_pool_backward(x._ptr, height, width))
     return recorded(result, AdaptiveAvgUnpoolBackward, (x,))
 
 

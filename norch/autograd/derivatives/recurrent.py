@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from ... import operation as _tensor
-from ..._C import lib, raise_error
-from ..function import _clock, edge, record
-from ..joint import Joint, Part, split, unbind
-from ..mode import mode, no_grad
+from ..._C import lib, write_clock
+from ...operation import edge, mode, record, wrap
+from ..joint import Joint, Part
+from ..mode import no_grad
 from . import linear as fused
+from .joining import cat, split, unbind
 
 # ---- One step: x is the input's part of the gates, [N, G]; a state is (h,) or (h, c); backward returns the gradients
 # ---- of x, of weight h + bias, and of the state before ---------------------------------------------------------------
@@ -108,18 +108,16 @@ class GRUStep:
 def _through_tanh(gradient: Any, y: Any) -> Any:
     if mode.enabled:
         return gradient * (1.0 - y * y)
-    return _tensor.wrap(lib.tanh_backward_tensor(gradient._ptr, y._ptr) or raise_error())
+    return wrap(lib.tanh_backward_tensor(gradient._ptr, y._ptr))
 
 
 def _through_sigmoid(gradient: Any, y: Any) -> Any:
     if mode.enabled:
         return gradient * (y * (1.0 - y))
-    return _tensor.wrap(lib.sigmoid_backward_tensor(gradient._ptr, y._ptr) or raise_error())
+    return wrap(lib.sigmoid_backward_tensor(gradient._ptr, y._ptr))
 
 
 def _side_by_side(*parts: Any) -> Any:
-    from ...functions.joining import cat
-
     return cat(parts, -1)
 
 
@@ -150,14 +148,12 @@ def run(kind: str, x: Any, state: Sequence[Any], weight: Any, bias: Any, reverse
 
 def _steps(step: Any, x: Any, state: Any, weight: Any, bias: Any, reverse: bool) -> Any:
     """Outputs, last state, and what each step's derivative needs, in order of time."""
-    from ...functions.joining import stack
-
     parts = unbind(x)
     outputs, saved = [None] * len(parts), [None] * len(parts)
     for t in reversed(range(len(parts))) if reverse else range(len(parts)):
         state, saved[t] = step.forward(parts[t], state, weight, bias)
         outputs[t] = state[0]
-    return stack(outputs), tuple(state), saved  # type: ignore[arg-type]  # every step has its own
+    return cat([h.unsqueeze(0) for h in outputs]), tuple(state), saved  # type: ignore[arg-type]  # every step has its own
 
 
 class RecurrentBackward(Joint):
@@ -167,16 +163,14 @@ class RecurrentBackward(Joint):
     def __init__(self, kind: str, inputs: Any, edges: Any, saved: Any, reverse: bool) -> None:
         super().__init__(edges)
         self.step, self.input, self.saved, self.reverse = STEPS[kind], inputs, saved, reverse
-        self.stamp = _clock.value
+        self.stamp = write_clock.value
 
     def release(self) -> None:
         super().release()
         self.saved = None
 
     def backward(self, pieces: Any) -> list[Any]:
-        from ...functions.joining import cat
-
-        inputs: list[Any] = [t if t is None else self._unchanged(t, self.stamp) for t in self.input]
+        inputs: list[Any] = [t if t is None else self.unchanged(t) for t in self.input]
         x, *state, weight, bias = inputs
         saved = _steps(self.step, x, state, weight, bias, self.reverse)[2] if mode.enabled else self.saved
         count = len(saved)

@@ -255,20 +255,3 @@ class SumToBackward(Function):
 
     def backward(self, gradient: Any) -> list[Any]:
         return [gradient.expand(self.shape).to(self.dtype)]
-
-
-class CatBackward(Function):
-    """Each part gets its slice of the gradient."""
-
-    keeps_input = False
-
-    def __init__(self, *tensors: Any, axis: int) -> None:
-        super().__init__(*tensors)
-        self.axis, self.sizes = axis, [(t.shape[axis], t.dtype) for t in tensors]
-
-    def backward(self, gradient: Any) -> list[Any]:
-        parts, start = [], 0
-        for size, dtype in self.sizes:
-            parts.append(gradient._slice(self.axis, start, size, 1).to(dtype))
-            start += size
-        return parts

@@ -205,7 +205,7 @@ Tensor* nonzero_tensor(Tensor* tensor) {
 
 // ---- Sorting and running totals along an axis -------------------------------------------------------------------
 
-int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** values, Tensor** indices) {
+int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results) {
     return attempt([&] {
         const Tensor x = with_axis(*tensor);
         const int at = check_axis(axis, x.ndim, "sort");
@@ -218,8 +218,8 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
               places = new_tensor(shape, x.ndim, INT64, x.device);
         if (sorted->size) kernels::sort.launch(x.device, x, *sorted, *places, at, descending);
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
-        *values = sorted.give();
-        *indices = places.give();
+        results[0] = sorted.give();
+        results[1] = places.give();
     });
 }
 

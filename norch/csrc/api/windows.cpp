@@ -201,15 +201,15 @@ static void check_gradient(const Tensor& gradient, const Window& window, const c
              window.y.out, window.x.out);
 }
 
-int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** values, Tensor** indices) {
+int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** results) {
     return attempt([&] {
         check_images(*x, "max_pool");
         const Window window = pool_window(given, x->shape[2], x->shape[3], ceil, "max_pool");
         Owned largest = new_images(*x, x->shape[1], window.y.out, window.x.out);
         Owned places = new_tensor(largest->shape, 4, INT64, x->device);
         if (largest->size) kernels::max_pool.launch(x->device, *contiguous(*x), *largest, *places, window);
-        *values = largest.give();
-        *indices = places.give();
+        results[0] = largest.give();
+        results[1] = places.give();
     });
 }
 

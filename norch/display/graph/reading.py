@@ -7,10 +7,9 @@ that was kept, or by an operation that changes no shape.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 from ... import _C
 from ...operation import Tensor, check_tensor
@@ -28,16 +27,18 @@ class Operand(NamedTuple):
     source: int | None = None
 
 
-@dataclass
 class Node:
     """A line of the text, a box of the picture."""
 
-    kind: str
-    name: str  # "x", or "%3" where the tensor has no name
-    title: str  # what the box says first: "sub", "fc1.weight"
-    operation: str  # "sub", "leaf", "parameter"
-    shape: str  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" where nobody knows
-    operands: list[Operand] = field(default_factory=list)
+    def __init__(
+        self, kind: str, name: str, title: str, operation: str, shape: str, operands: Sequence[Operand] = ()
+    ) -> None:
+        self.kind = kind
+        self.name = name  # "x", or "%3" if the tensor has no name
+        self.title = title  # what the box says first: "sub", "fc1.weight"
+        self.operation = operation  # "sub", "leaf", "parameter"
+        self.shape = shape  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" if unknown
+        self.operands = operands
 
     def call(self, operand: Any = lambda o: o.text, most: int = 8) -> str:
         """The operation with its operands in parentheses, the middle of a long list left out."""
@@ -79,7 +80,7 @@ def _reachable(root: Any) -> list[Any]:
             if edge is not None and edge not in found:
                 found.add(edge)
                 waiting.append(edge)
-    return sorted((f for f in found if f.age), key=lambda f: -f.age) or [root]
+    return sorted((f for f in found if not f.is_leaf), key=lambda f: -f.age) or [root]
 
 
 # ---- Names ----------------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ def operation_name(name: str) -> str:
 def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: dict[Any, int]) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
-    if not function.age:
+    if function.is_leaf:
         leaf = function.leaf()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
@@ -163,8 +164,8 @@ def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any,
             operands.append(Operand(nodes[places[edge]].name, places[edge]))
         elif isinstance(value, Tensor):
             operands.append(Operand(names.of_tensor.get(id(value)) or _shape_text(_description(value))))
-        elif isinstance(value, (int, float)):
-            operands.append(Operand(f"{value:g}" if isinstance(value, float) else str(value)))
+        elif isinstance(value, _C.Number):
+            operands.append(Operand(f"{value.value:g}" if isinstance(value.value, float) else str(value.value)))
     return operands
 
 
@@ -194,7 +195,7 @@ def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> 
     """The shape of a function's result: from the result where it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function._output if function.age else function.leaf()
+    tensor = function.leaf() if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:

@@ -1,0 +1,86 @@
+"""What callers pass beside tensors, parsed once for all functions: sizes, dimensions, and where `to` goes."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from . import operation
+from ._C import ShapeError, device_number
+from .types import check_dtype, dtype
+
+
+def sizes_of(args: Sequence[Any], name: str) -> list[int]:
+    """Sizes or axes given one by one, or as one list or tuple."""
+    values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    try:
+        found = [value.__index__() for value in values]
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
+    for value in found:
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
+    return found
+
+
+def one_size(value: Any, name: str) -> int:
+    """A size or an axis alone."""
+    found = sizes_of((value,), name)
+    if len(found) != 1:
+        raise TypeError(f"{name}: expected one integer, got {value!r}")
+    return found[0]
+
+
+def axis_of(x: Any, dim: Any, name: str) -> int:
+    """A dimension of x, counted from the front. Raises IndexError if x does not have it."""
+    axis = one_size(dim, name)
+    rank = max(x.ndim, 1)
+    if not -rank <= axis < rank:
+        raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
+    return axis % rank
+
+
+def axes_of(name: str, dim: Any, axis: Any) -> list[int] | None:
+    """The dimensions that `dim` or `axis` (the same argument) name; None for all."""
+    if dim is not None and axis is not None:
+        raise TypeError(f"{name}: dim and axis are the same argument, got both ({dim!r} and {axis!r})")
+    chosen = axis if dim is None else dim
+    if chosen is None or chosen == () or chosen == []:
+        return None
+    return sizes_of(chosen if isinstance(chosen, (list, tuple)) else (chosen,), name)
+
+
+def one_axis(name: str, dim: Any, axis: Any) -> int:
+    """The one dimension that `dim` or `axis` names."""
+    axes = axes_of(name, dim, axis)
+    if axes is None or len(axes) != 1:
+        raise TypeError(f"{name}: expected one dim, got {dim if axis is None else axis!r}")
+    return axes[0]
+
+
+def broadcast_shapes(*shapes: Any, name: str = "broadcast_shapes") -> list[int]:
+    """The shape that shapes broadcast to, by NumPy's rules. Raises ShapeError if they do not fit each other."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if result[axis] not in (1, size) and size != 1:
+                given = ", ".join(str(list(s)) for s in shapes)
+                raise ShapeError(f"{name}: shapes {given} cannot be broadcast together")
+            result[axis] = size if result[axis] == 1 else result[axis]
+    return result
+
+
+def destination(*args: Any, device: str | None = None, dtype: Any = None) -> tuple[str | None, dtype | None]:
+    """The device and dtype that the arguments of `to` name; None for what they leave as it is."""
+    for value in args:
+        if isinstance(value, str) and device is None:
+            device = value
+        elif isinstance(value, operation.Tensor):
+            device, dtype = value.device, value.dtype
+        elif value is not None and dtype is None:
+            dtype = value
+        elif value is not None:
+            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
+    if device is not None:
+        device_number(device)
+    return device, None if dtype is None else check_dtype(dtype)

@@ -1,0 +1,103 @@
+"""The methods of a row of csrc/ops/operations.h: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
+
+`unary("exp", ExpBackward, ...)` makes `exp` and `exp_` of the C functions `exp_tensor` and `exp_into`; `binary` makes
+an operator, its reflected and in-place forms, and the named methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Callable, TypeVar
+
+from .._C import lib
+from ..autograd.in_place import write
+from ..docstrings import documentation
+from ..operation import check_operand, mode, operand, record, recorded, wrap
+from ..types import Operand
+
+if TYPE_CHECKING:
+    from ..autograd.function import Function
+    from ..tensor import Tensor
+
+    Unary = Callable[[Tensor], Tensor]
+    Binary = Callable[[Tensor, Operand], Tensor]
+
+Method = TypeVar("Method", "Unary", "Binary")
+
+
+def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, Unary]:
+    """The methods `name()` and `name_()` of a unary operation; `backward` is None if it has no derivative."""
+    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+
+    def method(self: Tensor) -> Tensor:
+        result = wrap(function(self._ptr))
+        if self._edge and backward and mode.enabled:
+            record(result, backward(self), (self._edge,))
+        return result
+
+    def method_(self: Tensor) -> Tensor:
+        return write(self, backward, (), lambda: into(self._ptr, self._ptr))
+
+    return _documented(method, name, doc, 1), _documented(method_, f"{name}_", doc, 1)
+
+
+def binary(
+    name: str, backward: type[Function] | None, doc: str, method_name: str = ""
+) -> tuple[Binary, Binary, Binary, Binary, Binary]:
+    """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`."""
+    function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
+    method_name = method_name or name
+
+    def forward(self: Tensor, other: Operand) -> Tensor:
+        b = operand(other)
+        if b is NotImplemented:
+            return NotImplemented
+        result = wrap(function(self._ptr, b._ptr))
+        if (self._edge or b._edge) and backward and mode.enabled:
+            record(result, backward(self, b), (self._edge, b._edge))
+        return result
+
+    def reflected(self: Tensor, other: Operand) -> Tensor:
+        a = operand(other)
+        if a is NotImplemented:
+            return NotImplemented
+        return recorded(wrap(function(a._ptr, self._ptr)), backward, (a, self))
+
+    def in_place(self: Tensor, other: Operand) -> Tensor:
+        b = operand(other)
+        if b is NotImplemented:
+            return NotImplemented
+        return write(self, backward, (b,), lambda: into(self._ptr, self._ptr, b._ptr))
+
+    def method(self: Tensor, other: Operand) -> Tensor:
+        check_operand(other, method_name)
+        return forward(self, other)
+
+    def method_(self: Tensor, other: Operand) -> Tensor:
+        check_operand(other, f"{method_name}_")
+        return in_place(self, other)
+
+    return (
+        _named(forward, f"__{method_name}__", doc),
+        _named(reflected, f"__r{method_name}__", doc),
+        _named(in_place, f"__i{method_name}__", doc),
+        _documented(method, method_name, doc, 2),
+        _documented(method_, f"{method_name}_", doc, 2),
+    )
+
+
+def _named(function: Method, name: str, doc: str) -> Method:
+    function.__name__ = name
+    function.__qualname__ = f"Tensor.{name}"
+    function.__doc__ = doc
+    return function
+
+
+def _documented(function: Method, name: str, doc: str, operands: int) -> Method:
+    return _named(function, name, documentation(name, doc, operands))
+
+
+def ternary(name: str, backward: type[Function], x: Operand, y: Operand, z: Operand) -> Tensor:
+    """The result of a ternary operation on tensors and numbers."""
+    operands = [check_operand(value, name) for value in (x, y, z)]
+    result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]))
+    return recorded(result, backward, operands)

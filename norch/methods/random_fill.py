@@ -1,0 +1,106 @@
+"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. A Generator draws them."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Callable
+
+from .. import operation
+from .._C import lib
+from ..autograd.derivatives.views import CopyBackward
+from ..autograd.in_place import write
+from ..functions.generator import draw_of
+from ..types import float32
+
+if TYPE_CHECKING:
+    from ..functions.generator import Generator
+    from ..tensor import Tensor
+
+# The largest integer up to which a dtype holds every one.
+LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "float32": 2**24, "float64": 2**53}
+
+
+class RandomFillMethods:
+    """The methods of Tensor that overwrite it with random numbers."""
+
+    def uniform_(
+        self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **bounds: float
+    ) -> Tensor:
+        """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
+
+        Shape and dtype stay. Raises RuntimeError if the dtype is not floating or from > to, TypeError for an
+        unknown argument.
+
+        >>> x = norch.zeros(100).uniform_(-1, 1)
+        >>> x.min() >= -1, x.max() < 1
+        (tensor([True]), tensor([True]))
+        """
+        low = bounds.pop("from", from_)  # a keyword of Python, and PyTorch's name
+        if bounds:
+            raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
+        seed, number = draw_of(generator)
+        return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
+
+    def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
+
+        Raises RuntimeError if the dtype is not floating or std is negative.
+
+        >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
+        tensor([5., 5.])
+        """
+        seed, number = draw_of(generator)
+        return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
+
+    def random_(
+        self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
+
+        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
+
+        >>> x = norch.zeros(100).random_(1, 7)
+        >>> x.min() >= 1, x.max() <= 6
+        (tensor([True]), tensor([True]))
+        """
+        if from_ is not None and to is None:
+            from_, to = 0, from_
+        largest = LARGEST[self.dtype.name]
+        low, high = (0, largest + 1) if to is None else (operator.index(from_ or 0), operator.index(to))
+        if low >= high:
+            raise RuntimeError(f"random_: expected from < to, got from {low}, to {high}")
+        if low < (0 if largest < 256 else -largest - 1) or high > largest + 1:
+            raise RuntimeError(f"random_: {low} to {high - 1} does not fit into {self.dtype}")
+        seed, number = draw_of(generator)
+        return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
+
+    def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
+        """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
+
+        Shape and dtype stay. Raises RuntimeError for a probability outside [0, 1].
+
+        >>> norch.zeros(3).bernoulli_(1.0)
+        tensor([1., 1., 1.])
+        """
+        _check_probabilities("bernoulli_", p)
+        kind = p.dtype if isinstance(p, operation.Tensor) else float32
+        return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
+
+
+def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
+    """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
+    return write(x, CopyBackward, (0.0,), kernel)
+
+
+def _check_probabilities(name: str, p: Tensor | float) -> None:
+    if isinstance(p, operation.Tensor):
+        if not p.is_floating_point():
+            raise RuntimeError(f"{name}: expected probabilities of a floating dtype, got {p.dtype}")
+        outside = bool(((p >= 0).logical_and(p <= 1)).logical_not().any())
+    else:
+        outside = not 0 <= p <= 1
+    if outside:
+        found = "others" if isinstance(p, operation.Tensor) else p
+        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {found}")

@@ -1,0 +1,86 @@
+"""Files that norch.load must refuse, each with a part of the message that says why."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+
+def joined(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def split(content):
+    (length,) = struct.unpack("<Q", content[:8])
+    return json.loads(content[8 : 8 + length]), content[8 + length :]
+
+
+def entry(shape=(2,), offsets=(0, 8), dtype="F32", **more):
+    return {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}
+
+
+def structured(structure, **tensors):
+    text = structure if isinstance(structure, str) else json.dumps(structure)
+    return joined({"__metadata__": {"norch": text}, **tensors}, bytes(8 * len(tensors)))
+
+
+X = {"x": entry()}
+DEEP = b"[" * 100_000 + b"]" * 100_000
+HOSTILE = {
+    "empty": (b"", "0 bytes"),
+    "short": (b"1234", "4 bytes"),
+    "length beyond the file": (struct.pack("<Q", 100) + b"{}", "claims 100 bytes, but only 2 follow"),
+    "huge length": (struct.pack("<Q", 2**63) + b"{}", f"claims {2**63} bytes"),
+    "length beyond the limit": (struct.pack("<Q", 10**8 + 1) + b"{}", "at most 100000000"),
+    "a pickle": (b"\x80\x04\x95" + bytes(50), "claims"),
+    "no JSON": (joined(b"{broken"), "no valid JSON"),
+    "no dict": (joined(b"[1]"), "begin with {"),
+    "nothing": (joined(b""), "begin with {"),
+    "no UTF-8": (joined(b'{"\xff": 1}'), "no valid JSON"),
+    "not a number": (joined(b'{"x": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 8]}}', bytes(8)), "NaN"),
+    "deep header": (joined(b'{"x": ' + DEEP + b"}"), "nested too deeply"),
+    "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|'x' lacks"),
+    "a name twice": (joined(b'{"x": {"shape": [2]}, "x": {"shape": [2]}}', bytes(8)), "'x' comes twice"),
+    "a field twice": (joined(b'{"x": {"dtype": "F32", "dtype": "F32", "shape": [2]}}'), "'dtype' comes twice"),
+    "an entry that is no dict": (joined({"x": 3}), "'x' lacks"),
+    "a field missing": (joined({"x": {"dtype": "F32", "shape": [2]}}), "'x' lacks"),
+    "unknown dtype": (joined({"x": entry(dtype="BF16", offsets=(0, 4))}, bytes(4)), "'x' has dtype 'BF16'"),
+    "dtype of a wrong type": (joined({"x": entry(dtype=["F32"])}, bytes(8)), "has dtype"),
+    "negative size": (joined({"x": entry(shape=(-2,))}, bytes(8)), "has shape"),
+    "fractional size": (joined({"x": entry(shape=(2.0,))}, bytes(8)), "has shape"),
+    "boolean size": (joined({"x": entry(shape=(True, 2))}, bytes(8)), "has shape"),
+    "size beyond 64 bits": (joined({"x": entry(shape=(2**64, 0), offsets=(0, 0))}), "has shape"),
+    "nine dimensions": (joined({"x": entry(shape=(1,) * 9, offsets=(0, 4))}, bytes(4)), "9 dimensions"),
+    "huge shape": (joined({"x": entry(shape=(2**40, 2**20))}, bytes(8)), "takes"),
+    "shape that wraps around": (joined({"x": entry(shape=(2**62, 4), offsets=(0, 0))}), "takes"),
+    "huge and consistent": (joined({"x": entry(shape=(2**40,), offsets=(0, 2**42))}, bytes(8)), "truncated"),
+    "shape and bytes differ": (joined({"x": entry(shape=(3,))}, bytes(8)), "takes 12 bytes.*span 8"),
+    "offsets reversed": (joined({"x": entry(offsets=(8, 0))}, bytes(8)), "span -8"),
+    "negative offset": (joined({"x": entry(offsets=(-8, 0))}, bytes(8)), "data_offsets"),
+    "three offsets": (joined({"x": entry(offsets=(0, 8, 8))}, bytes(8)), "data_offsets"),
+    "overlap": (joined({"x": entry(), "y": entry(offsets=(4, 12))}, bytes(12)), "'y'.*overlaps"),
+    "the same place twice": (joined({"x": entry(), "y": entry()}, bytes(8)), "overlaps"),
+    "a gap": (joined({"x": entry(), "y": entry(offsets=(12, 20))}, bytes(20)), "'y'.*gap"),
+    "truncated": (joined(X, bytes(7)), "truncated: its tensors take 8 bytes, but 7 follow"),
+    "trailing bytes": (joined(X, bytes(9)), "belong to no tensor"),
+    "a bool of 2": (joined({"x": entry(dtype="BOOL", offsets=(0, 2))}, b"\x01\x02"), "neither 0 nor 1"),
+    "metadata of numbers": (joined({"__metadata__": {"norch": 3}, **X}, bytes(8)), "__metadata__"),
+    "metadata that is a list": (joined({"__metadata__": []}), "__metadata__"),
+    "structure: no JSON": (structured("{", **X), "structure is no valid JSON"),
+    "structure: deep": (structured(DEEP.decode(), **X), "nested too deeply"),
+    "structure: deep lists": (structured('{"list": [' * 900 + "1" + "]}" * 900), "nested too deeply"),
+    "structure: missing tensor": (structured({"tensor": "y"}, **X), "'y' that is not there"),
+    "structure: unnamed tensor": (structured({"tensor": ["x"]}, **X), "not there"),
+    "structure: a tensor twice": (structured({"list": [{"tensor": "x"}] * 2}, **X), "'x' that is not there, or twice"),
+    "structure: a tensor left out": (structured({"list": []}, **X), "leaves out the tensors 'x'"),
+    "structure: no device": (structured({"tensor": "x", "device": [0]}, **X), r"device \[0\]"),
+    "structure: unknown kind": (structured({"code": "import os"}), "no tensor, number, list or dict"),
+    "structure: two kinds": (structured({"list": [], "tuple": []}), "no tensor, number, list or dict"),
+    "structure: plain list": (structured([1]), "no tensor, number, list or dict"),
+    "structure: list of a number": (structured({"list": 3}), "a list of int"),
+    "structure: dict of no pairs": (structured({"dict": [["a"]]}), "no pair"),
+    "structure: key of a list": (structured({"dict": [[["a"], 1]]}), "no pair"),
+    "structure: key twice": (structured({"dict": [["a", 1], ["a", 2]]}), "key twice"),
+    "structure: odd float": (structured({"float": "1e5"}), "float '1e5'"),
+}

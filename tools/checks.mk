@@ -1,0 +1,90 @@
+# The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores, with a part of the
+# long products of cases (--cases of tests/conftest.py); `make check-all` runs every case.
+
+CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle aarch64 isas races lint
+.PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
+check: export CASES := --cases=2
+check check-all: all .venv/ready .venv-check/ready
+	@$(MAKE) --keep-going --output-sync=recurse $(CHECKS:%=timed-%)
+$(CHECKS:%=timed-%): timed-%:
+	@$(PYTHON) tools/timed.py $* $(MAKE) $*
+
+CHECK  := .venv-check/bin/python
+PYTEST := $(CHECK) -m pytest -q -p no:cacheprovider
+
+lint: .venv-check/ready
+	.venv-check/bin/ruff check .
+	.venv-check/bin/mypy norch
+	.venv-check/bin/clang-format --dry-run --Werror $(shell find norch/csrc -name '*.cpp' -o -name '*.h')
+
+# norch beside torch and NumPy, and what needs other packages or minutes.
+oracle: all .venv-check/ready
+	$(PYTEST) tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
+
+# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/host/instruction_sets.h).
+isas: all .venv-check/ready
+	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
+	    isa=$${object%.o}; isa=$${isa##*.}; \
+	    if nm -C $$object | grep -E ' [WVu] ' | grep -vE " DW.ref|[ <(,]$$isa::"; then \
+	        echo "$$object: the linker could take these for other instruction sets"; exit 1; fi; done
+	for isa in $(ISAS); do \
+	    NORCH_ISA=$$isa PYTHONPATH=. $(CHECK) -c "import norch" || { echo "not run: $$isa"; continue; }; \
+	    NORCH_ISA=$$isa $(PYTEST) tests/tables tests/tensor tests/nn tests/optim tests/native/test_products.py $(ARGS) || exit 1; done
+
+# The suite under AddressSanitizer, LeakSanitizer and UBSan.
+sanitized: .venv-check/ready
+	@$(MAKE) SANITIZE=address CUDA=0 all
+	$(CHECK) tools/sanitized.py build/cpu-address/libnorch.so --compiler "$(CXX)" $(CASES) $(ARGS)
+
+# ThreadSanitizer watches a program with threads in kernels with threads, and must find a planted race.
+RACES := build/cpu-thread/threads
+races:
+	@$(MAKE) SANITIZE=thread CUDA=0 all
+	$(CXX) -std=c++17 -O1 -g -fsanitize=thread -pthread -Inorch/csrc -o $(RACES) tests/native/threads.cpp build/cpu-thread/libnorch.so \
+	    -Wl,-rpath,'$$ORIGIN'
+	! TSAN_OPTIONS=halt_on_error=1 $(RACES) race 2> $(RACES).report
+	grep -q "data race" $(RACES).report
+	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
+
+# The plain vector code on another processor, under qemu: right, and with the same random numbers as here.
+AARCH64 := build/cpu-aarch64
+ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64-static)),)
+aarch64:
+	@echo "not run: aarch64 (Debian, Ubuntu: apt install g++-aarch64-linux-gnu qemu-user-static)"
+else
+aarch64: all
+	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
+	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
+	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
+endif
+
+# The CUDA kernels without a GPU: as they are and in other thread orders, under each sanitizer, and past nvcc where there
+# is one. That the emulator finds bugs is tested on planted ones.
+EMULATED := $(filter emulated-%,$(CHECKS)) compiled
+emulated: $(EMULATED)
+$(EMULATED): all .venv/ready .venv-check/ready
+emulated-orders:
+	@$(MAKE) CUDA=emu test ARGS="-q -k cuda $(CASES) $(ARGS)"
+	$(CHECK) tools/emulated.py order build/cuda-emu/libnorch.so $(CASES) $(ARGS)
+emulated-address emulated-thread: emulated-%:
+	@$(MAKE) CUDA=emu SANITIZE=$* all
+	$(CHECK) tools/emulated.py $* build/cuda-emu-$*/libnorch.so --compiler "$(CXX)" $(CASES) $(ARGS)
+emulated-bugs:
+	$(PYTEST) tests/native/emulator $(ARGS)
+
+# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
+# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
+WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
+ifeq ($(NVCC),)
+compiled:
+	@echo "no nvcc: cuda.cu was not compiled for a GPU"
+else
+compiled: $(WITH_CUDA)
+	NORCH_LIBRARY=$(abspath $(WITH_CUDA)) PYTHONPATH=. $(PYTEST) tests/native/test_cuda.py $(ARGS)
+build/cuda/linked.so: all
+	@$(MAKE) CUDA=1 build/cuda/cuda.o
+	$(QUIET)$(CXX) -o $@ build/cuda/cuda.o $(filter-out %/cuda/stub.o,$(OBJECTS)) $(LINK) $(CUDART)
+endif

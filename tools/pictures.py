@@ -1,0 +1,41 @@
+"""Draws pictures beside their scripts, and keeps each one that only rounding would change.
+
+    PYTHONPATH=. python tools/pictures.py examples/tutorial/pictures/*.py    # make pictures
+
+The last bits of a trained weight depend on the processor, and with them the last digit of a curve's coordinates.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+NUMBER = re.compile(r"(?<![\w#.])-?\d+(?:\.\d+)?")
+ROUNDING = 0.11  # pixels: coordinates have one digit after the point
+
+
+def same(ours: str, theirs: str) -> bool:
+    """Whether two SVGs differ in nothing but the rounding of their coordinates."""
+    pairs = zip(NUMBER.findall(ours), NUMBER.findall(theirs))
+    return NUMBER.sub("#", ours) == NUMBER.sub("#", theirs) and all(
+        abs(float(a) - float(b)) < ROUNDING for a, b in pairs
+    )
+
+
+def draw(script: Path) -> str:
+    return runpy.run_path(str(script))["draw"]() + "\n"
+
+
+def store(path: Path, picture: str) -> None:
+    if not path.exists() or not same(picture, path.read_text(encoding="utf-8")):
+        path.write_text(picture, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for script in map(Path, sys.argv[1:]):
+        sys.path.insert(0, str(script.parent))  # for what the scripts share
+        if script.stem != "common":
+            store(script.with_suffix(".svg"), draw(script))
+            print(script.with_suffix(".svg"))
