@@ -74,13 +74,15 @@ Text shape_text(const Tensor& tensor);
 // The one door to memory: every allocation of the library passes here. Throws MEMORY_ERROR.
 void* allocate(int64_t nbytes, int32_t device);
 void release(void* data, int64_t nbytes, int32_t device) noexcept;
+int64_t bytes_in_use(int32_t device);
+void fail_later(int64_t countdown);  // for tests: the countdown-th allocation from now fails; 0 disarms
 
 Storage* new_storage(int64_t nbytes, int32_t device);
 Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release,
                           void* owner);
-// Memory for what describes elements rather than being them: not counted. Throws MEMORY_ERROR.
-void* allocate_object(size_t nbytes);
-void free_object(void* object) noexcept;
+// Memory for a struct, which is not counted. Throws MEMORY_ERROR.
+void* allocate_struct(int64_t nbytes);
+void free_struct(void* memory, int64_t nbytes) noexcept;
 
 Tensor* new_struct();  // an empty Tensor, for the functions below that build one
 void drop(Storage* storage) noexcept;

@@ -4,20 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api.h"
+#include "kernels.h"
 
 // ---- The last error of each thread ------------------------------------------------------------------------------
 
-static thread_local Error last_error;
+static thread_local Error last;
 
-int32_t error_kind() { return last_error.kind; }
-const char* error_message() { return last_error.message; }
+const Error& last_error() { return last; }
 
-void remember_error(const Error& error) noexcept { last_error = error; }
+void remember_error(const Error& error) noexcept { last = error; }
 
 void remember_error(const std::exception& error) noexcept {
-    last_error.kind = dynamic_cast<const std::bad_alloc*>(&error) ? MEMORY_ERROR : RUNTIME_ERROR;
-    snprintf(last_error.message, sizeof last_error.message, "%s", error.what());
+    last.kind = dynamic_cast<const std::bad_alloc*>(&error) ? MEMORY_ERROR : RUNTIME_ERROR;
+    snprintf(last.message, sizeof last.message, "%s", error.what());
 }
 
 // ---- Messages ---------------------------------------------------------------------------------------------------

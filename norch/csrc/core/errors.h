@@ -22,7 +22,8 @@ struct Error : std::exception {
     const char* what() const noexcept override { return message; }
 };
 
-// What the last failed call of this thread leaves for error_kind() and error_message().
+// What the last failed call of this thread left behind.
+const Error& last_error();
 void remember_error(const Error& error) noexcept;
 void remember_error(const std::exception& error) noexcept;
 

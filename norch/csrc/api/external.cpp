@@ -4,34 +4,8 @@
 // at any time and in any thread. That is why this is C: a callback written in Python could outlive the interpreter.
 
 #include "api.h"
-#include "host/parallel.h"
-
-// ---- Python objects as owners -----------------------------------------------------------------------------------
-
-static PythonFunctions python;
 
 void use_python(const PythonFunctions* functions) { python = *functions; }
-
-static void take_object(void* object) {
-    int state = python.take_lock();
-    python.take_reference(object);
-    python.give_lock(state);
-}
-
-static void drop_object(void* object) {
-    if (!python.is_initialized()) return;  // the interpreter has ended, and its objects with it
-    int state = python.take_lock();
-    python.drop_reference(object);
-    python.give_lock(state);
-}
-
-Unlocked::Unlocked() : thread_state(nullptr) {
-    if (python.holds_lock && python.is_initialized() && python.holds_lock()) thread_state = python.save_thread();
-}
-
-Unlocked::~Unlocked() noexcept(false) {
-    if (thread_state) python.restore_thread(thread_state);
-}
 
 // ---- Storages as objects ----------------------------------------------------------------------------------------
 
@@ -168,12 +142,12 @@ template <class Managed>
 static void delete_exported(Managed* managed) {
     Exported<Managed>* exported = static_cast<Exported<Managed>*>(managed->context);
     free_storage(exported->storage);
-    free_object(exported);
+    free_struct(exported, sizeof *exported);
 }
 
 template <class Managed>
 static Managed* exported(Tensor& tensor) {
-    auto* result = static_cast<Exported<Managed>*>(allocate_object(sizeof(Exported<Managed>)));
+    auto* result = static_cast<Exported<Managed>*>(allocate_struct(sizeof(Exported<Managed>)));
     *result = Exported<Managed>();
     for (int d = 0; d < tensor.ndim; d++) result->shape[d] = tensor.shape[d], result->strides[d] = tensor.strides[d];
     DLTensor& shown = result->managed.tensor;
