@@ -1,14 +1,12 @@
-"""What there is of CUDA, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
+"""CUDA devices, under PyTorch's names: `norch.cuda.is_available()`, `device_count()`, `synchronize()`, ...
 
 Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
-there and return at once; the host waits where a value is read. So an index out of range, a class that is none and an
-integer division by zero raise their IndexError or ZeroDivisionError where a value of that device is next read, or in
-`synchronize()`; nothing was written out of range.
+there and return at once; the host waits when a value is read. So an index out of range, an invalid class and an integer
+division by zero raise their IndexError or ZeroDivisionError when a value of that device is next read, or in
+`synchronize()`. Nothing is written out of range.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from . import _C
 from ._C import lib, raise_error
@@ -43,7 +41,7 @@ def device_count() -> int:
 
 
 def current_device() -> int:
-    """The index of the device that "cuda" means: always 0. Raises RuntimeError where there is none.
+    """The index of the device that "cuda" means: always 0. Raises RuntimeError if there is none.
 
     >>> norch.cuda.current_device() if norch.cuda.is_available() else 0
     0
@@ -52,8 +50,8 @@ def current_device() -> int:
     return 0
 
 
-def get_device_name(device: Any = None) -> str:
-    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError where it is not there.
+def get_device_name(device: str | int | None = None) -> str:
+    """The driver's name of a device, given as an index or as "cuda:1". Raises RuntimeError if there is no such device.
 
     >>> isinstance(norch.cuda.get_device_name() if norch.cuda.is_available() else "none", str)
     True
@@ -61,8 +59,8 @@ def get_device_name(device: Any = None) -> str:
     return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
 
 
-def synchronize(device: Any = None) -> None:
-    """Wait until everything queued on a device is done, and raise what was found wrong there.
+def synchronize(device: str | int | None = None) -> None:
+    """Wait until everything queued on a device is done, and raise the errors found there.
 
     For timing and for finding an error: reading a value waits by itself.
 
@@ -73,8 +71,8 @@ def synchronize(device: Any = None) -> None:
         raise_error()
 
 
-def memory_allocated(device: Any = None) -> int:
-    """The bytes of tensors on a device, blocks kept for reuse not counted; 0 where there is no device.
+def memory_allocated(device: str | int | None = None) -> int:
+    """The bytes of tensors on a device, blocks kept for reuse not counted; 0 if there is no device.
 
     >>> norch.cuda.memory_allocated() >= 0
     True
@@ -90,7 +88,7 @@ def empty_cache() -> None:
     lib.empty_device_cache()
 
 
-def _number(device: Any) -> int:
+def _number(device: str | int | None) -> int:
     """The C library's number of a device given as None, an index or a name."""
     if isinstance(device, int) and not isinstance(device, bool):
         device = f"cuda:{device}"

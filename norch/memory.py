@@ -1,4 +1,4 @@
-"""The names of devices, and what norch holds of their memory."""
+"""The names of devices, and how much of their memory norch holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import _C
 def device(type: str, index: int | None = None) -> str:
     """The name of a device, for scripts written for torch.device: in norch a device is its name, a string.
 
-    Raises RuntimeError for an unknown name, TypeError for what is no string. Whether the device is there is not asked.
+    Raises RuntimeError for an unknown name, TypeError if it is not a string. The device itself may be missing.
 
     >>> norch.device("cpu"), norch.device("cuda", 1)
     ('cpu', 'cuda:1')
@@ -32,7 +32,7 @@ def memory_allocated(device: str = "cpu") -> int:
 
 
 def memory_reserved(device: str = "cpu") -> int:
-    """How many bytes norch took from the system: those of `memory_allocated`, rounded up, and the cache's.
+    """How many bytes norch took from the system: those of `memory_allocated`, rounded up, and those of its cache.
 
     >>> norch.memory_reserved() >= norch.memory_allocated()
     True

@@ -14,7 +14,7 @@ from ctypes import c_void_p
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
-from ._C import number, raise_error, write_clock
+from ._C import Number, number, raise_error, write_clock
 
 if TYPE_CHECKING:
     from .autograd.function import Function
@@ -59,6 +59,8 @@ def operand(value: Any) -> Any:
         return value
     if isinstance(value, (int, float)):
         return number(value)
+    if isinstance(value, Number):  # which a node kept
+        return value
     if getattr(value, "shape", None) == () and hasattr(value, "item"):  # a NumPy scalar
         return number(value.item())
     if hasattr(value, "__array_interface__"):
@@ -113,9 +115,9 @@ next_age = count(1).__next__
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` if an input requires gradients; return `result`.
 
-    Inputs are operands: tensors, Numbers, None. `backward` is None for an operation without a derivative.
+    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative.
     """
-    edges = [None if x is None else x._edge for x in inputs]
+    edges = [getattr(x, "_edge", None) for x in inputs]
     if backward is not None and any(edges) and mode.enabled:
         record(result, backward(*inputs, *parameters), edges)
     return result

@@ -1,22 +1,27 @@
-"""Python's data in a tensor's memory: numbers, nested lists, arrays."""
+"""From Python's data to a tensor's memory: numbers, nested lists, arrays."""
 
 from __future__ import annotations
 
 import struct
 from itertools import chain
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
 from ._C import int64_array, lib, raise_error
 from .operation import wrap
 from .types import DTYPES, bool_, dtype, float32, int64
 
+if TYPE_CHECKING:
+    import ctypes
 
-def address_of(data: Any, kind: Any, device: str) -> int:
+    from .tensor import Tensor
+
+
+def address_of(data: Any, kind: dtype | None, device: str) -> int:
     """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
     if not isinstance(data, (list, tuple, int, float)):
-        array = data if isinstance(data, operation.Tensor) else _from_buffer(data)
+        array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
         if array is not None:
             return _copied(array, kind or array.dtype, number)
         data = _as_lists(data)
@@ -26,7 +31,7 @@ def address_of(data: Any, kind: Any, device: str) -> int:
     return lib.create_tensor(packed, int64_array(shape), len(shape), kind.number, number) or raise_error()
 
 
-def _copied(source: Any, kind: dtype, device: int) -> int:
+def _copied(source: Tensor, kind: dtype, device: int) -> int:
     copy = wrap(lib.cast_tensor(source._ptr, kind.number))
     if copy._struct.device != device:
         copy = wrap(lib.to_device(copy._ptr, device))
@@ -34,7 +39,7 @@ def _copied(source: Any, kind: dtype, device: int) -> int:
     return ptr
 
 
-def flatten(data: Any) -> tuple[Any, tuple[int, ...]]:
+def flatten(data: object) -> tuple[Sequence[Any], tuple[int, ...]]:
     """Nested lists as a flat list and its shape: [[1, 2, 3], [-5, 2, 0]] gives [1, 2, 3, -5, 2, 0] and (2, 3)."""
     if not isinstance(data, (list, tuple)):
         return [data], (1,)
@@ -53,18 +58,18 @@ def flatten(data: Any) -> tuple[Any, tuple[int, ...]]:
     return level, shape
 
 
-def inferred(values: Sequence[Any]) -> dtype:
-    """The dtype of Python numbers: bool or int64 where all of them are, else float32."""
+def inferred(values: Sequence[object]) -> dtype:
+    """The dtype of Python numbers: bool if all of them are, int64 if all are integers, else float32."""
     if not values or not all(isinstance(value, int) for value in values):
         return float32
     return bool_ if all(isinstance(value, bool) for value in values) else int64
 
 
-_packers: dict[tuple[int, str], Any] = {}
+_packers: dict[tuple[int, str], struct.Struct] = {}
 
 
-def _packed(values: Sequence[Any], kind: dtype) -> Any:
-    """Numbers as the bytes of a C array."""
+def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
+    """Numbers as the memory of a C array."""
     count = len(values)
     packer = _packers.get((count, kind.format))
     if packer is None:
@@ -74,7 +79,7 @@ def _packed(values: Sequence[Any], kind: dtype) -> Any:
     try:
         return packer.pack(*values)
     except (struct.error, OverflowError, TypeError):
-        pass  # floats for an integer dtype, 1e40 for float32, or no numbers at all
+        pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
         if isinstance(value, (list, tuple)):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
@@ -88,7 +93,7 @@ def _packed(values: Sequence[Any], kind: dtype) -> Any:
         raise OverflowError(f"a value does not fit into {kind!r}") from None
 
 
-def _from_buffer(data: Any) -> Any:
+def _from_buffer(data: Any) -> Tensor | None:
     """The tensor of an object with a buffer (a NumPy array, array.array, memoryview), None for others."""
     try:
         buffer = memoryview(data)
@@ -100,7 +105,7 @@ def _from_buffer(data: Any) -> Any:
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
-    raw = buffer.tobytes()  # in row order, whatever the strides
+    raw = buffer.tobytes()  # in row order, for any strides
     shape = list(buffer.shape or ()) or [1]
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0))
 
@@ -117,24 +122,24 @@ def _as_lists(data: Any) -> Any:
     )
 
 
-# ---- Tensors from nothing else ----------------------------------------------------------------------------------
+# ---- New tensors -------------------------------------------------------------------------------------------------
 
 
-def tensor_of(data: Any, kind: dtype | None, device: str = "cpu") -> Any:
+def tensor_of(data: object, kind: dtype | None, device: str = "cpu") -> Tensor:
     """A new tensor with the elements of `data`; the dtype is inferred if `kind` is None."""
     return wrap(address_of(data, kind, device))
 
 
-def uninitialized(shape: Sequence[int], kind: dtype, device: str) -> Any:
+def uninitialized(shape: Sequence[int], kind: dtype, device: str) -> Tensor:
     """A tensor whose elements are not set."""
     return wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)))
 
 
-def filled(shape: Sequence[int], value: Any, kind: dtype, device: str) -> Any:
+def filled(shape: Sequence[int], value: Any, kind: dtype, device: str) -> Tensor:
     """A tensor with one value in every element."""
     return uninitialized(shape, kind, device).fill_(value)
 
 
-def counting(count: int, device: str) -> Any:
+def counting(count: int, device: str) -> Tensor:
     """0, 1, ... count - 1 as int64."""
     return wrap(lib.integer_arange_tensor(0, 1, count, int64.number, _C.device_number(device)))

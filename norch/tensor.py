@@ -1,16 +1,17 @@
 """Tensor: the article's class, with PyTorch's habits.
 
-A Tensor holds the address of a C tensor (csrc/tensor.h) and where its gradient goes. Shape, strides and dtype are read
-from the C struct, of which `CTensor` is the mirror. Here are the elementwise operations, the matrix product and the
-values; `requires_grad`, `grad` and `backward` are in differentiable.py, copies in conversions.py, views and indexing in
-views.py, indexing.py and selection.py, reductions in reductions.py, sorting in sorting.py, memory in storage.py, its
-sharing in interop.py and dlpack.py, printing in formatting.py.
+A Tensor holds the address of a C tensor (csrc/tensor.h) and the node where its gradient goes. Shape, strides and dtype
+are read from the C struct, which `CTensor` mirrors. Here are the elementwise operations, the matrix product and the
+values; methods/ has the other families of methods, display/ the printing.
+
+Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there each row's methods are spelled out.
 """
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from weakref import ref
 
 from . import _C, operation
 from ._C import CTensor, lib
@@ -20,46 +21,50 @@ from .autograd.derivatives import elementary as d
 from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.in_place import write
 from .display import formatting
+from .display.notebook import tensor_html
 from .methods import indexing
-from .methods.composed import Composed
-from .methods.conversion import Converted
-from .methods.dlpack import Exchanged
+from .methods.composed import ComposedMethods
+from .methods.conversion import ConversionMethods
+from .methods.dlpack import DLPackMethods
 from .methods.elementwise import binary, ternary, unary
-from .methods.gradient import Differentiable
-from .methods.interop import Shared
-from .methods.random_fill import RandomFills
-from .methods.rearranging import Rearranging
-from .methods.reductions import Reductions
-from .methods.selection import Selection
-from .methods.sorting import Sorting
-from .methods.storage import Stored
-from .methods.views import Views
+from .methods.gradient import GradientMethods
+from .methods.interop import InteropMethods
+from .methods.random_fill import RandomFillMethods
+from .methods.rearranging import RearrangingMethods
+from .methods.reductions import ReductionMethods
+from .methods.selection import SelectionMethods
+from .methods.sorting import SortingMethods
+from .methods.storage import StorageMethods
+from .methods.views import ViewMethods
 from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
 from .packing import address_of
-from .types import DTYPES, Count, Size, dtype, float32
+from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
+
+if TYPE_CHECKING:
+    from .autograd.function import Function
 
 __all__ = ["CTensor", "Tensor"]
 
 
 class Tensor(
-    Differentiable,
-    Views,
-    Rearranging,
-    Reductions,
-    Selection,
-    Sorting,
-    Composed,
-    Converted,
-    RandomFills,
-    Stored,
-    Shared,
-    Exchanged,
+    GradientMethods,
+    ViewMethods,
+    RearrangingMethods,
+    ReductionMethods,
+    SelectionMethods,
+    SortingMethods,
+    ComposedMethods,
+    ConversionMethods,
+    RandomFillMethods,
+    StorageMethods,
+    InteropMethods,
+    DLPackMethods,
 ):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
     dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array.
-    A number becomes a tensor of shape [1]. Raises ValueError for ragged lists and TypeError for what is no number.
+    A number becomes a tensor of shape [1]. Raises ValueError for ragged lists, TypeError if an element is not a number.
 
     >>> x = norch.Tensor([[1, 2], [3, 4]], requires_grad=True)
     >>> (x @ x).sum().backward()
@@ -68,40 +73,39 @@ class Tensor(
             [ 9., 13.]])
     """
 
-    # Every tensor has these (operation.wrap); what only some have has its default here.
+    # Every tensor sets the first two (operation.wrap); the others are set when they are needed.
     _ptr: int  # the address of the C tensor, which this object owns
-    _edge: Any  # where its gradient goes (differentiable.py)
-    _base: Any = None  # of a view: the tensor that it is a view of
-    _shape: Any = None
-    _views: Any = None  # of a tensor that is no leaf: weak references to its views, which follow writes in place
+    _base: Tensor | None = None  # of a view: the tensor it is a view of
+    _shape: Size | None = None
+    _views: list[ref[Tensor]] | None = None  # of a base in a graph: its views, which follow writes in place
 
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
-    def __init__(self, data: Any, device: str = "cpu", requires_grad: bool = False) -> None:
+    def __init__(self, data: object, device: str = "cpu", requires_grad: bool = False) -> None:
         self._ptr = address_of(data, float32, device)
         self._edge = None
         if requires_grad:
             self.requires_grad = True
 
-    def __del__(self, free: Any = lib.free_tensor) -> None:
+    def __del__(self, free: Callable[[int], None] = lib.free_tensor) -> None:
         try:
             free(self._ptr)
             if self._edge is not None:
                 self._edge.holders -= 1
-        except AttributeError:  # it was never made
+        except AttributeError:  # __init__ failed
             pass
 
     # ---- What a tensor is ---------------------------------------------------------------------------------------
 
     @property
-    def tensor(self) -> Any:
+    def tensor(self) -> ctypes._Pointer[CTensor]:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`.
 
         >>> norch.Tensor([1, 2]).tensor.contents.data[1]
         2.0
         """
         struct = CTensor.from_address(self._ptr)
-        struct.owner = self  # who reads the struct keeps its tensor
+        struct.owner = self  # so that the struct keeps its tensor alive
         return ctypes.pointer(struct)
 
     @property
@@ -120,7 +124,12 @@ class Tensor(
             self._shape = Size(struct.shape[: struct.ndim])
         return self._shape
 
-    def size(self, dim: Any = None) -> Any:
+    @overload
+    def size(self) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the size of one dimension.
 
         >>> norch.ones(2, 3).size(), norch.ones(2, 3).size(1)
@@ -192,8 +201,9 @@ class Tensor(
     __and__, __rand__, __iand__, bitwise_and, bitwise_and_ = binary("bitwise_and", None, "x & y of integers or bools")
     __or__, __ror__, __ior__, bitwise_or, bitwise_or_ = binary("bitwise_or", None, "x | y of integers or bools")
     __xor__, __rxor__, __ixor__, bitwise_xor, bitwise_xor_ = binary("bitwise_xor", None, "x ^ y of integers or bools")
-    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")
-    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")
+    # (An object's == returns a bool, and a type checker objects to a tensor.)
+    __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")  # type: ignore[assignment]
+    __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")  # type: ignore[assignment]
     __lt__, _, _, lt, lt_ = binary("lt", None, "x < y")
     __le__, _, _, le, le_ = binary("le", None, "x <= y")
     __gt__, _, _, gt, gt_ = binary("gt", None, "x > y")
@@ -202,7 +212,7 @@ class Tensor(
         "fmod", d.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
     )
     _, _, _, atan2, atan2_ = binary("atan2", d.Atan2Backward, "The angle, in radians, of the point (y, x)")
-    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), which does not overflow on the way")
+    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), whose squares cannot overflow")
     _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
     _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
     _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
@@ -241,9 +251,9 @@ class Tensor(
     reciprocal, reciprocal_ = unary("reciprocal", d.ReciprocalBackward, "1 / x")
     erf, erf_ = unary("erf", d.ErfBackward, "The error function of x")
     erfc, erfc_ = unary("erfc", d.ErfcBackward, "1 - erf(x), exact for large x too")
-    isnan, _ = unary("isnan", None, "Whether x is NaN")
-    isinf, _ = unary("isinf", None, "Whether x is infinite")
-    isfinite, _ = unary("isfinite", None, "Whether x is neither infinite nor NaN")
+    isnan = unary("isnan", None, "Whether x is NaN")[0]
+    isinf = unary("isinf", None, "Whether x is infinite")[0]
+    isfinite = unary("isfinite", None, "Whether x is neither infinite nor NaN")[0]
     logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero")
     bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
     __neg__, __abs__, __invert__ = neg, abs, bitwise_not
@@ -252,42 +262,40 @@ class Tensor(
     def __pos__(self) -> Tensor:
         return self
 
-    def clamp(self, min: Any = None, max: Any = None) -> Tensor:
+    def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None.
 
-        Shapes broadcast, dtypes are promoted. Raises ValueError for neither, ShapeError where the shapes do not fit.
+        Shapes broadcast, dtypes are promoted. Raises ValueError if both are None, ShapeError if the shapes do not fit.
 
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is None:
-            raise ValueError("clamp: expected min, max or both, got neither")
-        if not self.is_floating_point() and (min is None or max is None):
-            return self.maximum(min) if max is None else self.minimum(max)
-        low = -float("inf") if min is None else min
-        return ternary("clamp", f.ClampBackward, self, low, float("inf") if max is None else max)
+        if not self.is_floating_point() and min is None and max is not None:
+            return self.minimum(max)
+        if not self.is_floating_point() and max is None and min is not None:
+            return self.maximum(min)
+        return ternary("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
 
-    def clamp_(self, min: Any = None, max: Any = None) -> Tensor:
+    def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
 
-        Raises ValueError for neither bound, ShapeError where they do not fit, RuntimeError for a leaf that requires
+        Raises ValueError if both are None, ShapeError if they do not fit, RuntimeError for a leaf that requires
         gradients.
 
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is None:
-            raise ValueError("clamp_: expected min, max or both, got neither")
-        if not self.is_floating_point() and (min is None or max is None):
-            return self.maximum_(min) if max is None else self.minimum_(max)
-        bounds = (-float("inf") if min is None else min, float("inf") if max is None else max)
-        low, high = (check_operand(bound, "clamp_") for bound in bounds)
-        return write(self, f.ClampBackward, bounds, lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+        if not self.is_floating_point() and min is None and max is not None:
+            return self.minimum_(max)
+        if not self.is_floating_point() and max is None and min is not None:
+            return self.maximum_(min)
+        low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
+        return write(self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
 
     clip, clip_ = clamp, clamp_
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
-    def where(self, condition: Tensor, other: Any) -> Tensor:
+    def where(self, condition: Tensor, other: Operand) -> Tensor:
         """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`.
 
         >>> norch.tensor([1, 2]).where(norch.tensor([True, False]), 0)
@@ -295,14 +303,14 @@ class Tensor(
         """
         return check_tensor(condition, "where")._choose(self, other)
 
-    def _choose(self, x: Any, y: Any) -> Tensor:
+    def _choose(self, x: Operand, y: Operand) -> Tensor:
         return ternary("where", f.WhereBackward, self, x, y)
 
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
 
-        In the shape and dtype of x. Raises IndexError for a dim out of range, RuntimeError for a dtype that is not
-        floating.
+        The result has the shape and dtype of x. Raises IndexError for a dim out of range, RuntimeError if the dtype is
+        not floating.
 
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
@@ -311,7 +319,7 @@ class Tensor(
         return recorded(wrap(lib.softmax_tensor(self._ptr, axis)), SoftmaxBackward, (self,), axis)
 
     def log_softmax(self, dim: int) -> Tensor:
-        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))); otherwise as `softmax`.
+        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`.
 
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
@@ -321,7 +329,7 @@ class Tensor(
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: Operand) -> Tensor:
         matrix = operand(other)
         if not isinstance(matrix, Tensor):
             return NotImplemented
@@ -330,15 +338,15 @@ class Tensor(
             record(result, f.MatmulBackward(self, matrix), (self._edge, matrix._edge))
         return result
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: Operand) -> Tensor:
         matrix = operand(other)
         return matrix @ self if isinstance(matrix, Tensor) else NotImplemented
 
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension.
 
-        [..., m, k] @ [..., k, n] is [..., m, n], all of one dtype. Raises ShapeError where the shapes do not chain,
-        RuntimeError for two dtypes or bool, TypeError for what is no tensor.
+        [..., m, k] @ [..., k, n] is [..., m, n], all of one dtype. Raises ShapeError if the shapes do not chain,
+        RuntimeError for two dtypes or bool, TypeError if `other` is not a tensor.
 
         >>> norch.ones(5, 2, 3).matmul(norch.ones(3, 4)).shape
         norch.Size([5, 2, 4])
@@ -372,10 +380,10 @@ class Tensor(
             return _empty_lists(self.shape)
         return flat[0] if self.ndim == 0 else flat
 
-    def item(self) -> Any:
-        """The value of a tensor of one element, of whatever shape and dtype, as a Python number.
+    def item(self) -> Scalar:
+        """The value of a tensor of one element, of any shape and dtype, as a Python number.
 
-        Raises RuntimeError for more elements, or none.
+        Raises RuntimeError for a tensor of no element or several.
 
         >>> norch.tensor([2.5]).item()
         2.5
@@ -406,29 +414,27 @@ class Tensor(
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if spec and self.numel == 1 else format(repr(self), spec)
 
-    def __contains__(self, value: Any) -> bool:
+    def __contains__(self, value: Operand) -> bool:
         return bool((self == value).any())
 
     def __repr__(self) -> str:
         return formatting.tensor_repr(self)
 
     def _repr_html_(self) -> str:
-        from .display.notebook import tensor_html
-
         return tensor_html(self)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Tensor:
         return indexing.get(self, index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Index, value: object) -> None:
         indexing.set(self, index, value)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise TypeError("a tensor of 0 dimensions cannot be iterated over")
         return (self[i] for i in range(self.shape[0]))
 
-    def __deepcopy__(self, memo: Any) -> Tensor:
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
         copy = memo[id(self)] = wrap(lib.clone_tensor(self._ptr), type(self))
@@ -442,11 +448,18 @@ class Tensor(
         held(copy._edge)
         return copy
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise TypeError("tensors are not pickled: a pickle can run any code when it is loaded")
 
 
 operation.Tensor = Tensor
+
+
+def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operand, Operand]:
+    """The bounds of clamp: infinity for one that is not given."""
+    if min is None and max is None:
+        raise ValueError(f"{name}: expected min, max or both, got neither")
+    return -float("inf") if min is None else min, float("inf") if max is None else max
 
 
 def _empty_lists(shape: Size) -> list[Any]:

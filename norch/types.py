@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Iterable,
+    List,
+    Optional,
+    Protocol,
+    Sequence,
+    SupportsIndex,
+    Tuple,
+    Union,
+    overload,
+)
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from .tensor import Tensor
 
+
+class Array(Protocol):
+    """An array of another library that shows its memory, as NumPy's do."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
 # For annotations. (An int or a bool passes for a float.)
-Operand = Union["Tensor", float]  # of an elementwise operation
+Operand = Union["Tensor", float, Array]  # of an elementwise operation
 Sizes = Union[int, Sequence[int]]
 Dims = Optional[Union[int, Sequence[int]]]  # None: all of them
 DType = Union["dtype", type]  # a dtype, or Python's float, int or bool
+Index = Union[None, SupportsIndex, slice, "EllipsisType", "Tensor", Array, List[Any], Tuple[Any, ...]]  # of x[index]
+Scalar = Union[int, Any]  # an element as a Python number; the dtype says which, so a checker accepts it for any
 
 
 class dtype:
@@ -27,7 +51,7 @@ class dtype:
 
     __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point")
 
-    def __init__(self, name: str, number: int, ctype: Any, format: str) -> None:
+    def __init__(self, name: str, number: int, ctype: type[ctypes._SimpleCData[Any]], format: str) -> None:
         self.name = name
         self.number = number
         self.ctype = ctype
@@ -73,7 +97,7 @@ class layout:
 strided = layout("strided")
 
 
-def check_dtype(value: Any) -> dtype:
+def check_dtype(value: object) -> dtype:
     """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
     if isinstance(value, dtype):
         return value
@@ -84,7 +108,7 @@ def check_dtype(value: Any) -> dtype:
     raise TypeError(f"expected a dtype ({names}), got {value!r}")
 
 
-class Size(tuple):
+class Size(Tuple[int, ...]):
     """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists.
 
     >>> norch.Size([2, 3]) == (2, 3), norch.Size([2, 3]) == [2, 3], norch.Size([2, 3]).numel()
@@ -93,10 +117,10 @@ class Size(tuple):
 
     __slots__ = ()
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 
-    def __ne__(self, other: Any) -> bool:
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = tuple.__hash__
@@ -104,11 +128,15 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"norch.Size({list(self)})"
 
-    def __getitem__(self, index: Any) -> Any:
-        item = tuple.__getitem__(self, index)
-        return Size(item) if isinstance(index, slice) else item
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Size: ...
 
-    def __add__(self, other: Any) -> Size:
+    def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
+        return Size(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]  # a list is welcome, strings are not
         return Size(tuple(self) + tuple(other))
 
     def numel(self) -> int:

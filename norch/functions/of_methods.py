@@ -1,9 +1,12 @@
-"""A function for each method of Tensor: `norch.exp(x)` is `x.exp()`, `norch.add(x, y)` is `x.add(y)`."""
+"""A function for each method of Tensor: `norch.exp(x)` is `x.exp()`, `norch.add(x, y)` is `x.add(y)`.
+
+Type checkers read of_methods.pyi, which tools/stubs.py writes: there each function is spelled out.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import Callable
 
 from .._C import operations
 from ..operation import check_tensor
@@ -27,11 +30,11 @@ flip fliplr flipud roll tile repeat_interleave clone
 __all__ = _ROWS + _NAMES
 
 
-def _function(name: str) -> Callable[..., Any]:
+def _function(name: str) -> Callable[..., Tensor]:
     method = getattr(Tensor, name)
 
     @functools.wraps(method)
-    def call(input: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(input: Tensor, *args: object, **kwargs: object) -> Tensor:
         return method(check_tensor(input, name), *args, **kwargs)
 
     call.__qualname__ = name

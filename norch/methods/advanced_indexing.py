@@ -1,20 +1,21 @@
 """Indexing by arrays of integers and by boolean masks: `t[rows, columns]`, `t[t > 0] = 0`.
 
-PyTorch's rules, which are NumPy's but for one: integers, slices, `...` and None first make a view; then the index
-arrays select from it, one for each dimension that they stand for. They broadcast together, and their common shape
-stands in the result where they stood if they were neighbours, else in front. (NumPy counts integers among the arrays
-here.) A mask of m dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of
-size 1 or 0. A tensor of no dimensions is an integer, one of shape [1] an array of one.
+The rules are PyTorch's. Integers, slices, `...` and None first make a view; then the index arrays select from it, one
+for each dimension that they stand for. They broadcast together, and their common shape takes their place in the result
+if they were neighbours, else the front. (NumPy differs here: it counts integers among the arrays.) A mask of m
+dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of size 1 or 0. A
+tensor of no dimensions is an integer, one of shape [1] an array of one.
 
-Reading gives a copy. Writing goes through to the tensor; where places repeat, the last value stays.
+Reading gives a copy. Writing goes through to the tensor; if places repeat, the last value stays.
 """
 
 from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Sequence, Union
 
+from .. import operation
 from .._C import int64_array, lib
 from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
 from ..operation import operand
@@ -22,74 +23,82 @@ from ..packing import filled, tensor_of
 from ..types import bool_, int64, uint8
 from .views import selected, sliced
 
+if TYPE_CHECKING:
+    from types import EllipsisType
+
+    from ..tensor import Tensor
+
+    Part = Union[None, EllipsisType, slice, bool, int, Tensor]  # of an index
+
 
 class AtIndices:
     """The places of a tensor that index tensors (int64) name; None takes a whole dimension."""
 
     reads, writes = IndexBackward, IndexPutBackward
 
-    def __init__(self, indices: list[Any], axes: Any = None, wraps: bool = True) -> None:
+    def __init__(self, indices: Sequence[Tensor | None], axes: Sequence[int] | None = None, wraps: bool = True) -> None:
         self.tensors = [index for index in indices if index is not None]
         self._indices = (ctypes.c_void_p * len(indices))(*[None if t is None else t._ptr for t in indices])
         self._axes = int64_array(range(len(indices)) if axes is None else axes)  # for messages
         self._wraps = wraps  # whether negative integers count from the end
 
-    def ndim(self, x: Any) -> int:
-        """The number of dimensions of what is selected from x."""
+    def ndim(self, x: Tensor) -> int:
+        """The number of dimensions of the selection from x."""
         return x.ndim - len(self.tensors) + max(index.ndim for index in self.tensors)
 
-    def read(self, x: Any) -> int:
+    def read(self, x: Tensor) -> int:
         """The address of a new C tensor with the elements."""
         return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), self._wraps)
 
-    def put(self, x: Any, values: Any, accumulate: bool) -> int:
+    def put(self, x: Tensor, values: Tensor, accumulate: bool) -> int:
         """Write values, which broadcast, or add them; return the status."""
         count = len(self._indices)
         return lib.index_put(x._ptr, self._indices, self._axes, count, self._wraps, values._ptr, accumulate)
 
-    def spread(self, value: Any) -> Any:
+    def spread(self, value: Tensor) -> Tensor:
         """One value for all places, in a shape that `put` takes."""
         return value
 
 
-def get(x: Any, parts: tuple[Any, ...]) -> Any:
+def get(x: Tensor, parts: tuple[object, ...]) -> Tensor:
     """x[parts], a copy."""
     view, place = locate(x, parts)
     return view._read(place)
 
 
-def set(x: Any, parts: tuple[Any, ...], value: Any) -> None:
-    """x[parts] = value: the value is broadcast to what is selected and converted to x's dtype."""
-    if len(parts) == 1 and isinstance(value, (int, float)) and getattr(parts[0], "shape", None) == x.shape:
-        if getattr(parts[0], "dtype", None) is bool_:
+def set(x: Tensor, parts: tuple[object, ...], value: object) -> None:
+    """x[parts] = value: the value is broadcast to the selection and converted to x's dtype."""
+    if len(parts) == 1 and isinstance(value, (int, float)) and isinstance(parts[0], operation.Tensor):
+        if parts[0].dtype is bool_ and parts[0].shape == x.shape:
             x.masked_fill_(parts[0], value)
             return
     view, place = locate(x, parts)
     view._put_(place, values_for(x, value, place.ndim(view)))
 
 
-def values_for(x: Any, value: Any, ndim: int) -> Any:
-    """What is assigned to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
-    if not hasattr(value, "_ptr"):
-        number = operand(value)
-        if number is NotImplemented:
-            value = tensor_of(value, x.dtype, x.device)
-        else:
-            value = filled((), value, x.dtype, x.device)
-    extra = value.ndim - ndim
-    if extra > 0 and all(size == 1 for size in value.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
-        value = value.reshape(value.shape[extra:])
-    return value.to(x.dtype)
+def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
+    """The value to assign to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
+    found: Tensor = value if isinstance(value, operation.Tensor) else _made_for(x, value)
+    extra = found.ndim - ndim
+    if extra > 0 and all(size == 1 for size in found.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
+        found = found.reshape(found.shape[extra:])
+    return found.to(x.dtype)
 
 
-def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
+def _made_for(x: Tensor, value: object) -> Tensor:
+    if operand(value) is NotImplemented:
+        return tensor_of(value, x.dtype, x.device)
+    return filled((), value, x.dtype, x.device)
+
+
+def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
     """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
     view, axis = x, 0  # axis: of x
-    indices: list[Any] = []  # for each dimension of the view, with the axis of x that it is
+    indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
     for part in _written_out(x, [_checked(part, x) for part in parts]):
         at = len(indices)
-        found: list[Any] = [None]
+        found: list[Tensor | None] = [None]
         if part is None:
             view = view.unsqueeze(at)
         elif isinstance(part, bool):
@@ -111,7 +120,7 @@ def locate(x: Any, parts: tuple[Any, ...]) -> tuple[Any, AtIndices]:
     return view, AtIndices(indices, axes)
 
 
-def _written_out(x: Any, parts: list[Any]) -> list[Any]:
+def _written_out(x: Tensor, parts: list[Part]) -> list[Any]:
     """The parts with slices in place of `...`, so that they stand for every dimension of x."""
     used = sum(_dimensions(part) for part in parts)
     if used > x.ndim:
@@ -123,18 +132,18 @@ def _written_out(x: Any, parts: list[Any]) -> list[Any]:
     return parts[:at] + [slice(None)] * (x.ndim - used) + parts[at + 1 :]
 
 
-def _dimensions(part: Any) -> int:
+def _dimensions(part: Part) -> int:
     """How many dimensions of the indexed tensor a part stands for."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
-    return part.ndim if getattr(part, "dtype", None) is bool_ else 1
+    return part.ndim if isinstance(part, operation.Tensor) and part.dtype is bool_ else 1
 
 
-def _checked(part: Any, x: Any) -> Any:
+def _checked(part: Any, x: Tensor) -> Part:
     """A part as None, `...`, a slice, a bool, an int, or a tensor of int64 or bool on x's device."""
     if part is None or part is Ellipsis or isinstance(part, (slice, bool)):
         return part
-    if not hasattr(part, "_ptr"):
+    if not isinstance(part, operation.Tensor):
         if getattr(part, "shape", None) == () and str(part.dtype) == "bool":  # NumPy's True
             return bool(part)
         try:
@@ -160,7 +169,7 @@ def _checked(part: Any, x: Any) -> Any:
     return part
 
 
-def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
+def _true_places(mask: Tensor, shape: Sequence[int], axis: int) -> list[Tensor | None]:
     """For each dimension of a mask the indices of its True elements."""
     if mask.shape != shape:
         end = axis + mask.ndim - 1
@@ -169,5 +178,5 @@ def _true_places(mask: Any, shape: Any, axis: int) -> list[Any]:
     return [places.select(1, d) for d in range(mask.ndim)]
 
 
-def _integers(values: Any, device: str) -> Any:
+def _integers(values: range, device: str) -> Tensor:
     return tensor_of(list(values), int64, device)

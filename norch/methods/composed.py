@@ -1,22 +1,28 @@
-"""Operations that are a few others in a row: methods of Tensor in terms of its other methods."""
+"""Operations composed of a few others: methods of Tensor in terms of its other methods."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._C import ShapeError
 from ..arguments import sizes_of
 from ..functions.creation import empty, full, tensor
 from ..operation import check_tensor
+from ..types import Dims, DType, Operand, Sizes
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
-class Composed:
+class ComposedMethods:
     """The methods of Tensor that need no kernel and no derivative of their own."""
 
     # ---- Elementwise
 
-    def square(self: Any) -> Any:
+    def square(self: Tensor) -> Tensor:
         """x * x, element by element, in the shape and dtype of x.
 
         >>> norch.tensor([2, -3]).square()
@@ -24,7 +30,7 @@ class Composed:
         """
         return self * self
 
-    def square_(self: Any) -> Any:
+    def square_(self: Tensor) -> Tensor:
         """In place: x * x, element by element; shape and dtype stay.
 
         Raises RuntimeError for a leaf that requires gradients.
@@ -34,8 +40,8 @@ class Composed:
         """
         return self.pow_(2)
 
-    def frac(self: Any) -> Any:
-        """x - trunc(x): what follows the decimal point, with the sign of x; in its shape and dtype.
+    def frac(self: Tensor) -> Tensor:
+        """x - trunc(x): the fraction, with the sign of x; in its shape and dtype.
 
         Raises RuntimeError for bool.
 
@@ -44,7 +50,7 @@ class Composed:
         """
         return self - self.trunc()
 
-    def frac_(self: Any) -> Any:
+    def frac_(self: Tensor) -> Tensor:
         """In place: x - trunc(x), element by element; shape and dtype stay.
 
         Raises RuntimeError for a leaf that requires gradients, and for bool.
@@ -54,60 +60,60 @@ class Composed:
         """
         return self.sub_(self.trunc())
 
-    def addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Raises ShapeError where the shapes do not fit.
+        Raises ShapeError if the shapes do not fit.
 
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
         """
         return self + _times(tensor1 * tensor2, value)
 
-    def addcmul_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for a leaf that requires gradients.
+        Raises ShapeError if they do not, RuntimeError for a leaf that requires gradients.
 
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
         """
         return self.add_(_times(tensor1 * tensor2, value))
 
-    def addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Integers become float32. Raises ShapeError where the shapes do not fit.
+        Integers become float32. Raises ShapeError if the shapes do not fit.
 
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
         """
         return self + _times(tensor1 / tensor2, value)
 
-    def addcdiv_(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for integers and for a leaf that requires gradients.
+        Raises ShapeError if they do not, RuntimeError for integers and for a leaf that requires gradients.
 
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
         """
         return self.add_(_times(tensor1 / tensor2, value))
 
-    def lerp(self: Any, end: Any, weight: Any) -> Any:
+    def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
 
-        Raises ShapeError where the shapes do not fit.
+        Raises ShapeError if the shapes do not fit.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
         return self + (check_tensor(end, "lerp") - self) * weight
 
-    def lerp_(self: Any, end: Any, weight: Any) -> Any:
+    def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError where they do not, RuntimeError for a result of a higher kind (float into integer).
+        Raises ShapeError if they do not, RuntimeError for a result of a higher kind (float into integer).
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
@@ -116,10 +122,10 @@ class Composed:
 
     # ---- Comparing
 
-    def isclose(self: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
-        The shapes broadcast. Raises ShapeError where they do not fit, RuntimeError for two dtypes.
+        The shapes broadcast. Raises ShapeError if they do not fit, RuntimeError for two dtypes.
 
         >>> norch.tensor([1.0, 1.0]).isclose(norch.tensor([1.000001, 1.1]))
         tensor([ True, False])
@@ -136,7 +142,7 @@ class Composed:
         distance = (x - y).abs()
         return close.logical_or(distance.isfinite().logical_and(distance <= atol + (y * rtol).abs()))
 
-    def allclose(self: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
+    def allclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Whether all elements are close, as a Python bool; shapes and dtypes as for `isclose`.
 
         >>> norch.tensor([1.0]).allclose(norch.tensor([1.000001]))
@@ -144,10 +150,10 @@ class Composed:
         """
         return bool(self.isclose(other, rtol, atol, equal_nan).all())
 
-    def equal(self: Any, other: Any) -> bool:
-        """Whether two tensors have one shape and the same elements, of whatever dtypes, as a Python bool.
+    def equal(self: Tensor, other: Tensor) -> bool:
+        """Whether two tensors have one shape and the same elements, of any dtypes, as a Python bool.
 
-        Raises TypeError for what is no tensor.
+        Raises TypeError if `other` is not a tensor.
 
         >>> norch.ones(2).equal(norch.ones(1, 2))
         False
@@ -157,7 +163,7 @@ class Composed:
 
     # ---- Reductions
 
-    def logsumexp(self: Any, dim: Any, keepdim: bool = False) -> Any:
+    def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
         """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
 
         Shapes as for `sum`; of a floating dtype, and integers become float32. Raises IndexError for a dim out of range.
@@ -171,11 +177,10 @@ class Composed:
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim else total.reshape(x.detach().amax(dim).shape)
 
-    def norm(self: Any, p: Any = 2, dim: Any = None, keepdim: bool = False) -> Any:
+    def norm(self: Tensor, p: float | str | None = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
-        The shape is that of `sum`. Raises RuntimeError for a dtype that is not floating, IndexError for a dim out of
-        range.
+        Shapes as for `sum`. Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
 
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor([5.])
@@ -194,8 +199,8 @@ class Composed:
             return root((self * self).sum(dim, keepdim))
         return (size**p).sum(dim, keepdim) ** (1 / p)
 
-    def count_nonzero(self: Any, dim: Any = None) -> Any:
-        """How many elements are not zero, int64: all, of shape [1], or over `dim`, one or several, without them.
+    def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
+        """How many elements are not zero, int64: of all, in shape [1], or over `dim`, one or several.
 
         Raises IndexError for a dim out of range.
 
@@ -204,7 +209,7 @@ class Composed:
         """
         return (self != 0).sum(dim)
 
-    def nansum(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    def nansum(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nansum()
@@ -212,7 +217,7 @@ class Composed:
         """
         return self.isnan()._choose(0.0, self).sum(dim, keepdim) if self.is_floating_point() else self.sum(dim, keepdim)
 
-    def nanmean(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    def nanmean(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         """The mean of the elements that are not NaN; shapes as for `sum`, dtype floating: integers give float32.
 
         Raises IndexError for a dim out of range.
@@ -224,7 +229,7 @@ class Composed:
 
     # ---- Products
 
-    def dot(self: Any, other: Any) -> Any:
+    def dot(self: Tensor, other: Tensor) -> Tensor:
         """The sum of the products of two vectors [n], of one dtype; of shape [1], as all scalars.
 
         Raises ShapeError for other shapes, RuntimeError for two dtypes.
@@ -237,7 +242,7 @@ class Composed:
             raise ShapeError(f"dot: lengths {self.shape[0]} and {other.shape[0]} are not the same")
         return self @ other
 
-    def mv(self: Any, vec: Any) -> Any:
+    def mv(self: Tensor, vec: Tensor) -> Tensor:
         """A matrix [m, k] times a vector [k]: [m], all of one dtype.
 
         Raises ShapeError for other shapes, RuntimeError for two dtypes.
@@ -248,7 +253,7 @@ class Composed:
         _check_ranks("mv", self, 2, vec, 1)
         return self @ vec
 
-    def bmm(self: Any, mat2: Any) -> Any:
+    def bmm(self: Tensor, mat2: Tensor) -> Tensor:
         """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
 
         All are of one dtype. Raises ShapeError for other shapes, RuntimeError for two dtypes.
@@ -261,10 +266,10 @@ class Composed:
             raise ShapeError(f"bmm: batches of {self.shape[0]} and {mat2.shape[0]} matrices are not the same")
         return self @ mat2
 
-    def outer(self: Any, vec2: Any) -> Any:
+    def outer(self: Tensor, vec2: Tensor) -> Tensor:
         """The matrix [m, n] of the products of each element of a vector [m] with each of another [n].
 
-        Dtypes are promoted. Raises ShapeError for what is no vector.
+        Dtypes are promoted. Raises ShapeError if either is not a vector.
 
         >>> norch.tensor([1, 2]).outer(norch.tensor([1, 10]))
         tensor([[ 1, 10],
@@ -273,11 +278,10 @@ class Composed:
         _check_ranks("outer", self, 1, vec2, 1)
         return self.unsqueeze(1) * vec2
 
-    def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype.
 
-        x broadcasts, and counts for nothing where beta is 0. Raises ShapeError where shapes do not fit, RuntimeError
-        for two dtypes.
+        x broadcasts, and is left out if beta is 0. Raises ShapeError if shapes do not fit, RuntimeError for two dtypes.
 
         >>> norch.ones(2).addmm(norch.eye(2), norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[2., 3.],
@@ -288,7 +292,9 @@ class Composed:
 
     # ---- Tensors of the same dtype and device
 
-    def new_zeros(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    def new_zeros(
+        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    ) -> Tensor:
         """Zeros of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.tensor([5]).new_zeros(2)
@@ -296,7 +302,9 @@ class Composed:
         """
         return self.new_full(sizes_of(size, "new_zeros"), 0, dtype, device, requires_grad)
 
-    def new_ones(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    def new_ones(
+        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    ) -> Tensor:
         """Ones of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.tensor([5]).new_ones(2)
@@ -305,8 +313,13 @@ class Composed:
         return self.new_full(sizes_of(size, "new_ones"), 1, dtype, device, requires_grad)
 
     def new_full(
-        self: Any, size: Any, fill_value: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-    ) -> Any:
+        self: Tensor,
+        size: Sizes,
+        fill_value: Operand,
+        dtype: DType | None = None,
+        device: str | None = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         """One value in a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
@@ -314,7 +327,9 @@ class Composed:
         """
         return full(size, fill_value, dtype or self.dtype, device or self.device, requires_grad)
 
-    def new_empty(self: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    def new_empty(
+        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    ) -> Tensor:
         """A shape whose values are not set, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
 
         >>> norch.ones(1, dtype=norch.float64).new_empty(2, 3).shape
@@ -322,10 +337,12 @@ class Composed:
         """
         return empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
-    def new_tensor(self: Any, data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
+    def new_tensor(
+        self: Tensor, data: object, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    ) -> Tensor:
         """A copy of `data` in its shape, in this tensor's dtype and on its device.
 
-        Raises ValueError for ragged lists, TypeError for what holds no numbers.
+        Raises ValueError for ragged lists, TypeError if an element is not a number.
 
         >>> norch.tensor([5]).new_tensor([1.9, 2.0])
         tensor([1, 2])
@@ -333,11 +350,11 @@ class Composed:
         return tensor(data, dtype or self.dtype, device or self.device, requires_grad)
 
 
-def _times(x: Any, factor: Any) -> Any:
+def _times(x: Tensor, factor: float) -> Tensor:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
 
 
-def root(squares: Any) -> Any:
+def root(squares: Tensor) -> Tensor:
     """The square root, whose derivative at 0 is taken to be 0."""
     if not squares.requires_grad:
         return squares.sqrt()
@@ -345,7 +362,7 @@ def root(squares: Any) -> Any:
     return zero._choose(0.0, zero._choose(1.0, squares).sqrt())
 
 
-def _check_ranks(name: str, x: Any, x_rank: int, y: Any, y_rank: int) -> None:
+def _check_ranks(name: str, x: Tensor, x_rank: int, y: Tensor, y_rank: int) -> None:
     if x.ndim != x_rank or check_tensor(y, name).ndim != y_rank:
         shapes = f"{list(x.shape)} and {list(y.shape)}"
         raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {shapes}")

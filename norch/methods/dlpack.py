@@ -3,16 +3,21 @@
 The struct is built, read and given back by csrc/core/external.cpp; here is the Python side: `__dlpack__`
 makes a capsule, `from_dlpack` consumes one. Both know its versions 0 ("dltensor") and 1 ("dltensor_versioned").
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import ctypes
 from ctypes import c_int, c_void_p, py_object
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._C import lib, raise_error
 from ..operation import wrap
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 _python = ctypes.PyDLL(None)  # functions of the interpreter that runs this
 _python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_void_p, c_void_p]
@@ -40,12 +45,12 @@ _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
 
 
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any:
+def from_dlpack(ext_tensor: object, *, device: str | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 
-    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError where
-    `device` would need it. Raises what the other library raises where it cannot share, TypeError for dtypes that norch
-    has not, and ValueError for negative strides.
+    Shape and dtype are those of the object. `copy=True` copies always; `copy=False` never, and raises ValueError if
+    `device` needs a copy. Raises the other library's error if that cannot share its memory, TypeError for an
+    unsupported dtype, ValueError for negative strides.
 
     >>> x = norch.ones(2)
     >>> y = norch.from_dlpack(x)
@@ -62,8 +67,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: Any = None) -> Any
     return result.clone() if copy else result
 
 
-def _exported_by(producer: Any) -> Any:
-    """The capsule of an object with `__dlpack__`, or the object itself where it is a capsule."""
+def _exported_by(producer: Any) -> object:
+    """The capsule of an object with `__dlpack__`, or the object itself if it is a capsule."""
     if type(producer).__name__ == "PyCapsule":
         return producer
     if not hasattr(producer, "__dlpack__"):
@@ -77,31 +82,33 @@ def _exported_by(producer: Any) -> Any:
         return producer.__dlpack__(**stream)  # from before versions
 
 
-def _consumed(capsule: Any) -> Any:
+def _consumed(capsule: object) -> Tensor:
     for versioned in _VERSIONS:
         name = lib.dlpack_name(versioned, False)
         if _python.PyCapsule_IsValid(capsule, name):
             managed = _python.PyCapsule_GetPointer(capsule, name)
             result = wrap(lib.tensor_of_dlpack(managed, versioned))
-            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns what it holds
+            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns the struct
             return result
     raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
 
 
-class Exchanged:
+class DLPackMethods:
     """The methods of Tensor by which other libraries take its memory, as in `numpy.from_dlpack(t)`."""
 
-    _ptr: Any
-    _edge: Any
-
-    def __dlpack_device__(self: Any) -> tuple[int, int]:
+    def __dlpack_device__(self: Tensor) -> tuple[int, int]:
         device = self._struct.device
         return (_CUDA, device - 1) if device else (_CPU, 0)
 
     def __dlpack__(
-        self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None
-    ) -> Any:
-        """A capsule for `from_dlpack` of any library. Raises BufferError where the memory cannot be shared."""
+        self: Tensor,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A capsule for `from_dlpack` of any library. Raises BufferError if the memory cannot be shared."""
         if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         source, own = self, self.__dlpack_device__()

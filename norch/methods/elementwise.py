@@ -1,4 +1,4 @@
-"""The methods that a row of csrc/ops/operations.h becomes: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
+"""The methods of a row of csrc/ops/operations.h: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
 
 `unary("exp", ExpBackward, ...)` makes `exp` and `exp_` of the C functions `exp_tensor` and `exp_into`; `binary` makes
 an operator, its reflected and in-place forms, and the named methods.
@@ -6,7 +6,7 @@ an operator, its reflected and in-place forms, and the named methods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Callable, TypeVar
 
 from .._C import lib
 from ..autograd.in_place import write
@@ -15,11 +15,17 @@ from ..operation import check_operand, mode, operand, record, recorded, wrap
 from ..types import Operand
 
 if TYPE_CHECKING:
+    from ..autograd.function import Function
     from ..tensor import Tensor
 
+    Unary = Callable[[Tensor], Tensor]
+    Binary = Callable[[Tensor, Operand], Tensor]
 
-def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The methods `name()` and `name_()` of a unary operation; `backward` is None where it has no derivative."""
+Method = TypeVar("Method", "Unary", "Binary")
+
+
+def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, Unary]:
+    """The methods `name()` and `name_()` of a unary operation; `backward` is None if it has no derivative."""
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
 
     def method(self: Tensor) -> Tensor:
@@ -34,7 +40,9 @@ def unary(name: str, backward: Any, doc: str) -> tuple[Callable[..., Any], Calla
     return _documented(method, name, doc, 1), _documented(method_, f"{name}_", doc, 1)
 
 
-def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
+def binary(
+    name: str, backward: type[Function] | None, doc: str, method_name: str = ""
+) -> tuple[Binary, Binary, Binary, Binary, Binary]:
     """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`."""
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
@@ -77,18 +85,18 @@ def binary(name: str, backward: Any, doc: str, method_name: str = "") -> Any:
     )
 
 
-def _named(function: Any, name: str, doc: str) -> Any:
+def _named(function: Method, name: str, doc: str) -> Method:
     function.__name__ = name
     function.__qualname__ = f"Tensor.{name}"
     function.__doc__ = doc
     return function
 
 
-def _documented(function: Any, name: str, doc: str, operands: int) -> Any:
+def _documented(function: Method, name: str, doc: str, operands: int) -> Method:
     return _named(function, name, documentation(name, doc, operands))
 
 
-def ternary(name: str, backward: Any, x: Any, y: Any, z: Any) -> Any:
+def ternary(name: str, backward: type[Function], x: Operand, y: Operand, z: Operand) -> Tensor:
     """The result of a ternary operation on tensors and numbers."""
     operands = [check_operand(value, name) for value in (x, y, z)]
     result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]))

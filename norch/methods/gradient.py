@@ -1,8 +1,10 @@
-"""What autograd adds to a tensor: `requires_grad`, `grad`, `backward`, `detach`, hooks."""
+"""The gradient of a tensor: `requires_grad`, `grad`, `backward`, `detach`, hooks."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import lib, raise_error
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
@@ -12,16 +14,21 @@ from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
 
+if TYPE_CHECKING:
+    from ..autograd.function import Function
+    from ..tensor import Tensor
+    from ..types import Size
 
-class Differentiable:
+
+class GradientMethods:
     """The attributes and methods of Tensor that concern its gradient."""
 
-    _ptr: Any
-    _edge: Any  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
-    _leaf: Any = None  # the AccumulateGrad that this tensor has, or had before requires_grad was turned off
+    _edge: Function | None  # where a gradient of this tensor goes: its grad_fn, or of a leaf, its AccumulateGrad
+    _leaf: AccumulateGrad | None = None  # that this tensor has, or had before requires_grad was turned off
+    _shape: Size | None
 
     @property
-    def requires_grad(self: Any) -> bool:
+    def requires_grad(self: Tensor) -> bool:
         """Whether operations on this tensor record a graph. Can be set on leaves of a floating dtype.
 
         >>> norch.ones(2, requires_grad=True).requires_grad
@@ -30,7 +37,7 @@ class Differentiable:
         return self._edge is not None
 
     @requires_grad.setter
-    def requires_grad(self: Any, value: bool) -> None:
+    def requires_grad(self: Tensor, value: bool) -> None:
         if self.grad_fn is not None:
             if value:
                 return
@@ -43,10 +50,10 @@ class Differentiable:
             self._leaf = AccumulateGrad(self)
         self._edge = self._leaf if value else None
 
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
-        """Set `requires_grad` and return this tensor, of whatever shape and a floating dtype.
+    def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return this tensor, of any shape and a floating dtype.
 
-        Raises RuntimeError for other dtypes, and to turn it off for what is no leaf.
+        Raises RuntimeError for other dtypes, and if it is turned off for a tensor that is not a leaf.
 
         >>> norch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
@@ -55,7 +62,7 @@ class Differentiable:
         return self
 
     @property
-    def grad_fn(self: Any) -> Any:
+    def grad_fn(self: Tensor) -> Function | None:
         """The node of the graph that computed this tensor; None for a leaf.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -65,7 +72,7 @@ class Differentiable:
         return None if self._edge is None or self._edge.is_leaf else self._edge
 
     @property
-    def is_leaf(self: Any) -> bool:
+    def is_leaf(self: Tensor) -> bool:
         """Whether no recorded operation made this tensor.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -75,11 +82,11 @@ class Differentiable:
         return self._edge is None or self._edge.is_leaf
 
     @property
-    def grad(self: Any) -> Any:
+    def grad(self: Tensor) -> Tensor | None:
         """The gradient that has arrived at this tensor, of its shape and dtype; None before `backward`.
 
-        It adds up until it is set to None. What it is set to must be a tensor of this shape, dtype and device: raises
-        TypeError or RuntimeError for others.
+        Gradients add up until it is set to None. It can be set to a tensor of this shape, dtype and device; raises
+        TypeError or RuntimeError for anything else.
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> (3 * x).sum().backward()
@@ -90,7 +97,7 @@ class Differentiable:
         return None if node is None else node.grad
 
     @grad.setter
-    def grad(self: Any, gradient: Any) -> None:
+    def grad(self: Tensor, gradient: Tensor | None) -> None:
         node = self._edge or self._leaf
         if gradient is not None:
             check_tensor(gradient, "grad")
@@ -104,8 +111,8 @@ class Differentiable:
         if node is not None:
             node.grad = gradient
 
-    def retain_grad(self: Any) -> None:
-        """Nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
+    def retain_grad(self: Tensor) -> None:
+        """Do nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> y = 2 * x
@@ -115,11 +122,15 @@ class Differentiable:
         """
 
     def backward(
-        self: Any, gradient: Any = None, retain_graph: Any = None, create_graph: bool = False, inputs: Any = None
+        self: Tensor,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
-        """Accumulate into `.grad`, of everything this tensor depends on, the gradient of this tensor.
+        """Add the gradient of this tensor to the `.grad` of everything that it depends on.
 
-        `gradient`, of this tensor's shape, is where the chain rule starts; for one element it may be left out (1).
+        The chain rule starts from `gradient`, which has this tensor's shape; a tensor of one element needs none (1).
         The graph is freed unless `retain_graph`. Raises RuntimeError without a graph or for a gradient of other shape.
 
         >>> x = norch.Tensor([1, 2], requires_grad=True)
@@ -131,7 +142,7 @@ class Differentiable:
             check_tensor(gradient, "backward: gradient")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
-    def zero_grad(self: Any) -> None:
+    def zero_grad(self: Tensor) -> None:
         """Forget the gradient: `.grad` is None again.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -142,7 +153,7 @@ class Differentiable:
         """
         self.grad = None
 
-    def detach(self: Any) -> Any:
+    def detach(self: Tensor) -> Tensor:
         """A tensor of the same shape and dtype over the same storage, outside of any graph.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -151,7 +162,7 @@ class Differentiable:
         """
         return wrap(lib.alias_tensor(self._ptr))
 
-    def detach_(self: Any) -> Any:
+    def detach_(self: Tensor) -> Tensor:
         """Leave the graph: this tensor becomes a leaf that requires no gradient (the article's `detach`).
 
         Raises RuntimeError for a view, which its base would not follow.
@@ -162,13 +173,13 @@ class Differentiable:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        if self.grad_fn is not None:
+        if self._edge is not None and not self._edge.is_leaf:
             self._edge.holders -= 1
         self._edge = None
         return self
 
     @property
-    def data(self: Any) -> Any:
+    def data(self: Tensor) -> Tensor:
         """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another.
 
         >>> x = norch.ones(2, requires_grad=True)
@@ -178,15 +189,15 @@ class Differentiable:
         return self.detach()
 
     @data.setter
-    def data(self: Any, other: Any) -> None:
+    def data(self: Tensor, other: Tensor) -> None:
         ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
         lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not take the new ones for them
         lib.mark_as_written(ptr)
         lib.free_tensor(self._ptr)
         self._ptr, self._shape = ptr, None
 
-    def register_hook(self: Any, hook: Callable[[Any], Any]) -> HookHandle:
-        """Call `hook(gradient)` in backward when this tensor's gradient is known; what it returns replaces it.
+    def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
+        """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.
 
         Raises RuntimeError for a tensor that requires no gradient.
 
@@ -201,17 +212,17 @@ class Differentiable:
         return self._edge.register_hook(hook)
 
     @property
-    def _version(self: Any) -> int:
+    def _version(self: Tensor) -> int:
         return lib.version_of(self._ptr)
 
-    def _sum_to(self: Any, like: Any) -> Any:
+    def _sum_to(self: Tensor, like: Tensor) -> Tensor:
         """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""
         if lib.same_kind(self._ptr, like._ptr):
             return self
         result = wrap(lib.sum_to_shape(self._ptr, like._ptr))
         return recorded(result, SumToBackward, (self,)).to(like.dtype)
 
-    def _placed(self: Any, shape: Any, part: Callable[[Any], Any]) -> Any:
+    def _placed(self: Tensor, shape: Sequence[int], part: Callable[[Tensor], Tensor]) -> Tensor:
         """Zeros of a shape, with this gradient in a part of them."""
         whole = filled(shape, 0, self.dtype, self.device)
         with no_grad():

@@ -1,20 +1,23 @@
 """Reading and writing `t[...]`: here by integers, slices, `...` and None; advanced_indexing.py has masks and arrays.
 
-An integer for every dimension reads a Python number; anything less reads a view, and writing goes through that view.
+An integer for every dimension reads a Python number; fewer read a view, and writing goes through that view.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import int64_array, lib
-from ..types import bool_
+from ..types import Scalar, bool_
 from . import advanced_indexing
 from .views import selected, sliced
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
-def get(x: Any, index: Any) -> Any:
+
+def get(x: Tensor, index: object) -> Any:
     """x[index]: a Python number by an integer for every dimension, a copy by masks or arrays, else a view."""
     parts = index if isinstance(index, tuple) else (index,)
     if all(type(part) is int for part in parts):
@@ -30,7 +33,7 @@ def get(x: Any, index: Any) -> Any:
     return result.item() if complete else result
 
 
-def set(x: Any, index: Any, value: Any) -> None:
+def set(x: Tensor, index: object, value: object) -> None:
     """x[index] = value: the value is broadcast to the view and converted to its dtype."""
     parts = index if isinstance(index, tuple) else (index,)
     parsed = _parse(x, parts)
@@ -43,7 +46,7 @@ def set(x: Any, index: Any, value: Any) -> None:
     target.copy_(value)
 
 
-def _element(x: Any, indices: Any) -> Any:
+def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
     if not x.dtype.is_floating_point or x._struct.device:
         return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
     try:
@@ -55,7 +58,7 @@ def _element(x: Any, indices: Any) -> Any:
     return value
 
 
-def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
+def _parse(x: Tensor, parts: tuple[Any, ...]) -> list[Any] | None:
     """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
     parsed: list[Any] = []
     for part in parts:
@@ -80,7 +83,7 @@ def _parse(x: Any, parts: tuple[Any, ...]) -> list[Any] | None:
     return parsed[:at] + [slice(None)] * (x.ndim - used) + parsed[at + 1 :]
 
 
-def _view(x: Any, parsed: list[Any]) -> Any:
+def _view(x: Tensor, parsed: list[Any]) -> Tensor:
     at, axis, result = 0, 0, x  # at: of the result's dimensions, axis: of x's
     for part in parsed:
         if part is None:

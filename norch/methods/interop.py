@@ -1,20 +1,27 @@
-"""Memory shared with Python objects: NumPy's arrays, and what else shows its memory as a buffer or an array interface.
+"""Memory shared with Python objects: NumPy's arrays, and others that show a buffer or an array interface.
 
-Nothing here copies, and NumPy is imported only by what returns one of its arrays. (DLPack is in dlpack.py.)
+Nothing here copies, and only `numpy()`, which returns an array, imports NumPy. (DLPack is in dlpack.py.)
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import int64_array, lib
 from ..operation import wrap
 from ..packing import tensor_of
-from ..types import DTYPES, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
+from ..types import DTYPES, DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
 from .dlpack import from_dlpack
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..tensor import Tensor
 
 # ---- Tensors over the memory of others --------------------------------------------------------------------------
 
@@ -32,24 +39,25 @@ _TYPESTRS = {
 _BY_TYPESTR = {typestr: kind for kind, typestr in _TYPESTRS.items()}
 
 
-def _over(owner: Any, address: int, shape: Sequence[int], byte_strides: Any, kind: dtype, read_only: bool) -> Any:
+def _over(
+    owner: object, address: int, shape: Sequence[int], byte_strides: Sequence[int] | None, kind: dtype, read_only: bool
+) -> Tensor:
     """A tensor over memory that lives as long as `owner`, which the tensor's storage keeps alive."""
     strides = None
     if byte_strides is not None:
         if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
-            raise ValueError(f"strides {byte_strides} in bytes are no multiples of {kind.itemsize}: copy() the array")
+            raise ValueError(f"strides {byte_strides} in bytes are not multiples of {kind.itemsize}: copy() the array")
         strides = int64_array([step // kind.itemsize for step in byte_strides])
     sizes = int64_array(shape)
     ptr = lib.external_tensor(address, sizes, strides, len(shape), kind.number, read_only, id(owner))
     return wrap(ptr)
 
 
-def from_numpy(array: Any) -> Any:
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """A tensor over the memory of a NumPy array: a change of either shows in both, and either may go first.
 
-    Shape and dtype are the array's. An array that NumPy calls read-only makes a tensor that refuses to be written to.
-    Raises TypeError for what is no array or a dtype that norch has not, ValueError for negative strides or a foreign
-    byte order.
+    Shape and dtype are the array's. A read-only array makes a tensor that refuses writes. Raises TypeError if it is not
+    an array or has an unsupported dtype, ValueError for negative strides or a foreign byte order.
 
     >>> import numpy
     >>> norch.from_numpy(numpy.array([1.0, 2.0]))
@@ -63,14 +71,14 @@ def from_numpy(array: Any) -> Any:
     return _over_array(array, array.__array_interface__)
 
 
-def _over_array(array: Any, interface: Any) -> Any:
+def _over_array(array: object, interface: dict[str, Any]) -> Tensor:
     kind = _BY_TYPESTR.get(interface["typestr"])
     if kind is None:
         supported = ", ".join(kind.name for kind in DTYPES)
         name = getattr(array, "dtype", interface["typestr"])
         raise TypeError(f"can't convert an array of {name}: the only supported types are {supported}")
     address, read_only = interface["data"]
-    # the interface itself may hold what the memory belongs to, as that of a NumPy scalar does
+    # the interface may own the memory, as that of a NumPy scalar does
     return _over((array, interface), address, interface["shape"], interface.get("strides"), kind, read_only)
 
 
@@ -106,12 +114,11 @@ def _address_of(view: memoryview) -> int:
     return address
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Any:
+def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A vector [count] over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
 
     `count` is the number of elements, of `dtype`, -1 for as many as there are. Over bytes, which cannot change, the
-    tensor refuses to be written to. Raises ValueError where the buffer is no buffer, is empty, or does not hold what is
-    asked for.
+    tensor refuses writes. Raises ValueError if the object has no buffer, or one that is empty or too short.
 
     >>> norch.frombuffer(b"\\x01\\x02\\x03", dtype=norch.uint8)
     tensor([1, 2, 3], dtype=norch.uint8)
@@ -146,8 +153,8 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return result.requires_grad_() if requires_grad else result
 
 
-def _over_buffer(view: memoryview) -> Any:
-    """A tensor of a buffer's own shape and dtype, None where norch has no such dtype."""
+def _over_buffer(view: memoryview) -> Tensor | None:
+    """A tensor of a buffer's own shape and dtype, None if norch has no such dtype."""
     code = view.format.lstrip(f"@={_ORDER}")
     code = {"l": "q", "L": "Q"}.get(code, code) if view.itemsize == 8 else code
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == view.itemsize), None)
@@ -156,8 +163,8 @@ def _over_buffer(view: memoryview) -> Any:
     return _over(view, _address_of(view), view.shape or (), view.strides, kind, view.readonly)
 
 
-def shared(data: Any) -> Any:
-    """A tensor over the memory of an array or buffer; None where only a copy can make a tensor of it."""
+def shared(data: Any) -> Tensor | None:
+    """A tensor over the memory of an array or buffer; None if only a copy can make a tensor of it."""
     try:
         if hasattr(data, "__array_interface__"):
             interface = data.__array_interface__
@@ -171,12 +178,12 @@ def shared(data: Any) -> Any:
         return None
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
+def as_tensor(data: object, dtype: DType | None = None, device: str | None = None) -> Tensor:
     """A tensor of `data` that shares its memory if that can be: a tensor, a NumPy array, a buffer, or a DLPack tensor.
 
     A tensor that has the dtype and device already is returned itself, else `to` converts it, differentiably. Lists, and
-    arrays of dtypes or strides that norch has not, are copied as by `norch.tensor`. The
-    shape is that of the data. Raises ValueError for ragged lists, TypeError for what holds no numbers.
+    arrays of unsupported dtypes or strides, are copied as by `norch.tensor`. The shape is that of the data. Raises
+    ValueError for ragged lists, TypeError if an element is not a number.
 
     >>> x = norch.ones(2)
     >>> norch.as_tensor(x) is x
@@ -184,7 +191,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
     >>> norch.as_tensor([1, 2])
     tensor([1, 2])
     """
-    found = data if isinstance(data, operation.Tensor) else shared(data)
+    found: Tensor | None = data if isinstance(data, operation.Tensor) else shared(data)
     if found is None:
         return tensor_of(data, None if dtype is None else check_dtype(dtype), device or "cpu")
     return found.to(device, dtype)
@@ -193,18 +200,16 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Any:
 # ---- Tensors as the memory of others ----------------------------------------------------------------------------
 
 
-class Shared:
+class InteropMethods:
     """The methods of Tensor by which NumPy and others see its memory."""
 
-    _ptr: Any
-    _edge: Any
     _over = staticmethod(shared)
 
-    def numpy(self: Any, *, force: bool = False) -> Any:
+    def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 
         Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
-        device; `force=True` is `detach().cpu().numpy()`. Raises ImportError where NumPy is not installed.
+        device; `force=True` is `detach().cpu().numpy()`. Raises ImportError if NumPy is not installed.
 
         >>> x = norch.ones(2)
         >>> x.numpy()[0] = 5  # NumPy must be installed
@@ -226,7 +231,7 @@ class Shared:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
         return numpy.asarray(self)
 
-    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Any:
+    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
         if dtype is None or array.dtype == dtype:
             return array.copy() if copy else array
@@ -235,7 +240,7 @@ class Shared:
         return array.astype(dtype)
 
     @property
-    def __array_interface__(self: Any) -> dict[str, Any]:
+    def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
         self.untyped_storage()  # which the tensor, whom the array will hold, holds
@@ -247,7 +252,7 @@ class Shared:
             "data": (self.data_ptr(), bool(lib.is_read_only(self._ptr))),
         }
 
-    def __buffer__(self: Any, flags: int) -> memoryview:
+    def __buffer__(self: Tensor, flags: int) -> memoryview:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
         if self._edge is not None or self.is_cuda:
             raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
@@ -258,15 +263,16 @@ class Shared:
             raise BufferError("the tensor is over memory that is read-only")
         if self.numel == 0:
             return memoryview((self.dtype.ctype * 0)()) if self.ndim == 1 else _empty_buffer(self)
-        memory = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
+        memory: Any = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
         memory.storage = self.untyped_storage()  # which lives as long as the buffer
-        view = memoryview(memory).cast("B").cast(self.dtype.format, list(self.shape))
+        view: Any = memoryview(memory).cast("B")
+        view = view.cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view
 
 
-def _empty_buffer(tensor: Any) -> memoryview:
-    """What memoryview.cast cannot make: a shape with a 0 in it."""
-    kind = tensor.dtype.ctype
+def _empty_buffer(tensor: Tensor) -> memoryview:
+    """A buffer whose shape has a 0 in it, which memoryview.cast cannot make."""
+    kind: Any = tensor.dtype.ctype
     for size in reversed(tensor.shape):
         kind = kind * size
     return memoryview(kind())

@@ -1,9 +1,11 @@
-"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. The numbers come from a Generator."""
+"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. A Generator draws them."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Callable
 
 from .. import operation
 from .._C import lib
@@ -12,17 +14,23 @@ from ..autograd.in_place import write
 from ..functions.generator import draw_of
 from ..types import float32
 
+if TYPE_CHECKING:
+    from ..functions.generator import Generator
+    from ..tensor import Tensor
+
 # The largest integer up to which a dtype holds every one.
 LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "float32": 2**24, "float64": 2**53}
 
 
-class RandomFills:
+class RandomFillMethods:
     """The methods of Tensor that overwrite it with random numbers."""
 
-    def uniform_(self: Any, from_: float = 0.0, to: float = 1.0, *, generator: Any = None, **bounds: float) -> Any:
+    def uniform_(
+        self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **bounds: float
+    ) -> Tensor:
         """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
 
-        Shape and dtype stay. Raises RuntimeError for a dtype that is not floating or from > to, TypeError for an
+        Shape and dtype stay. Raises RuntimeError if the dtype is not floating or from > to, TypeError for an
         unknown argument.
 
         >>> x = norch.zeros(100).uniform_(-1, 1)
@@ -35,10 +43,10 @@ class RandomFills:
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
 
-    def normal_(self: Any, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
 
-        Raises RuntimeError for a dtype that is not floating or a negative std.
+        Raises RuntimeError if the dtype is not floating or std is negative.
 
         >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
         tensor([5., 5.])
@@ -46,7 +54,9 @@ class RandomFills:
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
 
-    def random_(self: Any, from_: Any = None, to: Any = None, *, generator: Any = None) -> Any:
+    def random_(
+        self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
 
         Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
@@ -66,7 +76,7 @@ class RandomFills:
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
 
-    def bernoulli_(self: Any, p: Any = 0.5, *, generator: Any = None) -> Any:
+    def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
 
         Shape and dtype stay. Raises RuntimeError for a probability outside [0, 1].
@@ -79,12 +89,12 @@ class RandomFills:
         return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
 
 
-def _overwrite(x: Any, kernel: Any) -> Any:
-    """Nothing of x remains, so the gradient of its old values is 0, as where a number is copied into it."""
+def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
+    """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
     return write(x, CopyBackward, (0.0,), kernel)
 
 
-def _check_probabilities(name: str, p: Any) -> None:
+def _check_probabilities(name: str, p: Tensor | float) -> None:
     if isinstance(p, operation.Tensor):
         if not p.is_floating_point():
             raise RuntimeError(f"{name}: expected probabilities of a floating dtype, got {p.dtype}")

@@ -1,21 +1,27 @@
-"""Copies in another order, and tensors repeated: what no strides can show. The methods `flip roll repeat tile`."""
+"""Copies in another order, and repeated tensors: `flip roll repeat tile`. Strides cannot express these."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .._C import int64_array, lib
 from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.views import FlipBackward
 from ..operation import recorded, wrap
+from ..types import Dims, Sizes
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
-class Rearranging:
+class RearrangingMethods:
     """The methods of Tensor that copy its elements into another order."""
 
-    def flip(self: Any, *dims: Any) -> Any:
+    def flip(self: Tensor, *dims: Sizes) -> Tensor:
         """A copy, of the same shape and dtype, in which the given dimensions run backwards.
 
         Raises IndexError for a dim out of range.
@@ -28,10 +34,10 @@ class Rearranging:
         ptr = lib.flipped_tensor(self._ptr, int64_array(axes), len(axes))
         return recorded(wrap(ptr), FlipBackward, (self,), axes)
 
-    def fliplr(self: Any) -> Any:
+    def fliplr(self: Tensor) -> Tensor:
         """A copy, of the same shape and dtype, in which the second dimension runs backwards.
 
-        Raises IndexError where there is none.
+        Raises IndexError if there is none.
 
         >>> norch.tensor([[1, 2], [3, 4]]).fliplr()
         tensor([[2, 1],
@@ -39,7 +45,7 @@ class Rearranging:
         """
         return self.flip(1)
 
-    def flipud(self: Any) -> Any:
+    def flipud(self: Tensor) -> Tensor:
         """A copy, of the same shape and dtype, in which the first dimension runs backwards.
 
         >>> norch.tensor([[1, 2], [3, 4]]).flipud()
@@ -48,11 +54,11 @@ class Rearranging:
         """
         return self.flip(0)
 
-    def roll(self: Any, shifts: Any, dims: Any = None) -> Any:
-        """A copy shifted along dimensions; what leaves at one end comes in at the other. Without dims: as if flat.
+    def roll(self: Tensor, shifts: Sizes, dims: Dims = None) -> Tensor:
+        """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat.
 
-        Of the same shape and dtype. Raises RuntimeError where there are not as many shifts as dims, IndexError for a
-        dim out of range.
+        Of the same shape and dtype. Raises RuntimeError if there are not as many shifts as dims, IndexError for a dim
+        out of range.
 
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])
@@ -67,7 +73,7 @@ class Rearranging:
             result = _rolled(result, move, axis_of(self, axis, "roll"))
         return self.clone() if result is self else result
 
-    def repeat(self: Any, *repeats: Any) -> Any:
+    def repeat(self: Tensor, *repeats: Sizes) -> Tensor:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
 
         [a, b] with 2, 3 gives [2a, 3b]; the dtype stays. Raises RuntimeError for fewer numbers than dimensions, or a
@@ -89,7 +95,7 @@ class Rearranging:
                 result = _repeated(result, count, axis, each=False)
         return self.clone() if not any(count != 1 for count in counts) and len(counts) == self.ndim else result
 
-    def tile(self: Any, *dims: Any) -> Any:
+    def tile(self: Tensor, *dims: Sizes) -> Tensor:
         """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones.
 
         >>> norch.tensor([1, 2]).tile(2)
@@ -98,7 +104,7 @@ class Rearranging:
         counts = sizes_of(dims, "tile")
         return self.repeat([1] * (self.ndim - len(counts)) + counts)
 
-    def repeat_interleave(self: Any, repeats: int, dim: Any = None) -> Any:
+    def repeat_interleave(self: Tensor, repeats: int, dim: int | None = None) -> Tensor:
         """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
 
         [n] gives [repeats * n]; the dtype stays. Raises RuntimeError for a negative number, IndexError for a dim out of
@@ -115,7 +121,7 @@ class Rearranging:
         return _repeated(self, count, axis_of(self, dim, "repeat_interleave"), each=True)
 
 
-def _rolled(x: Any, shift: int, axis: int) -> Any:
+def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
     size = x.shape[axis] if x.ndim else 1
     if size == 0 or shift % size == 0:
         return x
@@ -123,7 +129,7 @@ def _rolled(x: Any, shift: int, axis: int) -> Any:
     return cat([x.narrow(axis, cut, size - cut), x.narrow(axis, 0, cut)], axis)
 
 
-def _repeated(x: Any, count: int, axis: int, each: bool) -> Any:
+def _repeated(x: Tensor, count: int, axis: int, each: bool) -> Tensor:
     """x repeated along an axis as a whole, or each of its elements, by an axis of stride 0 that is then merged."""
     shape = list(x.shape) or [1]
     before, size, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])

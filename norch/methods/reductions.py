@@ -2,45 +2,57 @@
 
 Over everything the result is the article's scalar, of shape [1]. Running totals (cumsum, cumprod) keep the shape.
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
 
+from .. import operation
 from .._C import int64_array, lib
 from ..arguments import axes_of, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
+from ..types import Dims, DType
 from .composed import root
 
-
-def _reduce(name: str, x: Any, axes: Any, keepdim: bool, backward: Any = None) -> Any:
-    function = getattr(lib, f"{name}_tensor")
-    count = -1 if axes is None else len(axes)
-    ptr = function(x._ptr, int64_array(axes or ()), count, keepdim)
-    return wrap(ptr) if backward is None else recorded(wrap(ptr), backward, (x,), axes, keepdim)
+if TYPE_CHECKING:
+    from ..autograd.function import Function
+    from ..tensor import Tensor
 
 
-class Reductions:
+class Picked(NamedTuple):
+    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return."""
+
+    values: Tensor  # along a dimension
+    indices: Tensor  # their places there, int64
+
+    def __repr__(self) -> str:
+        return f"norch.Picked(values={self.values!r}, indices={self.indices!r})"
+
+
+class ReductionMethods:
     """The methods of Tensor that reduce."""
 
-    _ptr: Any
-
-    def sum(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+    def sum(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+    ) -> Tensor:
         """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length.
 
-        Of all elements, of shape [1]; or over `dim`, one or several, which go away, or have size 1 with `keepdim`.
-        Raises IndexError for a dim out of range. With `dtype` the elements are converted first.
+        Over all elements the result has shape [1]; over `dim`, one or several, these go away, or have size 1 with
+        `keepdim`. With `dtype` the elements are converted first. Raises IndexError for a dim out of range.
 
         >>> x = norch.tensor([[1, 2], [3, 4]])
         >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
         (tensor([10]), tensor([4, 6]), norch.Size([2, 1]))
         """
-        x = self if dtype is None else self.to(dtype)
-        return _reduce("sum", x, axes_of("sum", dim, axis), keepdim, f.SumBackward)
+        return _reduced("sum", _converted(self, dtype), axes_of("sum", dim, axis), keepdim, f.SumBackward)
 
-    def mean(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+    def mean(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+    ) -> Tensor:
         """The mean; NaN over no elements. Shapes and errors as for `sum`; raises RuntimeError for integers.
 
         With `dtype` the elements are converted first.
@@ -48,14 +60,13 @@ class Reductions:
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
-        if dtype is not None:
-            return self.to(dtype).mean(dim, keepdim, axis=axis)
-        if not self.is_floating_point():
-            raise RuntimeError(f"mean: expected a floating dtype, got {self.dtype}")
-        total = self.sum(dim, keepdim, axis=axis)
-        return total / (int(self.numel) / int(total.numel) if total.numel else 1.0)
+        x = _floating(_converted(self, dtype), "mean")
+        total = x.sum(dim, keepdim, axis=axis)
+        return total / float(_count(x, total))
 
-    def prod(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, dtype: Any = None) -> Any:
+    def prod(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+    ) -> Tensor:
         """The product; integers and bools multiply to int64. Shapes and errors as for `sum`.
 
         With `dtype` the elements are converted first.
@@ -63,70 +74,73 @@ class Reductions:
         >>> norch.tensor([2, 3, 4]).prod()
         tensor([24])
         """
-        x = self if dtype is None else self.to(dtype)
-        return _reduce("prod", x, axes_of("prod", dim, axis), keepdim, f.ProdBackward)
+        return _reduced("prod", _converted(self, dtype), axes_of("prod", dim, axis), keepdim, f.ProdBackward)
 
     def var(
-        self: Any,
-        dim: Any = None,
+        self: Tensor,
+        dim: Dims = None,
         keepdim: bool = False,
         *,
         correction: int = 1,
-        unbiased: Any = None,
-        axis: Any = None,
-    ) -> Any:
+        unbiased: bool | None = None,
+        axis: Dims = None,
+    ) -> Tensor:
         """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased).
 
-        Shapes as for `sum`. Raises RuntimeError for a dtype that is not floating, IndexError for a dim out of range.
+        Shapes as for `sum`. Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
 
         >>> norch.tensor([1.0, 3.0]).var()
         tensor([2.])
         """
         if unbiased is not None:
             correction = int(unbiased)
-        if not self.is_floating_point():
-            raise RuntimeError(f"var: expected a floating dtype, got {self.dtype}")
         axes = axes_of("var", dim, axis)
-        centred = self - self.mean(axes, keepdim=True)
+        centred = _floating(self, "var") - self.mean(axes, keepdim=True)
         total = (centred * centred).sum(axes, keepdim)
-        count = int(self.numel) // int(total.numel) if total.numel else 0
-        return total / float(max(count - correction, 0))
+        return total / float(max(_count(self, total) - correction, 0))
 
     def std(
-        self: Any,
-        dim: Any = None,
+        self: Tensor,
+        dim: Dims = None,
         keepdim: bool = False,
         *,
         correction: int = 1,
-        unbiased: Any = None,
-        axis: Any = None,
-    ) -> Any:
+        unbiased: bool | None = None,
+        axis: Dims = None,
+    ) -> Tensor:
         """The standard deviation: the square root of the variance; shapes, dtypes and errors as for `var`.
 
-        Where all elements are equal its derivative is 0.
+        Its derivative is 0 if all elements are equal.
 
         >>> norch.tensor([1.0, 3.0]).std()
         tensor([1.4142])
         """
         return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
 
-    def any(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def any(self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor:
         """Whether any element is nonzero, as bool. Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
         """
-        return _reduce("any", self, axes_of("any", dim, axis), keepdim)
+        return _reduced("any", self, axes_of("any", dim, axis), keepdim)
 
-    def all(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def all(self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor:
         """Whether all elements are nonzero, as bool. Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
         """
-        return _reduce("all", self, axes_of("all", dim, axis), keepdim)
+        return _reduced("all", self, axes_of("all", dim, axis), keepdim)
 
-    def max(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    @overload
+    def max(self: Tensor, dim: Tensor | None = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor: ...
+    @overload
+    def max(self: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+
+    def max(
+        self: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, axis: Dims = None
+    ) -> Tensor | Picked:
         """The largest element, in the dtype of x; NaN if there is one. Shapes as for `sum`.
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
@@ -139,19 +153,30 @@ class Reductions:
         >>> x.max(1).indices
         tensor([1, 0])
         """
-        return _extremum(self, "max", "maximum", f.MaxBackward, dim, axis, keepdim)
+        if isinstance(dim, operation.Tensor):
+            return self.maximum(dim)
+        return _extremum("max", self, dim, axis, keepdim, f.MaxBackward, self.argmax)
 
-    def min(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    @overload
+    def min(self: Tensor, dim: Tensor | None = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor: ...
+    @overload
+    def min(self: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+
+    def min(
+        self: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, axis: Dims = None
+    ) -> Tensor | Picked:
         """The smallest element; otherwise as `max`, in shapes, dtypes and errors.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.min(), x.min(axis=1)
         (tensor([1]), tensor([1, 3]))
         """
-        return _extremum(self, "min", "minimum", f.MinBackward, dim, axis, keepdim)
+        if isinstance(dim, operation.Tensor):
+            return self.minimum(dim)
+        return _extremum("min", self, dim, axis, keepdim, f.MinBackward, self.argmin)
 
-    def amax(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The largest element over `dim`, one or several; the gradient is shared by equals. Shapes as for `sum`.
+    def amax(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """The largest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
         The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
 
@@ -160,8 +185,8 @@ class Reductions:
         """
         return self.max(axis=dim, keepdim=keepdim)
 
-    def amin(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        """The smallest element over `dim`, one or several; the gradient is shared by equals. Shapes as for `sum`.
+    def amin(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """The smallest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
         The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
 
@@ -170,7 +195,7 @@ class Reductions:
         """
         return self.min(axis=dim, keepdim=keepdim)
 
-    def argmax(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """The index, int64, of the first largest element along `dim`, or in the flattened tensor (shape [1]).
 
         Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
@@ -179,9 +204,9 @@ class Reductions:
         >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
         tensor([1, 0])
         """
-        return _arg("argmax", self, dim, axis, keepdim)
+        return _place("argmax", self, dim, axis, keepdim)
 
-    def argmin(self: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None) -> Any:
+    def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
         """The index, int64, of the first smallest element along `dim`, or in the flattened tensor (shape [1]).
 
         Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
@@ -190,9 +215,9 @@ class Reductions:
         >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
         tensor([0, 1])
         """
-        return _arg("argmin", self, dim, axis, keepdim)
+        return _place("argmin", self, dim, axis, keepdim)
 
-    def cumsum(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
+    def cumsum(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the sum of each element and all before it, in the shape of x.
 
         Integers and bools sum to int64. Raises IndexError for a dim out of range.
@@ -200,14 +225,13 @@ class Reductions:
         >>> norch.tensor([1, 2, 3]).cumsum(0)
         tensor([1, 3, 6])
         """
-        x = self if dtype is None else self.to(dtype)
-        return x._cumsum(one_axis("cumsum", dim, axis), False)
+        return _converted(self, dtype)._cumsum(one_axis("cumsum", dim, axis), False)
 
-    def _cumsum(self: Any, axis: int, reverse: bool) -> Any:
+    def _cumsum(self: Tensor, axis: int, reverse: bool) -> Tensor:
         result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse))
         return recorded(result, CumsumBackward, (self,), axis, reverse)
 
-    def cumprod(self: Any, dim: Any = None, *, axis: Any = None, dtype: Any = None) -> Any:
+    def cumprod(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the product of each element and all before it, in the shape of x.
 
         Integers and bools multiply to int64. Raises IndexError for a dim out of range.
@@ -215,49 +239,57 @@ class Reductions:
         >>> norch.tensor([1, 2, 3]).cumprod(0)
         tensor([1, 2, 6])
         """
-        x = self if dtype is None else self.to(dtype)
-        along = one_axis("cumprod", dim, axis)
+        x, along = _converted(self, dtype), one_axis("cumprod", dim, axis)
         return recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along)
 
 
-def _extremum(x: Any, name: str, elementwise: str, backward: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
-    if isinstance(dim, type(x)) or hasattr(dim, "_ptr"):
-        return getattr(x, elementwise)(dim)
+def _reduced(
+    name: str, x: Tensor, axes: Sequence[int] | None, keepdim: bool, backward: type[Function] | None = None
+) -> Tensor:
+    """What the kernel `name` makes of the elements of x over these axes, or over all."""
+    count = -1 if axes is None else len(axes)
+    ptr = getattr(lib, f"{name}_tensor")(x._ptr, int64_array(axes or ()), count, keepdim)
+    return recorded(wrap(ptr), backward, (x,), axes, keepdim)
+
+
+def _extremum(
+    name: str,
+    x: Tensor,
+    dim: Dims | Tensor,
+    axis: Dims,
+    keepdim: bool,
+    backward: type[Function],
+    places: Callable[[int, bool], Tensor],
+) -> Tensor | Picked:
+    """The values by `axis`, or over all elements; by `dim` the values and their places."""
     axes = axes_of(name, dim, axis)
     if dim is None or axes is None:
-        return _reduce(name, x, axes, keepdim, backward)
+        return _reduced(name, x, axes, keepdim, backward)
     if len(axes) != 1:
         raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
-    indices = getattr(x, f"arg{name}")(axes[0], keepdim)
-    values = recorded(_reduce(name, x, axes, keepdim), PickBackward, (x,), indices, axes[0], keepdim)
+    indices = places(axes[0], keepdim)
+    values = recorded(_reduced(name, x, axes, keepdim), PickBackward, (x,), indices, axes[0], keepdim)
     return Picked(values, indices)
 
 
-class Picked(tuple):
-    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return: `values` along a dimension, and `indices`."""
-
-    __slots__ = ()
-
-    def __new__(cls, values: Any, indices: Any) -> Any:
-        return tuple.__new__(cls, (values, indices))
-
-    @property
-    def values(self) -> Any:
-        """The values along the dimension."""
-        return self[0]
-
-    @property
-    def indices(self) -> Any:
-        """Where they were found, int64."""
-        return self[1]
-
-    def __repr__(self) -> str:
-        return f"norch.Picked(values={self[0]!r}, indices={self[1]!r})"
-
-
-def _arg(name: str, x: Any, dim: Any, axis: Any, keepdim: bool) -> Any:
+def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: bool) -> Tensor:
     axes = axes_of(name, dim, axis)
     if axes is not None and len(axes) != 1:
         raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
-    ptr = getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim)
-    return wrap(ptr)
+    return wrap(getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim))
+
+
+def _converted(x: Tensor, kind: DType | None) -> Tensor:
+    return x if kind is None else x.to(kind)
+
+
+def _floating(x: Tensor, name: str) -> Tensor:
+    """Return x; raise RuntimeError if its dtype is not floating."""
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+    return x
+
+
+def _count(x: Tensor, reduced: Tensor) -> int:
+    """How many elements of x became one of its reduction."""
+    return int(x.numel) // int(reduced.numel) if reduced.numel else 0

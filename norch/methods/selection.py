@@ -1,21 +1,27 @@
-"""Selecting elements by tensors of indices or by masks, by name: gather, scatter, index_select, masked_fill and so on.
+"""Selecting elements by tensors of indices or by masks: gather, scatter, index_select, masked_fill and so on.
 
 Indices are int64 or int32. A name with a trailing underscore writes into the tensor; without, into a copy.
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Sequence, overload
 
-from .. import _C
+from .. import _C, operation
 from .._C import lib
 from ..arguments import axis_of, broadcast_shapes, one_size
 from ..autograd.derivatives.indexing import GatherBackward, MaskedFillBackward, ScatterBackward
 from ..autograd.in_place import write
 from ..operation import check_tensor, recorded, wrap
 from ..packing import counting
-from ..types import bool_, int32, int64
+from ..types import Operand, bool_, int32, int64
 from .advanced_indexing import AtIndices, locate, values_for
+
+if TYPE_CHECKING:
+    from ..autograd.function import Function
+    from ..tensor import Tensor
 
 
 class AlongAxis:
@@ -23,45 +29,43 @@ class AlongAxis:
 
     reads, writes = GatherBackward, ScatterBackward
 
-    def __init__(self, axis: int, index: Any, wraps: bool = False) -> None:
+    def __init__(self, axis: int, index: Tensor, wraps: bool = False) -> None:
         self.axis, self.index, self.tensors = axis, index, [index]
         self._wraps = wraps  # whether negative integers count from the end
 
-    def read(self, x: Any) -> int:
+    def read(self, x: Tensor) -> int:
         """The address of a new C tensor with the elements."""
         return lib.gather_tensor(x._ptr, self.axis, self.index._ptr, self._wraps)
 
-    def put(self, x: Any, values: Any, accumulate: bool) -> int:
+    def put(self, x: Tensor, values: Tensor, accumulate: bool) -> int:
         """Write values of the index's shape, or add them; return the status."""
         return lib.scatter_into(x._ptr, self.axis, self.index._ptr, self._wraps, values._ptr, accumulate)
 
-    def spread(self, value: Any) -> Any:
+    def spread(self, value: Tensor) -> Tensor:
         """One value for all places, in a shape that `put` takes."""
         return value.expand(self.index.shape)
 
 
-class Selection:
+class SelectionMethods:
     """The methods of Tensor that read and write through indices and masks."""
 
-    _ptr: Any
-
-    def _read(self: Any, place: Any) -> Any:
+    def _read(self: Tensor, place: AlongAxis | AtIndices) -> Tensor:
         return recorded(wrap(place.read(self)), place.reads, (self,), place)
 
-    def _put_(self: Any, place: Any, values: Any, accumulate: bool = False) -> Any:
-        def backward(x: Any, y: Any) -> Any:
+    def _put_(self: Tensor, place: AlongAxis | AtIndices, values: Tensor, accumulate: bool = False) -> Tensor:
+        def backward(x: Tensor, y: Tensor) -> Function:
             return place.writes(x, y, place, accumulate)
 
         return write(self, backward, (values,), lambda: place.put(self, values, accumulate))
 
     # ---- Along one dimension, an index for each element ---------------------------------------------------------
 
-    def gather(self: Any, dim: int, index: Any) -> Any:
+    def gather(self: Tensor, dim: int, index: Tensor) -> Tensor:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
-        The index has as many dimensions, and is no larger except along `dim`. The dtype is that
-        of x. Raises IndexError for an index or a dim out of range, ShapeError for another shape of the index,
-        RuntimeError for one that is not int64 or int32.
+        The index has as many dimensions as x and is not larger except along `dim`. The dtype is that of x. Raises
+        IndexError for an index or a dim out of range, ShapeError for another shape of the index, RuntimeError if it is
+        not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).gather(1, norch.tensor([[1], [0]]))
         tensor([[2],
@@ -69,11 +73,11 @@ class Selection:
         """
         return self._read(AlongAxis(one_size(dim, "gather"), _integers(index, "gather")))
 
-    def take_along_dim(self: Any, indices: Any, dim: Any = None) -> Any:
+    def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
         """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
 
-        In the shape of the index and the dtype of x. Raises ShapeError where the two differ in the number of
-        dimensions, IndexError for an index out of range.
+        In the shape of the index and the dtype of x. Raises ShapeError if the two differ in the number of dimensions,
+        IndexError for an index out of range.
 
         >>> x = norch.tensor([[5, 1], [2, 8]])
         >>> x.take_along_dim(x.argsort(1), 1)
@@ -90,11 +94,13 @@ class Selection:
         source = self.expand(_with(shape, axis, self.shape[axis]))
         return source._read(AlongAxis(axis, places.expand(_with(shape, axis, places.shape[axis])), wraps=True))
 
-    def scatter_(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    def scatter_(
+        self: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number.
 
-        Shape and dtype stay; the index has as many dimensions, `src` the same dtype. Raises ShapeError for other
-        shapes, IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
+        Shape and dtype stay; the index has as many dimensions as x, `src` the same dtype. Raises ShapeError for other
+        shapes, IndexError for an index out of range, RuntimeError if it is not int64 or int32.
 
         >>> norch.zeros(2, 3).scatter_(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
         tensor([[0., 0., 5.],
@@ -102,7 +108,9 @@ class Selection:
         """
         return self._put_(*_scattered(self, dim, index, value if src is None else src, "scatter_"))
 
-    def scatter(self: Any, dim: int, index: Any, src: Any = None, *, value: Any = None) -> Any:
+    def scatter(
+        self: Tensor, dim: int, index: Tensor, src: Tensor | float | None = None, *, value: float | None = None
+    ) -> Tensor:
         """`scatter_` into a copy.
 
         >>> norch.zeros(2, 3).scatter(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
@@ -111,8 +119,8 @@ class Selection:
         """
         return self.clone().scatter_(dim, index, src, value=value)
 
-    def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
-        """`self[i][index[i][j]] += src[i][j]` for dim=1; where places repeat, everything is added.
+    def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+        """`self[i][index[i][j]] += src[i][j]` for dim=1; if places repeat, everything is added.
 
         Shapes, dtypes and errors as for `scatter_`.
 
@@ -122,7 +130,7 @@ class Selection:
         check_tensor(src, "scatter_add_")
         return self._put_(*_scattered(self, dim, index, src, "scatter_add_"), accumulate=True)
 
-    def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Any:
+    def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`scatter_add_` into a copy.
 
         >>> norch.zeros(3).scatter_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
@@ -132,11 +140,11 @@ class Selection:
 
     # ---- Along one dimension, whole slices ----------------------------------------------------------------------
 
-    def index_select(self: Any, dim: int, index: Any) -> Any:
+    def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1.
 
         In the shape of x with n in place of that size, and in its dtype. Raises IndexError for an index or a dim out
-        of range, RuntimeError for an index that is not int64 or int32.
+        of range, RuntimeError if the index is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).index_select(1, norch.tensor([1, 1]))
         tensor([[2, 2],
@@ -144,7 +152,7 @@ class Selection:
         """
         return self._read(_slices(self, dim, index, "index_select", wraps=False))
 
-    def index_fill_(self: Any, dim: int, index: Any, value: Any) -> Any:
+    def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
 
         Raises IndexError for an index or a dim out of range.
@@ -154,7 +162,7 @@ class Selection:
         """
         return self._put_(_slices(self, dim, index, "index_fill_"), _one_value(self, value, "index_fill_"))
 
-    def index_fill(self: Any, dim: int, index: Any, value: Any) -> Any:
+    def index_fill(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """`index_fill_` into a copy.
 
         >>> norch.zeros(3).index_fill(0, norch.tensor([0, 2]), 9)
@@ -162,7 +170,7 @@ class Selection:
         """
         return self.clone().index_fill_(dim, index, value)
 
-    def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
         Shape and dtype stay. Raises ShapeError for a source of another shape than the slices that are added to,
@@ -177,7 +185,7 @@ class Selection:
             raise _C.ShapeError(f"index_add_: source has shape {list(source.shape)}, expected {expected}")
         return self._put_(place, source if alpha == 1 else source * alpha, accumulate=True)
 
-    def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """`index_add_` into a copy.
 
         >>> norch.zeros(3).index_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
@@ -187,11 +195,11 @@ class Selection:
 
     # ---- By several index tensors -------------------------------------------------------------------------------
 
-    def index_put_(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
-        """`self[indices] = values`, or += with `accumulate`, which adds every value where places repeat.
+    def index_put_(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
+        """`self[indices] = values`, or += with `accumulate`, which adds every value if places repeat.
 
         `indices` are tensors of integers or masks; `values` is a tensor of this dtype, and broadcasts to their shape.
-        Raises TypeError where `indices` is no tuple of tensors, RuntimeError for values of another dtype.
+        Raises TypeError if `indices` is not a tuple of tensors, RuntimeError for values of another dtype.
 
         >>> norch.zeros(2, 2).index_put_((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
         tensor([[0., 5.],
@@ -205,7 +213,7 @@ class Selection:
         view._put_(place, values_for(self, values, place.ndim(view)), accumulate)
         return self
 
-    def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Any:
+    def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         """`index_put_` into a copy.
 
         >>> norch.zeros(2, 2).index_put((norch.tensor([0, 1]), norch.tensor([1, 0])), norch.tensor([5.0, 6.0]))
@@ -214,10 +222,10 @@ class Selection:
         """
         return self.clone().index_put_(indices, values, accumulate)
 
-    def take(self: Any, index: Any) -> Any:
+    def take(self: Tensor, index: Tensor) -> Tensor:
         """The elements that `index` names in the flattened tensor, in the shape of `index` and the dtype of x.
 
-        Raises IndexError for an index out of range, RuntimeError for one that is not int64 or int32.
+        Raises IndexError for an index out of range, RuntimeError if it is not int64 or int32.
 
         >>> norch.tensor([[1, 2], [3, 4]]).take(norch.tensor([3, 0]))
         tensor([4, 1])
@@ -226,10 +234,10 @@ class Selection:
 
     # ---- By masks -----------------------------------------------------------------------------------------------
 
-    def masked_fill_(self: Any, mask: Any, value: Any) -> Any:
+    def masked_fill_(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
         """Set the elements where a bool mask, which broadcasts to this shape, is True to one number; the dtype stays.
 
-        Raises ShapeError where it does not, RuntimeError for a mask of another dtype.
+        Raises ShapeError if it does not broadcast, RuntimeError for a mask of another dtype.
 
         >>> norch.tensor([1, 2]).masked_fill_(norch.tensor([True, False]), 9)
         tensor([9, 2])
@@ -237,12 +245,12 @@ class Selection:
         _check_mask(mask, "masked_fill_")
         filling = _one_value(self, value, "masked_fill_")
 
-        def backward(x: Any, y: Any) -> Any:
+        def backward(x: Tensor, y: Tensor) -> Function:
             return MaskedFillBackward(x, y, mask)
 
         return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
 
-    def masked_fill(self: Any, mask: Any, value: Any) -> Any:
+    def masked_fill(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
         """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to.
 
         >>> norch.tensor([1, 2]).masked_fill(norch.tensor([True, False]), 9)
@@ -252,10 +260,10 @@ class Selection:
         shape = broadcast_shapes(self.shape, mask.shape, name="masked_fill")
         return self.expand(shape).clone().masked_fill_(mask, value)
 
-    def masked_select(self: Any, mask: Any) -> Any:
+    def masked_select(self: Tensor, mask: Tensor) -> Tensor:
         """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast.
 
-        Raises ShapeError where they do not, RuntimeError for a mask of another dtype.
+        Raises ShapeError if they do not broadcast, RuntimeError for a mask of another dtype.
 
         >>> x = norch.tensor([1, 2, 3])
         >>> x.masked_select(x > 1)
@@ -265,7 +273,12 @@ class Selection:
         shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
         return self.expand(shape)[mask.expand(shape)]
 
-    def nonzero(self: Any, as_tuple: bool = False) -> Any:
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[False] = False) -> Tensor: ...
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+    def nonzero(self: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
         """The index of each element that is not zero, in row order: int64 [count, ndim].
 
         With `as_tuple` a vector for each dimension, with which a tensor can be indexed.
@@ -280,7 +293,7 @@ class Selection:
 
     # ---- Parts of matrices --------------------------------------------------------------------------------------
 
-    def tril(self: Any, diagonal: int = 0) -> Any:
+    def tril(self: Tensor, diagonal: int = 0) -> Tensor:
         """The lower triangle of matrices [..., m, n]: zeros above the diagonal; the same shape and dtype.
 
         Raises RuntimeError for fewer than two dimensions.
@@ -291,7 +304,7 @@ class Selection:
         """
         return self.clone().tril_(diagonal)
 
-    def tril_(self: Any, diagonal: int = 0) -> Any:
+    def tril_(self: Tensor, diagonal: int = 0) -> Tensor:
         """In place: zeros above the diagonal; shape, dtype and errors as for `tril`.
 
         >>> norch.ones(2, 2).tril_()
@@ -301,7 +314,7 @@ class Selection:
         rows, columns = _coordinates(self, "tril")
         return self.masked_fill_(columns > rows + diagonal, 0)
 
-    def triu(self: Any, diagonal: int = 0) -> Any:
+    def triu(self: Tensor, diagonal: int = 0) -> Tensor:
         """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype.
 
         Raises RuntimeError for fewer than two dimensions.
@@ -312,7 +325,7 @@ class Selection:
         """
         return self.clone().triu_(diagonal)
 
-    def triu_(self: Any, diagonal: int = 0) -> Any:
+    def triu_(self: Tensor, diagonal: int = 0) -> Tensor:
         """In place: zeros below the diagonal; shape, dtype and errors as for `triu`.
 
         >>> norch.ones(2, 2).triu_()
@@ -322,12 +335,10 @@ class Selection:
         rows, columns = _coordinates(self, "triu")
         return self.masked_fill_(columns < rows + diagonal, 0)
 
-    def diag(self: Any, diagonal: int = 0) -> Any:
+    def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.
 
-        Both are copies of the same dtype.
-
-        Raises RuntimeError for more than two dimensions.
+        Both are copies of the same dtype. Raises RuntimeError for more than two dimensions.
 
         >>> norch.tensor([[1, 2], [3, 4]]).diag()
         tensor([1, 4])
@@ -350,31 +361,31 @@ class Selection:
 # ---- Arguments --------------------------------------------------------------------------------------------------
 
 
-def _integers(index: Any, name: str) -> Any:
+def _integers(index: Tensor, name: str) -> Tensor:
     """An index tensor as int64."""
     if check_tensor(index, f"{name}: index").dtype not in (int64, int32):
         raise RuntimeError(f"{name}: expected an index of int64 or int32, got {index.dtype}")
     return index.to(int64)
 
 
-def _check_mask(mask: Any, name: str) -> None:
+def _check_mask(mask: Tensor, name: str) -> None:
     if check_tensor(mask, f"{name}: mask").dtype is not bool_:
         raise RuntimeError(f"{name}: expected a mask of bool, got {mask.dtype}")
 
 
-def _with(shape: Any, axis: int, size: int) -> list[int]:
+def _with(shape: Sequence[int], axis: int, size: int) -> list[int]:
     """A shape with another size along one axis."""
     return [size if d == axis else own for d, own in enumerate(shape)]
 
 
-def _one_value(x: Any, value: Any, name: str) -> Any:
+def _one_value(x: Tensor, value: object, name: str) -> Tensor:
     """A number, or a tensor of one element, as a tensor of no dimensions with x's dtype."""
-    if hasattr(value, "_ptr") and (value.numel != 1 or value.ndim > 1):
+    if isinstance(value, operation.Tensor) and (value.numel != 1 or value.ndim > 1):
         raise RuntimeError(f"{name}: expected one value, got a tensor of shape {list(value.shape)}")
     return values_for(x, value, 0)
 
 
-def _slices(x: Any, dim: Any, index: Any, name: str, wraps: bool = True) -> AtIndices:
+def _slices(x: Tensor, dim: int, index: Tensor, name: str, wraps: bool = True) -> AtIndices:
     """The slices of x along a dimension that a vector of indices names."""
     axis, places = axis_of(x, dim, name), _integers(index, name)
     if places.ndim > 1:
@@ -382,10 +393,10 @@ def _slices(x: Any, dim: Any, index: Any, name: str, wraps: bool = True) -> AtIn
     return AtIndices([None] * axis + [places.reshape(-1)], wraps=wraps)
 
 
-def _scattered(x: Any, dim: Any, index: Any, source: Any, name: str) -> tuple[AlongAxis, Any]:
+def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, name: str) -> tuple[AlongAxis, Tensor]:
     """The places that an index names, and as much of the source as there are places."""
     place = AlongAxis(one_size(dim, name), _integers(index, name))
-    if not hasattr(source, "_ptr"):
+    if not isinstance(source, operation.Tensor):
         return place, place.spread(_one_value(x, source, name))
     if source.ndim == index.ndim and source.shape != index.shape:
         for axis, size in enumerate(index.shape):
@@ -396,7 +407,7 @@ def _scattered(x: Any, dim: Any, index: Any, source: Any, name: str) -> tuple[Al
     return place, source
 
 
-def _coordinates(x: Any, name: str) -> tuple[Any, Any]:
+def _coordinates(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
     """The row [rows, 1] and column [columns] of each element of a matrix."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: expected at least 2 dimensions, got shape {list(x.shape)}")

@@ -1,8 +1,10 @@
-"""Storage as an object: the row of memory beneath a tensor, and what a tensor says of its place in it.
+"""Storage as an object: the memory beneath a tensor, and the place of a tensor in it.
 
 A tensor is a shape, strides and an offset over a storage; views are other shapes over the same one. Element (i, j) of a
 matrix is `storage()[storage_offset() + i * stride(0) + j * stride(1)]`.
 """
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
@@ -10,13 +12,16 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import Any, Iterator
+from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
 from .. import _C
 from .._C import lib
 from ..display import formatting
 from ..operation import wrap
-from ..types import DTYPES, dtype, layout, strided, uint8
+from ..types import DTYPES, Operand, dtype, layout, strided, uint8
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 _TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Int", "Long", "Float", "Double")))
 
@@ -26,18 +31,18 @@ class _Memory:
 
     __slots__ = ("address",)
 
-    def __init__(self, tensor: Any) -> None:
+    def __init__(self, tensor: Tensor) -> None:
         self.address = lib.hold_storage(tensor._ptr)
 
-    def __del__(self, free: Any = lib.free_storage) -> None:
+    def __del__(self, free: Callable[[int], None] = lib.free_storage) -> None:
         free(self.address)
 
 
 class Storage:
     """The memory beneath a tensor as a flat row of elements: `t.storage()`, or of bytes: `t.untyped_storage()`.
 
-    It keeps the memory alive by itself. What is written through it shows in every tensor over it. Tensors that share
-    memory give the same object, as long as one of them that was asked for it, or anybody else, holds it.
+    It keeps the memory alive. A write through it shows in every tensor over it. Tensors that share memory give the same
+    object as long as something holds it; a tensor that was asked for it does.
 
     >>> norch.tensor([[1, 2], [3, 4]]).T.storage().tolist()
     [1, 2, 3, 4]
@@ -45,12 +50,12 @@ class Storage:
 
     __slots__ = ("_memory", "_name", "dtype", "__weakref__")
 
-    def __init__(self, tensor: Any, kind: dtype, name: str) -> None:
+    def __init__(self, tensor: Tensor, kind: dtype, name: str) -> None:
         self._memory = _Memory(tensor)
         self._name = name
         self.dtype = kind
 
-    def _elements(self) -> Any:
+    def _elements(self) -> Tensor:
         """The elements as a vector."""
         return wrap(lib.storage_tensor(self._memory.address, self.dtype.number))
 
@@ -83,7 +88,7 @@ class Storage:
         """Whether the memory is that of a CUDA device."""
         return self.device != "cpu"
 
-    def _place(self, index: Any) -> int:
+    def _place(self, index: SupportsIndex) -> int:
         try:
             place = operator.index(index)
         except TypeError:
@@ -93,13 +98,13 @@ class Storage:
             raise IndexError(f"index {place} is out of range for a storage of {size} elements")
         return place % size
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: SupportsIndex) -> Tensor:
         return self._elements()[self._place(index)]
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: SupportsIndex, value: Operand) -> None:
         self._elements()[self._place(index)] = value
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         elements = self._elements()
         return (elements[i] for i in range(len(self)))
 
@@ -119,10 +124,10 @@ class Storage:
 
 
 _storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
-_lock = threading.RLock()  # or two threads could make two objects of one storage
+_lock = threading.RLock()  # without it two threads could make two objects of one storage
 
 
-def storage_of(tensor: Any, kind: dtype, name: str) -> Storage:
+def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
     """The one object for a tensor's storage under this name; the tensor keeps it."""
     key = (tensor._struct.storage, name)
     with _lock:
@@ -134,14 +139,13 @@ def storage_of(tensor: Any, kind: dtype, name: str) -> Storage:
     return found
 
 
-class Stored:
+class StorageMethods:
     """The methods of Tensor that tell where its elements lie."""
 
-    _struct: Any
-    # Those asked for. Held here, because arrays over this tensor need the memory even if `data` is replaced.
+    # The objects asked for, held because arrays over this tensor need the memory even if `data` is replaced.
     _storages: tuple[Storage, ...] = ()
 
-    def storage(self: Any) -> Storage:
+    def storage(self: Tensor) -> Storage:
         """The memory beneath this tensor, as elements of its dtype.
 
         >>> len(norch.ones(2, 3)[0].storage())
@@ -149,7 +153,7 @@ class Stored:
         """
         return storage_of(self, self.dtype, _TYPE_NAMES[self.dtype])
 
-    def untyped_storage(self: Any) -> Storage:
+    def untyped_storage(self: Tensor) -> Storage:
         """The memory beneath this tensor, as bytes.
 
         >>> len(norch.ones(2, 3).untyped_storage())
@@ -157,7 +161,7 @@ class Stored:
         """
         return storage_of(self, uint8, "Untyped")
 
-    def storage_offset(self) -> int:
+    def storage_offset(self: Tensor) -> int:
         """The index in the storage of the first element.
 
         >>> norch.ones(2, 3)[1].storage_offset()
@@ -165,7 +169,12 @@ class Stored:
         """
         return self._struct.offset
 
-    def stride(self, dim: Any = None) -> Any:
+    @overload
+    def stride(self: Tensor) -> tuple[int, ...]: ...
+    @overload
+    def stride(self: Tensor, dim: int) -> int: ...
+
+    def stride(self: Tensor, dim: int | None = None) -> tuple[int, ...] | int:
         """How many elements to step in the storage for the next index of each dimension, or of one.
 
         >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
@@ -175,7 +184,7 @@ class Stored:
         strides = tuple(struct.strides[: struct.ndim])
         return strides if dim is None else strides[dim]
 
-    def data_ptr(self) -> int:
+    def data_ptr(self: Tensor) -> int:
         """The address of the first element.
 
         >>> x = norch.ones(4)
@@ -184,7 +193,7 @@ class Stored:
         """
         return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
 
-    def element_size(self: Any) -> int:
+    def element_size(self: Tensor) -> int:
         """Bytes of an element.
 
         >>> norch.ones(2).element_size()
@@ -193,7 +202,7 @@ class Stored:
         return self.dtype.itemsize
 
     @property
-    def nbytes(self: Any) -> int:
+    def nbytes(self: Tensor) -> int:
         """Bytes of all elements.
 
         >>> norch.ones(2, 3).nbytes
@@ -202,7 +211,7 @@ class Stored:
         return self._struct.size * self.dtype.itemsize
 
     @property
-    def layout(self) -> layout:
+    def layout(self: Tensor) -> layout:
         """How memory is read as a tensor: always `norch.strided`.
 
         >>> norch.ones(2).layout
@@ -211,7 +220,7 @@ class Stored:
         return strided
 
     @property
-    def device(self) -> str:
+    def device(self: Tensor) -> str:
         """Where the elements live: "cpu" or "cuda:0".
 
         >>> norch.ones(2).device
@@ -220,7 +229,7 @@ class Stored:
         return _C.device_name(self._struct.device)
 
     @property
-    def is_cuda(self) -> bool:
+    def is_cuda(self: Tensor) -> bool:
         """Whether the elements live on a CUDA device.
 
         >>> norch.ones(2).is_cuda
@@ -228,7 +237,7 @@ class Stored:
         """
         return self._struct.device != 0
 
-    def is_contiguous(self) -> bool:
+    def is_contiguous(self: Tensor) -> bool:
         """Whether the elements lie in row order without gaps.
 
         >>> norch.ones(2, 3).T.is_contiguous()
@@ -241,8 +250,8 @@ class Stored:
             stride *= size
         return True
 
-    def contiguous(self: Any) -> Any:
-        """This tensor where its elements lie in row order without gaps, else a copy of its shape and dtype that does.
+    def contiguous(self: Tensor) -> Tensor:
+        """This tensor if its elements lie in row order without gaps, else a copy of its shape and dtype that does.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()

@@ -1,11 +1,13 @@
-"""Views: the same storage under other shapes and strides. Nothing is copied; gradients flow through."""
+"""Views: the same storage under other shapes and strides. They copy nothing, and gradients flow through."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
 import itertools
 import math
 import operator
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from .. import _C
 from .._C import int64_array, lib
@@ -13,20 +15,20 @@ from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view
 from ..operation import check_tensor
-from ..types import dtype
+from ..types import Dims, Sizes, dtype
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
-class Views:
+class ViewMethods:
     """The methods of Tensor that return views."""
 
-    _ptr: Any
-
-    def view(self: Any, *shape: Any) -> Any:
+    def view(self: Tensor, *shape: Sizes | dtype) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
-        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks where its width is another.
-        No gradient flows through that. Raises ShapeError for another number of elements, or where only a copy could do
-        it.
+        `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks if its width is another. No
+        gradient flows through that. Raises ShapeError for another number of elements, or if it takes a copy.
 
         >>> norch.arange(4).view(2, -1)
         tensor([[0, 1],
@@ -37,7 +39,7 @@ class Views:
         sizes = sizes_of(shape, "view")
         return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
 
-    def view_as(self: Any, other: Any) -> Any:
+    def view_as(self: Tensor, other: Tensor) -> Tensor:
         """A `view` in the shape of another tensor; dtypes and errors as for `view`.
 
         >>> norch.arange(4).view_as(norch.ones(2, 2))
@@ -46,10 +48,10 @@ class Views:
         """
         return self.view(check_tensor(other, "view_as").shape)
 
-    def reshape(self: Any, *shape: Any) -> Any:
+    def reshape(self: Tensor, *shape: Sizes) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
-        A view wherever strides allow, else a copy. Raises ShapeError for another number of elements.
+        A view if the strides allow one, else a copy. Raises ShapeError for another number of elements.
 
         >>> norch.arange(6).reshape(2, -1)
         tensor([[0, 1, 2],
@@ -58,7 +60,7 @@ class Views:
         sizes = sizes_of(shape, "reshape")
         return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
 
-    def reshape_as(self: Any, other: Any) -> Any:
+    def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
 
         >>> norch.arange(4).reshape_as(norch.ones(2, 2))
@@ -67,19 +69,19 @@ class Views:
         """
         return self.reshape(check_tensor(other, "reshape_as").shape)
 
-    def ravel(self: Any) -> Any:
-        """All elements in one dimension [n], in row order; the dtype stays. A view wherever strides allow.
+    def ravel(self: Tensor) -> Tensor:
+        """All elements in one dimension [n], in row order; the dtype stays. A view if the strides allow one.
 
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
         return self.reshape(-1)
 
-    def unflatten(self: Any, dim: int, sizes: Sequence[int]) -> Any:
+    def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
 
-        Raises ShapeError where the sizes do not multiply to that of the dimension, RuntimeError for no
-        sizes, IndexError for a dim out of range.
+        Raises ShapeError if the sizes do not multiply to that of the dimension, RuntimeError if there are none,
+        IndexError for a dim out of range.
 
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
@@ -96,10 +98,10 @@ class Views:
             )
         return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
 
-    def flatten(self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays.
 
-        Raises RuntimeError where start_dim comes after end_dim, IndexError for a dim out of range.
+        Raises RuntimeError if start_dim comes after end_dim, IndexError for a dim out of range.
 
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
@@ -113,7 +115,7 @@ class Views:
             merged *= size
         return self.reshape(shape[:start] + [merged] + shape[end + 1 :])
 
-    def transpose(self: Any, dim0: int, dim1: int) -> Any:
+    def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
         """Two dimensions exchanged: [a, b, c] with 0 and 2 gives a view [c, b, a] of the same dtype.
 
         Raises IndexError for a dim out of range.
@@ -124,7 +126,7 @@ class Views:
         (a, b) = sizes_of((dim0, dim1), "transpose")
         return view(self, lib.transpose_tensor(self._ptr, a, b), d.TransposeBackward, a, b)
 
-    def t(self: Any) -> Any:
+    def t(self: Tensor) -> Tensor:
         """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
 
         Raises RuntimeError for more than two dimensions.
@@ -137,7 +139,7 @@ class Views:
         return self.transpose(0, 1) if self.ndim == 2 else self.transpose(0, 0)
 
     @property
-    def T(self: Any) -> Any:
+    def T(self: Tensor) -> Tensor:
         """All dimensions in reverse order: [a, b, c] gives a view [c, b, a] of the same dtype.
 
         >>> norch.tensor([[1, 2], [3, 4]]).T
@@ -147,7 +149,7 @@ class Views:
         return view(self, lib.reverse_tensor(self._ptr), d.ReverseBackward)
 
     @property
-    def mT(self: Any) -> Any:
+    def mT(self: Tensor) -> Tensor:
         """The last two dimensions exchanged, [..., m, n] to [..., n, m]; a view of the same dtype.
 
         Raises RuntimeError for fewer than two dimensions.
@@ -159,12 +161,11 @@ class Views:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
         return self.transpose(-2, -1)
 
-    def movedim(self: Any, source: Any, destination: Any) -> Any:
+    def movedim(self: Tensor, source: Sizes, destination: Sizes) -> Tensor:
         """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a].
 
-        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range.
-
-        Raises RuntimeError for places that repeat, or are not as many as the dimensions.
+        One, or as many as there are destinations; the dtype stays. Raises IndexError for a dim out of range,
+        RuntimeError if there are not as many different places as dimensions.
 
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
@@ -180,7 +181,7 @@ class Views:
         order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
         return self.permute(order)
 
-    def permute(self: Any, *dims: Any) -> Any:
+    def permute(self: Tensor, *dims: Sizes) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
 
         Raises ShapeError for more or fewer than there are, IndexError for one out of range.
@@ -191,10 +192,10 @@ class Views:
         axes = sizes_of(dims, "permute")
         return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), d.PermuteBackward, axes)
 
-    def expand(self: Any, *shape: Any) -> Any:
+    def expand(self: Tensor, *shape: Sizes) -> Tensor:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
 
-        A view of that shape and the same dtype. Raises ShapeError where another size would have to change.
+        A view of that shape and the same dtype. Raises ShapeError if a size that is not 1 would have to change.
 
         >>> norch.tensor([[1], [2]]).expand(2, 3)
         tensor([[1, 1, 1],
@@ -203,7 +204,7 @@ class Views:
         sizes = sizes_of(shape, "expand")
         return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ExpandBackward)
 
-    def expand_as(self: Any, other: Any) -> Any:
+    def expand_as(self: Tensor, other: Tensor) -> Tensor:
         """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
 
         >>> norch.tensor([[1], [2]]).expand_as(norch.ones(2, 3))
@@ -212,7 +213,7 @@ class Views:
         """
         return self.expand(check_tensor(other, "expand_as").shape)
 
-    def broadcast_to(self: Any, *shape: Any) -> Any:
+    def broadcast_to(self: Tensor, *shape: Sizes) -> Tensor:
         """The same as `expand`, to a shape.
 
         >>> norch.tensor([1, 2]).broadcast_to(2, 2)
@@ -221,7 +222,7 @@ class Views:
         """
         return self.expand(*shape)
 
-    def squeeze(self: Any, dim: Any = None) -> Any:
+    def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
         """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
 
         A view of the same dtype. Raises IndexError for a dim out of range.
@@ -233,7 +234,7 @@ class Views:
         count = -1 if dim is None else len(axes)
         return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), d.ReshapeBackward)
 
-    def unsqueeze(self: Any, dim: int) -> Any:
+    def unsqueeze(self: Tensor, dim: int) -> Tensor:
         """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
 
         Raises IndexError for a dim out of range.
@@ -244,7 +245,7 @@ class Views:
         axis = one_size(dim, "unsqueeze")
         return view(self, lib.unsqueeze_tensor(self._ptr, axis), d.ReshapeBackward)
 
-    def select(self: Any, dim: int, index: int) -> Any:
+    def select(self: Tensor, dim: int, index: int) -> Tensor:
         """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
 
         Raises IndexError for a dim or an index out of range.
@@ -255,7 +256,7 @@ class Views:
         (axis, place) = sizes_of((dim, index), "select")
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
-    def narrow(self: Any, dim: int, start: int, length: int) -> Any:
+    def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
 
         Raises IndexError for a dim out of range, or indices that do not lie within it.
@@ -266,15 +267,15 @@ class Views:
         (axis, first, count) = sizes_of((dim, start, length), "narrow")
         return self._slice(axis, first + self.size(axis) if first < 0 else first, count, 1)
 
-    def _slice(self: Any, axis: int, start: int, length: int, step: int) -> Any:
+    def _slice(self: Tensor, axis: int, start: int, length: int, step: int) -> Tensor:
         ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
         return view(self, ptr, d.SliceBackward, axis, start, length, step)
 
-    def split(self: Any, split_size_or_sections: Any, dim: int = 0) -> Any:
+    def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        All have the shape of x but for that size, and its dtype. Raises ShapeError where sizes do not add up,
-        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+        All have the shape of x but for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
+        for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
@@ -295,7 +296,7 @@ class Views:
         starts = itertools.accumulate(sizes, initial=0)
         return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
 
-    def chunk(self: Any, chunks: int, dim: int = 0) -> Any:
+    def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
         All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
@@ -314,7 +315,7 @@ class Views:
             return self.split([0] * count, axis)
         return self.split(-(-self.shape[axis] // count), axis)
 
-    def unbind(self: Any, dim: int = 0) -> Any:
+    def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
 
         The dtype stays. Raises RuntimeError for a tensor of no dimensions, IndexError for a dim out of range.
@@ -327,7 +328,7 @@ class Views:
             raise RuntimeError("unbind: expected at least one dimension, got a tensor of none")
         return tuple(self.select(axis, index) for index in range(self.shape[axis]))
 
-    def diagonal(self: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
         """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
 
         [n, m] gives a view [min(n, m)] of the same dtype. Raises RuntimeError for fewer than two dimensions, or one
@@ -351,10 +352,12 @@ class Views:
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
         return view(self, ptr, d.DiagonalBackward, offset, rows, columns)
 
-    def as_strided(self: Any, size: Sequence[int], stride: Sequence[int], storage_offset: Any = None) -> Any:
+    def as_strided(
+        self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    ) -> Tensor:
         """A view of the storage by shape, strides and offset in elements; the dtype stays.
 
-        Raises ShapeError if it reached outside.
+        Raises ShapeError if it would reach outside the storage.
 
         >>> norch.arange(6).as_strided([2, 2], [3, 1])
         tensor([[0, 1],
@@ -374,7 +377,7 @@ class Views:
 # ---- The parts of an index: x[3] and x[1:9:2] ------------------------------------------------------------------------
 
 
-def selected(x: Any, at: int, place: int, axis: int) -> Any:
+def selected(x: Tensor, at: int, place: int, axis: int) -> Tensor:
     """One index of dimension `at`, which messages call `axis`."""
     size = x._struct.shape[at]
     if not -size <= place < size:
@@ -382,7 +385,7 @@ def selected(x: Any, at: int, place: int, axis: int) -> Any:
     return x.select(at, place)
 
 
-def sliced(x: Any, at: int, part: slice) -> Any:
+def sliced(x: Tensor, at: int, part: slice) -> Tensor:
     """A slice of dimension `at`."""
     return x if part == slice(None) else x._slice(at, *_range(part, x.shape[at]))
 

@@ -5,6 +5,20 @@ from __future__ import annotations
 from . import functional as F
 from .module import Module
 
+__all__ = [
+    "ELU",
+    "GELU",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSoftmax",
+    "ReLU",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+    "Tanh",
+]
+
 
 class Sigmoid(Module):
     """1 / (1 + e^(-x)) of each element, the article's formula; shapes, dtypes and errors as for `functional.sigmoid`.

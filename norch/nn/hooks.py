@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from norch.autograd.function import HookHandle, Hooks
-from norch.autograd.joint import PassageBackward
-from norch.tensor import Tensor
+from ..autograd.function import HookHandle, Hooks
+from ..autograd.joint import PassageBackward
+from ..tensor import Tensor
+
+T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from typing_extensions import ParamSpec
+
+    P = ParamSpec("P")
+    Result = TypeVar("Result", covariant=True)
+
+    class HasForward(Protocol[P, Result]):
+        """A module, seen as the function that it computes."""
+
+        _hooks: ModuleHooks | None
+
+        def forward(self, *inputs: P.args, **kwargs: P.kwargs) -> Result: ...
 
 
 class ModuleHooks:
     """The hooks of one module, in the order in which they are called."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.before, self.after, self.backward = Hooks(), Hooks(), Hooks()
 
-    def add(self, kind: str, hook: Callable, prepend: bool) -> HookHandle:
+    def add(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
         """Add a hook of a kind ("before", "after", "backward"), last or first; the handle removes it."""
         hooks = getattr(self, kind)
         earlier = list(hooks.items())
@@ -27,7 +44,7 @@ class ModuleHooks:
                 hooks[key] = other
         return handle
 
-    def call(self, module: Any, inputs: tuple, kwargs: dict) -> Any:
+    def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""
         if not (self.before or self.after or self.backward):
             module._hooks = None  # all were removed
@@ -44,7 +61,9 @@ class ModuleHooks:
             result = result if replaced is None else replaced
         return result if passage is None else _leave(passage, result)
 
-    def _through_backward(self, module: Any, grad_input: tuple, grad_output: tuple) -> tuple:
+    def _through_backward(
+        self, module: object, grad_input: tuple[Tensor | None, ...], grad_output: tuple[Tensor | None, ...]
+    ) -> tuple[Tensor | None, ...]:
         for hook in list(self.backward.values()):
             replaced = hook(module, grad_input, grad_output)
             if replaced is not None:
@@ -52,11 +71,11 @@ class ModuleHooks:
         return grad_input
 
 
-def pre_hook(hook: Callable, with_kwargs: bool) -> Callable:
+def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
     """The hook in one form: (module, inputs, kwargs) -> (inputs, kwargs)."""
     _check_callable(hook)
 
-    def call(module, inputs, kwargs):
+    def call(module: object, inputs: tuple[object, ...], kwargs: dict[str, object]) -> object:
         replaced = hook(module, inputs, kwargs) if with_kwargs else hook(module, inputs)
         if replaced is None:
             return inputs, kwargs
@@ -69,13 +88,13 @@ def pre_hook(hook: Callable, with_kwargs: bool) -> Callable:
     return call
 
 
-def post_hook(hook: Callable, with_kwargs: bool) -> Callable:
+def post_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
     """The hook in one form: (module, inputs, kwargs, result) -> another result or None."""
     _check_callable(hook)
     return hook if with_kwargs else lambda module, inputs, _, result: hook(module, inputs, result)
 
 
-def _check_callable(hook: Any) -> None:
+def _check_callable(hook: object) -> None:
     if not callable(hook):
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
 
@@ -92,7 +111,7 @@ def _leave(passage: PassageBackward, result: Any) -> Any:
     return type(result)(*results) if hasattr(result, "_fields") else type(result)(results)
 
 
-def _checked(replaced: Any, grad_input: tuple) -> tuple:
+def _checked(replaced: object, grad_input: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
     """What a backward hook returned for the gradients of the inputs, of the same number, shapes and dtypes."""
     replaced = replaced if isinstance(replaced, tuple) else (replaced,)
     if len(replaced) != len(grad_input):

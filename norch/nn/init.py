@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 
-import norch
-from norch.autograd import no_grad
-from norch.tensor import Tensor
-from norch.utils import utils
-
+from ..autograd import no_grad
+from ..functions import creation
 from ..operation import check_tensor
+from ..tensor import Tensor
+from ..utils import utils
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
@@ -83,7 +82,7 @@ def eye_(tensor: Tensor) -> Tensor:
         raise ValueError(f"eye_: tensor has shape {list(tensor.shape)}, expected two dimensions")
     rows, columns = tensor.shape
     with no_grad():
-        return tensor.copy_(norch.eye(rows, columns, dtype=tensor.dtype, device=tensor.device))
+        return tensor.copy_(creation.eye(rows, columns, dtype=tensor.dtype, device=tensor.device))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -196,6 +195,6 @@ def _floating(name: str, tensor: Tensor) -> Tensor:
 
 
 def _write(tensor: Tensor, numbers: list[float]) -> Tensor:
-    values = norch.tensor(numbers, dtype=tensor.dtype).reshape(tensor.shape)
+    values = creation.tensor(numbers, dtype=tensor.dtype).reshape(tensor.shape)
     with no_grad():
         return tensor.copy_(values.to(tensor.device))

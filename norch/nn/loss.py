@@ -5,12 +5,23 @@
 
 from __future__ import annotations
 
-from norch.tensor import Tensor
-
+from ..tensor import Tensor
 from . import functional as F
-from .functional.classification import check_smoothing
-from .functional.reduction import check_reduction
+from .functional.cross_entropy import check_smoothing
+from .functional.losses import check_reduction
 from .module import Module
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "SmoothL1Loss",
+]
 
 
 class MSELoss(Module):

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
-from norch.autograd import no_grad
-from norch.tensor import Tensor
-from norch.types import check_dtype, float32, float64
-from norch.utils.utils import clear_gradient
-
+from ..arguments import destination
+from ..autograd import no_grad
+from ..tensor import Tensor
+from ..types import DType, float32, float64
+from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
 
-IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec, Self
+
+    from ..autograd.function import HookHandle
+    from .hooks import HasForward
+
+    P = ParamSpec("P")
+
+__all__ = ["Module"]
+
+T = TypeVar("T")
+
+
+class IncompatibleKeys(NamedTuple):
+    """What `load_state_dict` returns."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 class _MadeByInit:
-    """An attribute that Module.__init__ makes: found on the class, it says that this has not run."""
+    """An attribute that Module.__init__ makes. It is found on the class only if that has not run, and says so."""
 
-    def __get__(self, module, owner):
+    def __get__(self, module: object, owner: type) -> NoReturn:
         raise AttributeError(
             f"{owner.__name__}: Module.__init__() has not run; call super().__init__() first in its __init__"
         )
@@ -46,37 +63,38 @@ class Module:
     ['factor']
     """
 
-    # (a __getattr__ that says the same would slow down every attribute of every module)
-    _parameters: Any = _MadeByInit()
-    _modules: Any = _parameters
-    _buffers: Any = _parameters
-    _transient_buffers: Any = _parameters
-    training: Any = _parameters
-    _hooks: Any = None  # a ModuleHooks where there are hooks
-
     if TYPE_CHECKING:
+        _parameters: dict[str, Any]  # Parameters, or None
+        _modules: dict[str, Any]  # Modules, or None
+        _buffers: dict[str, Tensor | None]
+        _transient_buffers: set[str]  # those that state_dict leaves out
+        training: bool
 
-        def __getattr__(self, name: str) -> Any: ...
+        def __getattr__(self, name: str) -> Any: ...  # what register_buffer and its like add
+    else:  # (a __getattr__ that says the same would slow down every attribute of every module)
+        _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
+    _hooks: ModuleHooks | None = None  # made with the first hook
 
-    def __init__(self):
-        self._parameters = OrderedDict()
-        self._modules = OrderedDict()
-        self._buffers = OrderedDict()
-        self._transient_buffers = set()  # buffers that state_dict leaves out
+    def __init__(self) -> None:
+        self._parameters = {}
+        self._modules = {}
+        self._buffers = {}
+        self._transient_buffers = set()
         self.training = True
 
-    def forward(self, *inputs, **kwargs):
-        """What calling the module computes; each subclass defines its own. Raises NotImplementedError without one."""
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What calling the module computes; each subclass defines it. Raises NotImplementedError if one does not."""
         raise NotImplementedError(f"{self.get_name()} does not define forward()")
 
-    def __call__(self, *inputs, **kwargs):
+    # The types say: a module takes what its `forward` takes, and returns what that returns.
+    def __call__(self: HasForward[P, T], *inputs: P.args, **kwargs: P.kwargs) -> T:
         if self._hooks is not None:
             return self._hooks.call(self, inputs, kwargs)
         return self.forward(*inputs, **kwargs)
 
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
 
-    def __setattr__(self, name: str, value) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, Parameter):
             self._register(self._parameters, name, value)
         elif isinstance(value, Module):
@@ -87,97 +105,87 @@ class Module:
 
     def __delattr__(self, name: str) -> None:
         object.__delattr__(self, name)
-        for registry in self._registries():
+        self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        for registry in (self._parameters, self._modules, self._buffers):
             registry.pop(name, None)
         self._transient_buffers.discard(name)
 
-    def _registries(self) -> tuple[dict, dict, dict]:
-        return self._parameters, self._modules, self._buffers
-
-    def _register(self, registry: dict, name: str, value) -> None:
+    def _register(self, registry: dict[str, T | None], name: str, value: T | None) -> None:
         """Set the attribute and list it in `registry`, and in no other."""
-        for other in self._registries():
-            if other is not registry:
-                other.pop(name, None)
-        self._transient_buffers.discard(name)
+        if name not in registry:
+            self._forget(name)
         registry[name] = value
         self.__dict__[name] = value
 
-    def _check_replacement(self, name: str, value) -> None:
+    def _check_replacement(self, name: str, value: object) -> None:
         """Let a registered name take None or (a buffer) a tensor; refuse what would silently unregister it."""
-        state = self.__dict__
-        if name in state.get("_parameters", ()):
-            registry, expected = self._parameters, "a Parameter or None; to change its values: copy_() under no_grad()"
-        elif name in state.get("_modules", ()):
-            registry, expected = self._modules, "a Module or None"
-        elif name in state.get("_buffers", ()):
-            registry, expected = self._buffers, "a Tensor or None"
-            if isinstance(value, Tensor):
-                registry[name] = value
-                return
-        else:
-            return
-        if value is not None:
-            raise TypeError(f"{self.get_name()}.{name} was given a {type(value).__name__}, expected {expected}")
-        registry[name] = None
+        for registry, expected in _REPLACEMENTS.items():
+            registered = self.__dict__.get(registry, ())
+            if name in registered:
+                if value is not None and not (registry == "_buffers" and isinstance(value, Tensor)):
+                    raise TypeError(f"{self.get_name()}.{name} was given a {type(value).__name__}, expected {expected}")
+                registered[name] = value
 
-    def _check_name(self, registry: dict, name: str, kind: str) -> None:
+    def _add(self, registry: dict[str, T | None], kind: str, name: str, value: T | None, expected: type[T]) -> None:
+        """Register a value, or None, after checking it and its name."""
         if not isinstance(name, str):
             raise TypeError(f"{kind} name is a {type(name).__name__}, expected a string")
         if name == "" or "." in name:
             raise KeyError(f"{kind} name is {name!r}, expected one without '.' that is not empty")
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"{self.get_name()} already has an attribute {name!r}")
+        if value is not None and not isinstance(value, expected):
+            raise TypeError(f"{kind} {name!r} is a {type(value).__name__}, expected a {expected.__name__} or None")
+        self._register(registry, name, value)
 
     def register_parameter(self, name: str, parameter: Parameter | None) -> None:
         """Add a parameter by name. None reserves the name, as Linear does with bias=False."""
-        self._check_name(self._parameters, name, "parameter")
-        if parameter is not None and not isinstance(parameter, Parameter):
-            raise TypeError(f"parameter {name!r} is a {type(parameter).__name__}, expected a Parameter or None")
-        self._register(self._parameters, name, parameter)
+        self._add(self._parameters, "parameter", name, parameter, Parameter)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state and follows `.to()`, but is not trained.
 
         With `persistent=False`, state_dict leaves it out.
         """
-        self._check_name(self._buffers, name, "buffer")
-        if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"buffer {name!r} is a {type(tensor).__name__}, expected a Tensor or None")
-        self._register(self._buffers, name, tensor)
-        if not persistent:
+        self._add(self._buffers, "buffer", name, tensor, Tensor)
+        if persistent:
+            self._transient_buffers.discard(name)
+        else:
             self._transient_buffers.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a child module by name."""
-        self._check_name(self._modules, name, "module")
-        if module is not None and not isinstance(module, Module):
-            raise TypeError(f"module {name!r} is a {type(module).__name__}, expected a Module or None")
-        self._register(self._modules, name, module)
+        self._add(self._modules, "module", name, module, Module)
 
     register_module = add_module
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------
 
-    def named_modules(self, memo=None, prefix: str = "", remove_duplicate: bool = True):
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
         """Yield (dotted name, module) for this module, named `prefix`, and for every module inside it."""
         memo = set() if memo is None else memo
         if self in memo:
             return
         if remove_duplicate:
             memo.add(self)
-        children = self._modules
+        children = self._modules  # first of all, for it raises if __init__ has not run
         yield prefix, self
         for name, module in children.items():
             if module is not None:
                 yield from module.named_modules(memo, _join(prefix, name), remove_duplicate)
 
-    def _named(self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool = True):
-        """Yield (dotted name, value) for what `registry` lists here and, with `recurse`, in the modules inside."""
+    def _named(
+        self, registry: Callable[[Module], Mapping[str, T | None]], prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, T]]:
+        """Yield (dotted name, value) for what `registry` returns of this module and, with `recurse`, of all inside."""
         seen: set[int] = set()
         modules = self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]
         for module_prefix, module in modules:
-            for name, value in getattr(module, registry).items():
+            for name, value in registry(module).items():
                 if value is None or id(value) in seen:
                     continue
                 if remove_duplicate:
@@ -188,29 +196,25 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Yield (dotted name, parameter), such as ("fc1.weight", Parameter)."""
-        return self._named("_parameters", prefix, recurse, remove_duplicate)
+        return self._named(lambda module: module._parameters, prefix, recurse, remove_duplicate)
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Yield (dotted name, buffer)."""
-        return self._named("_buffers", prefix, recurse, remove_duplicate)
+        return self._named(lambda module: module._buffers, prefix, recurse, remove_duplicate)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Yield (name, module) for the modules directly inside this one."""
-        seen = set()
-        for name, module in self._modules.items():
-            if module is not None and module not in seen:
-                seen.add(module)
-                yield name, module
+        return ((name, module) for name, module in self._named(lambda module: module._modules, "", False, True))
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Yield each parameter of this module and, with `recurse`, of all modules inside it."""
-        return (parameter for _, parameter in self._named("_parameters", "", recurse))
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Yield each buffer of this module and, with `recurse`, of all modules inside it."""
-        return (buffer for _, buffer in self._named("_buffers", "", recurse))
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def modules(self) -> Iterator[Module]:
         """Yield this module and every module inside it."""
@@ -221,59 +225,63 @@ class Module:
         return (module for _, module in self.named_children())
 
     def gradients(self) -> Iterator[Tensor | None]:
-        """Yield each parameter's gradient, None where it has none."""
+        """Yield each parameter's gradient, None if it has none."""
         return (parameter.grad for parameter in self.parameters())
 
-    def apply(self, function: Callable[[Module], None]):
+    def apply(self, function: Callable[[Module], object]) -> Self:
         """Call `function` on every module inside this one, then on this one; returns self."""
-        for _, module in self.named_children():
+        for module in self.children():
             module.apply(function)
         function(self)
         return self
 
     # ---- Hooks: each returns a handle, whose remove() takes the hook away ---------------------------------------
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+    def register_forward_pre_hook(
+        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
         """Call `hook(module, args)` before every forward; what it returns replaces the arguments.
 
         With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
         """
         return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
 
-    def register_forward_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False):
+    def register_forward_hook(
+        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
         """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
 
         With `with_kwargs` it is hook(module, args, kwargs, output).
         """
         return self._add_hook("after", post_hook(hook, with_kwargs), prepend)
 
-    def register_full_backward_hook(self, hook: Callable, prepend: bool = False):
+    def register_full_backward_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
 
-        Both are tuples, grad_input of the positional inputs, with None for what is no tensor or has no gradient. What
-        the hook returns replaces grad_input.
+        Both are tuples, grad_input of the positional inputs, with None for a value that has no gradient. What the hook
+        returns replaces grad_input.
         """
         return self._add_hook("backward", hook, prepend)
 
-    def _add_hook(self, kind: str, hook: Callable, prepend: bool):
+    def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
         self._hooks = self._hooks or ModuleHooks()
         return self._hooks.add(kind, hook, prepend)
 
     # ---- Modes, devices, dtypes ---------------------------------------------------------------------------------
 
-    def train(self, mode: bool = True):
-        """Set `training` here and in every module inside; nothing is frozen or thawed. Returns self."""
+    def train(self, mode: bool = True) -> Self:
+        """Set `training` here and in every module inside; parameters stay trainable or frozen. Returns self."""
         if not isinstance(mode, bool):
             raise ValueError(f"train: mode is {mode!r}, expected True or False")
-        for _, module in self.named_modules():
+        for module in self.modules():
             module.training = mode
         return self
 
-    def eval(self):
-        """Set `training` to False here and in every module inside. Freezing is `requires_grad_(False)`."""
+    def eval(self) -> Self:
+        """Set `training` to False here and in every module inside. `requires_grad_(False)` freezes. Returns self."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True):
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Have autograd record (or not) operations on every parameter. Returns self."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
@@ -284,45 +292,58 @@ class Module:
         for parameter in self.parameters():
             clear_gradient(parameter, set_to_none)
 
-    def to(self, *args, **kwargs):
+    def to(
+        self,
+        *args: Tensor | str | DType | None,
+        device: str | None = None,
+        dtype: DType | None = None,
+        non_blocking: bool = False,
+    ) -> Self:
         """Move all parameters and buffers to a device and/or a floating dtype, in place; returns self.
 
-        `to("cuda")`, `to(norch.float64)`, `to(device, dtype)` or `to(tensor)`, also by keyword. Each Parameter stays
-        the same object, so an optimizer made before still holds it. Integer buffers change device only.
+        `to("cuda")`, `to(norch.float64)`, `to(device, dtype)` or `to(tensor)`, also by keyword; `non_blocking` changes
+        nothing. Each Parameter stays the same object, so an optimizer made before still holds it. Integer buffers
+        change device only.
         """
-        device, dtype = _parse_to(*args, **kwargs)
+        device, dtype = destination(*args, device=device, dtype=dtype)
+        if device is not None:
+            Tensor([]).to(device)  # a missing device is an error for a module without parameters too
+        if dtype is not None and not dtype.is_floating_point:
+            raise TypeError(f"to: dtype is {dtype}, expected a floating dtype for a module's parameters")
         with no_grad():
             for tensor in [*self.parameters(), *self.buffers()]:
-                own_dtype = dtype if tensor.dtype.is_floating_point else None
+                own_dtype = dtype if tensor.is_floating_point() else None
                 tensor.data = tensor.to(device, own_dtype)
                 if tensor.grad is not None:
                     tensor.grad = tensor.grad.to(device, own_dtype)
         return self
 
-    def float(self):
+    def float(self) -> Self:
         """Turn all floating parameters and buffers into float32, in place; returns self."""
         return self.to(float32)
 
-    def double(self):
+    def double(self) -> Self:
         """Turn all floating parameters and buffers into float64, in place; returns self."""
         return self.to(float64)
 
-    def cpu(self):
+    def cpu(self) -> Self:
         """Move all parameters and buffers to the CPU, in place; returns self."""
         return self.to("cpu")
 
-    def cuda(self, device: int | str = "cuda"):
+    def cuda(self, device: int | str = "cuda") -> Self:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
         return self.to(f"cuda:{device}" if isinstance(device, int) else device)
 
     # ---- State --------------------------------------------------------------------------------------------------
 
-    def _named_state(self):
-        """Yield (dotted name, tensor) for what is saved: parameters, then persistent buffers, module by module."""
-        for module_prefix, module in self.named_modules(remove_duplicate=False):
-            for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
-                if tensor is not None and name not in module._transient_buffers:
-                    yield _join(module_prefix, name), tensor
+    def _saved(self) -> dict[str, Tensor | None]:
+        """What is saved of this module alone: its parameters, then its persistent buffers."""
+        kept = {name: buffer for name, buffer in self._buffers.items() if name not in self._transient_buffers}
+        return {**self._parameters, **kept}
+
+    def _named_state(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield (dotted name, tensor) for all that is saved, module by module; a shared tensor under all its names."""
+        return self._named(Module._saved, "", recurse=True, remove_duplicate=False)
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
         """Return {dotted name: tensor} of all parameters and persistent buffers.
@@ -395,7 +416,7 @@ def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _mismatch(name: str, tensor: Tensor, given) -> list[str]:
+def _mismatch(name: str, tensor: Tensor, given: object) -> list[str]:
     """What keeps `given` from being copied into `tensor`: nothing, or one line."""
     if not isinstance(given, Tensor):
         return [f"{name}: given a {type(given).__name__}, expected a Tensor"]
@@ -404,17 +425,8 @@ def _mismatch(name: str, tensor: Tensor, given) -> list[str]:
     return []
 
 
-def _parse_to(*args, device=None, dtype=None, non_blocking=False):
-    """The (device, dtype) that the arguments of `to` ask for, None for what stays; copies are never asynchronous."""
-    for argument in args:
-        if isinstance(argument, Tensor):
-            device, dtype = argument.device, argument.dtype
-        elif isinstance(argument, str):
-            device = argument
-        elif argument is not None:
-            dtype = argument
-    if device is not None:
-        Tensor([]).to(device)  # an unknown or missing device is an error for a module without parameters too
-    if dtype is not None and not check_dtype(dtype).is_floating_point:
-        raise TypeError(f"to: dtype is {dtype}, expected a floating dtype for a module's parameters")
-    return device, dtype and check_dtype(dtype)
+_REPLACEMENTS = {  # what a registered attribute may become
+    "_parameters": "a Parameter or None; to change its values: copy_() under no_grad()",
+    "_modules": "a Module or None",
+    "_buffers": "a Tensor or None",
+}

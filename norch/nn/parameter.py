@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from norch.tensor import Tensor
-from norch.utils import utils
+from ..tensor import Tensor
+from ..utils import utils
+
+__all__ = ["Parameter"]
 
 
 class Parameter(Tensor):

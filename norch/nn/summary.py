@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from norch.autograd import no_grad
-from norch.tensor import Tensor
-
+from ..autograd import no_grad
+from ..tensor import Tensor
 from .module import Module
+
+__all__ = ["summary"]
+
 
 HEAD = ("layer", "type", "output shape", "parameters")
 

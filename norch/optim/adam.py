@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from .fused import FusedOptimizer
-from .optimizer import check_not_negative
+from .._C import lib
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, fused_step
 
 
-class Adam(FusedOptimizer):
+class Adam(Optimizer):
     """Adam (Kingma and Ba 2015): steps of about lr, by running means of the gradient g and of its square.
 
         g = g + weight_decay * p
@@ -16,9 +17,10 @@ class Adam(FusedOptimizer):
         v = beta2 * v + (1 - beta2) * g^2
         p = p - lr * m' / (sqrt(v') + eps)      with m' = m / (1 - beta1^step) and v' = v / (1 - beta2^step)
 
-    With `amsgrad` the largest v so far takes v's place; with `maximize` g is negated first. With
-    `decoupled_weight_decay` the decay leaves g alone and makes p = p - lr * weight_decay * p at the start of the step,
-    which is AdamW. `state[p]` holds "step", "exp_avg" (m), "exp_avg_sq" (v) and "max_exp_avg_sq".
+    With `amsgrad` the largest v so far takes v's place (Reddi and others 2018); with `maximize` g is negated first.
+    With `decoupled_weight_decay` the decay leaves g alone and makes p = p - lr * weight_decay * p at the start of the
+    step, which is AdamW. `state[p]` holds "step", "exp_avg" (m), "exp_avg_sq" (v) and "max_exp_avg_sq". The rule is
+    torch.optim.Adam's.
 
     >>> w = nn.Parameter([1.0])
     >>> optimizer = optim.Adam([w], lr=0.1)
@@ -28,11 +30,9 @@ class Adam(FusedOptimizer):
     tensor([0.9000])
     """
 
-    function = "adam_step"
-
     def __init__(
         self,
-        parameters,
+        parameters: Parameters,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -53,7 +53,7 @@ class Adam(FusedOptimizer):
         }
         super().__init__(parameters, defaults)
 
-    def check_settings(self, settings: dict) -> None:
+    def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
         check_not_negative(settings, "lr", "eps", "weight_decay")
         if len(settings["betas"]) != 2:
@@ -62,14 +62,29 @@ class Adam(FusedOptimizer):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {index}: {beta}, expected 0 to below 1")
 
-    def options(self, group: dict) -> bytes:
-        """AdamOptions of csrc/kernels.h."""
-        switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
-        return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """The steps, m, v, and with amsgrad the largest v."""
+        return _STATE if group["amsgrad"] else _STATE[:3]
 
-    def remembered(self, group: dict) -> tuple[str | None, str | None, str | None]:
-        """m, v, and with amsgrad the largest v."""
-        return "exp_avg", "exp_avg_sq", "max_exp_avg_sq" if group["amsgrad"] else None
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        step, (beta1, beta2) = state["step"].item(), group["betas"]
+        m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
+        v = state["exp_avg_sq"] = beta2 * state["exp_avg_sq"] + (1 - beta2) * gradient * gradient
+        if group["amsgrad"]:
+            v = state["max_exp_avg_sq"] = v.maximum(state["max_exp_avg_sq"])
+        m, v = m / (1 - beta1**step), v / (1 - beta2**step)
+        parameter -= group["lr"] * m / (v.sqrt() + group["eps"])
+
+    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+        """The same for a whole group, by one C call."""
+        switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
+        options = _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
+        fused_step(lib.adam_step, parameters, states, _STATE, options)
+
+
+_STATE = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")  # in the order of StepEntry in csrc
+_OPTIONS = struct.Struct("5d3i")  # AdamOptions in csrc
 
 
 class AdamW(Adam):
@@ -85,7 +100,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        parameters,
+        parameters: Parameters,
         lr: float = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
@@ -97,6 +112,3 @@ class AdamW(Adam):
         super().__init__(
             parameters, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True
         )
-
-
-_OPTIONS = struct.Struct("5d3i")

@@ -6,36 +6,56 @@ import copy
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, TypeVar, Union
 
-from norch import _C
-from norch._C import addresses
-from norch.autograd import enable_grad
-from norch.tensor import Tensor
-from norch.utils.utils import clear_gradient
+from .._C import addresses, lib
+from ..autograd.mode import enable_grad, no_grad
+from ..operation import check
+from ..tensor import Tensor
+from ..utils.utils import clear_gradient
+
+Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
+State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
+Entry = Union[Tensor, tuple[str, Tensor], tuple[object, str, Tensor], Group]
+Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
+Loss = TypeVar("Loss")
 
 
 class Optimizer:
-    """Base class for optimizers: a subclass defines `step`, or `_step_group`, which `step` calls for each group.
+    """Base class of optimizers: a subclass defines `update`, its rule for one parameter, in tensor operations.
 
     `parameters` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
-    form {"params": [...], "lr": 0.1} that give a group settings of its own. `defaults` holds the settings of groups
-    that name none. A tensor listed twice in a group is kept once; in two groups it is a ValueError.
+    form {"params": [...], "lr": 0.1} that give a group its own settings. `defaults` holds the settings of groups that
+    name none; "maximize" and "weight_decay" (with "decoupled_weight_decay", AdamW's kind) are applied here, before
+    the rule. A tensor listed twice in a group is kept once; in two groups it is a ValueError.
 
+    >>> class SignDescent(optim.Optimizer):
+    ...     def update(self, parameter, gradient, state, group):
+    ...         parameter -= group["lr"] * gradient.sign()
     >>> w = nn.Parameter([1.0])
-    >>> optimizer = optim.SGD([w], lr=0.1)
-    >>> isinstance(optimizer, optim.Optimizer), optimizer.param_groups[0]["lr"]
-    (True, 0.1)
+    >>> optimizer = SignDescent([w], {"lr": 0.25})
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.7500])
     """
 
-    def __init__(self, parameters, defaults: dict | None = None):
+    # A subclass may define fused(parameters, states, group): its rule for a whole group in one C call.
+    fused: ClassVar[Callable[..., None] | None] = None
+
+    def __init_subclass__(cls) -> None:
+        if "update" in vars(cls) and "fused" not in vars(cls):
+            cls.fused = None  # an inherited C call follows the inherited rule
+
+    def __init__(self, parameters: Parameters, defaults: Group | None = None):
         if isinstance(parameters, Tensor):
             raise TypeError(f"parameters should be an iterable but got {type(parameters)}")
         if isinstance(parameters, dict):
             parameters = [parameters] if "params" in parameters else parameters.values()
         self.defaults = dict(defaults or {})
-        self.state: dict[Tensor, dict] = defaultdict(dict)
-        self.param_groups: list[dict] = []
-        entries = list(parameters)
+        self.state: dict[Tensor, State] = defaultdict(dict)
+        self.param_groups: list[Group] = []
+        entries: list[Any] = list(parameters)
         if not entries:
             raise ValueError("the optimizer was given an empty list, expected at least one parameter")
         groups = entries if all(isinstance(entry, dict) for entry in entries) else [{"params": entries}]
@@ -47,7 +67,7 @@ class Optimizer:
         """All tensors that `step` changes, each once."""
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
-    def add_param_group(self, group: dict) -> None:
+    def add_param_group(self, group: Group) -> None:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
         if not isinstance(group, dict) or "params" not in group:
             raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
@@ -58,39 +78,70 @@ class Optimizer:
         self.check_settings(group)
         self.param_groups.append(group)
 
-    def check_settings(self, settings: dict) -> None:
-        """Raise ValueError for settings that make no sense; a subclass defines which."""
+    def check_settings(self, settings: Group) -> None:
+        """Raise ValueError for settings outside their range; a subclass defines the ranges."""
 
-    def step(self, closure: Callable | None = None):
+    def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
         loss = None
         if closure is not None:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            self._step_group(group)
+            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            states = self._states(parameters, group)
+            if self.fused is not None:
+                self.fused(parameters, states, group)
+            else:
+                for parameter, state in zip(parameters, states):
+                    self._update(parameter, state, group)
+            for parameter, state in zip(parameters, states):
+                if state:
+                    self.state[parameter] = state  # a new one is kept only now: a call that fails leaves no trace
         return loss
 
-    def _step_group(self, group: dict) -> None:
-        raise NotImplementedError(f"{type(self).__name__} does not define step()")
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """The rule: change `parameter` in place, and `state` to what the next step needs."""
+        raise NotImplementedError(f"{type(self).__name__} does not define update()")
+
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """What `update` finds in `state`: "step", which counts from 1, and names of tensors that begin as zeros."""
+        return ()
+
+    def _states(self, parameters: list[Tensor], group: Group) -> list[State]:
+        """The state of each parameter, with what is remembered but missing: no steps yet, and zeros."""
+        states = [self.state.get(parameter) or {} for parameter in parameters]
+        for name in self.remembered(group):
+            for parameter, state in zip(parameters, states):
+                if name not in state:
+                    state[name] = Tensor([0.0], device="cpu") if name == "step" else parameter.detach().zeros_like()
+        return states
+
+    @no_grad()
+    def _update(self, parameter: Tensor, state: State, group: Group) -> None:
+        """What is the same for all rules, then the rule."""
+        gradient = -parameter.grad if group.get("maximize") else parameter.grad
+        if group.get("decoupled_weight_decay"):
+            parameter *= 1 - group["lr"] * group["weight_decay"]
+        elif group.get("weight_decay"):
+            gradient = gradient + group["weight_decay"] * parameter
+        if "step" in state:
+            state["step"] = state["step"] + 1
+        self.update(parameter, gradient, state, group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if not set_to_none:
-                    clear_gradient(parameter, set_to_none)
-                elif parameter._leaf is not None:
-                    parameter._leaf.grad = None  # parameter.grad = None, without the call
+        for parameter in self.parameters:
+            clear_gradient(parameter, set_to_none)
 
-    def state_dict(self) -> dict:
+    def state_dict(self) -> dict[str, Any]:
         """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
         numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict: dict) -> None:
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
@@ -104,7 +155,7 @@ class Optimizer:
             self.check_settings(group)
         numbers = [number for group in state_dict["param_groups"] for number in group["params"]]
         by_number = dict(zip(numbers, self.parameters))
-        state: dict[Tensor, dict] = defaultdict(dict)
+        state: dict[Tensor, State] = defaultdict(dict)
         for number, values in state_dict["state"].items():
             if number not in by_number:
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
@@ -121,14 +172,13 @@ class Optimizer:
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, on every parameter that has a gradient g:
+    """Stochastic gradient descent, on every parameter p that has a gradient g:
 
-        g = g + weight_decay * p
-        v = momentum * v + (1 - dampening) * g      (v = g at the first step)
+        g = g + weight_decay * p                    (after g = -g with `maximize`)
+        v = momentum * v + (1 - dampening) * g      (v = g at the first step; without momentum always)
         p = p - lr * v                              (with nesterov: p - lr * (g + momentum * v))
 
-    Without momentum v is g; with `maximize`, g is negated first. The rule is PyTorch's, done in place by one call for
-    each group; the velocity v is kept in `state[p]["momentum_buffer"]`.
+    This is torch.optim.SGD's rule (after Sutskever and others 2013); v is kept in `state[p]["momentum_buffer"]`.
 
     >>> w = nn.Parameter([1.0])
     >>> optimizer = optim.SGD([w], lr=0.1)
@@ -140,7 +190,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        parameters,
+        parameters: Parameters,
         lr: float = 1e-1,
         momentum: float = 0,
         dampening: float = 0,
@@ -158,7 +208,7 @@ class SGD(Optimizer):
         }
         super().__init__(parameters, defaults)
 
-    def check_settings(self, settings: dict) -> None:
+    def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
         check_not_negative(settings, "lr", "momentum", "weight_decay")
         if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
@@ -167,41 +217,58 @@ class SGD(Optimizer):
                 f"given momentum {settings['momentum']} and dampening {settings['dampening']}"
             )
 
-    def _step_group(self, group: dict) -> None:
-        momentum, fresh = group["momentum"], {}
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        momentum = group["momentum"]
+        if momentum:
+            v = state.get("momentum_buffer")
+            v = gradient.clone() if v is None else momentum * v + (1 - group["dampening"]) * gradient
+            state["momentum_buffer"] = v
+            gradient = gradient + momentum * v if group["nesterov"] else v
+        parameter -= group["lr"] * gradient
+
+    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+        """The same for a whole group, by one C call."""
         entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
-        for parameter in group["params"]:
-            gradient = parameter._leaf and parameter._leaf.grad  # parameter.grad, without the call
-            if gradient is None:
-                continue
-            velocity = None
-            if momentum:
-                velocity = self.state[parameter].get("momentum_buffer")
-                if velocity is None:
-                    velocity = fresh[parameter] = parameter.detach().zeros_like()
-            first = parameter in fresh
-            entries += parameter._ptr, gradient._ptr, velocity._ptr if velocity is not None else 0, first
-        options = _OPTIONS.pack(
-            group["lr"], momentum, group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"]
-        )
-        if _C.lib.sgd_step(len(entries) // 4, addresses(entries), options):
-            _C.raise_error()
-        for parameter, velocity in fresh.items():
-            self.state[parameter]["momentum_buffer"] = velocity
+        for parameter, state in zip(parameters, states):
+            velocity, first = 0, False
+            if group["momentum"]:
+                first = "momentum_buffer" not in state
+                if first:
+                    state["momentum_buffer"] = parameter.detach().zeros_like()
+                velocity = state["momentum_buffer"]._ptr
+            entries += parameter._ptr, parameter.grad._ptr, velocity, first
+        rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
+        options = _OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
+        check(lib.sgd_step(len(parameters), addresses(entries), options))
 
 
-_OPTIONS = struct.Struct("4d2i")  # SGDOptions of csrc/kernels.h
+_OPTIONS = struct.Struct("4d2i")  # SGDOptions in csrc
 
 
-def check_not_negative(settings: dict, *names: str) -> None:
-    """Raise ValueError where one of the settings of these names is below 0, or NaN."""
+def fused_step(
+    function: Callable[..., int], parameters: list[Tensor], states: list[State], names: tuple[str, ...], options: bytes
+) -> None:
+    """Call a C function that takes the addresses of each parameter, its gradient and its state, StepEntry in csrc.
+
+    `names` are those of the state in StepEntry's order; a tensor that the settings do without is null.
+    """
+    entries: list[int] = []
+    for parameter, state in zip(parameters, states):
+        entries += parameter._ptr, parameter.grad._ptr
+        entries += [state[name]._ptr if name in state else 0 for name in names]
+    check(function(len(parameters), addresses(entries), options))
+
+
+def check_not_negative(settings: Group, *names: str) -> None:
+    """Raise ValueError if one of the settings of these names is below 0, or NaN."""
     labels = {"lr": "learning rate", "eps": "epsilon value"}
     for name in names:
         if not settings[name] >= 0:
             raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
-def _unique_parameters(entries) -> list[Tensor]:
+def _unique_parameters(entries: Any) -> list[Tensor]:
     """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
     if isinstance(entries, Tensor):
         entries = [entries]
@@ -218,7 +285,7 @@ def _unique_parameters(entries) -> list[Tensor]:
     return list(unique.values())
 
 
-def _restored(key: str, value, parameter: Tensor):
+def _restored(key: str, value: Any, parameter: Tensor) -> Any:
     """A copy of a saved value; a floating tensor takes the parameter's dtype and device.
 
     The number of steps is a float32 on the CPU, whatever the parameter is.

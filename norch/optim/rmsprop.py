@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from .fused import FusedOptimizer
-from .optimizer import check_not_negative
+from .._C import lib
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, fused_step
 
 
-class RMSprop(FusedOptimizer):
+class RMSprop(Optimizer):
     """RMSprop (Hinton, "Neural networks for machine learning", lecture 6): the gradient g over its root mean square.
 
         g = g + weight_decay * p
@@ -18,7 +19,7 @@ class RMSprop(FusedOptimizer):
 
     With `centered`, the variance s - m^2 takes the place of s, where m = alpha * m + (1 - alpha) * g is a running mean
     (Graves 2013). With `maximize` g is negated first. `state[p]` holds "step", "square_avg" (s), "grad_avg" (m) and
-    "momentum_buffer" (v).
+    "momentum_buffer" (v). The rule is torch.optim.RMSprop's.
 
     >>> w = nn.Parameter([1.0])
     >>> optimizer = optim.RMSprop([w], lr=0.1)
@@ -28,11 +29,9 @@ class RMSprop(FusedOptimizer):
     tensor([8.0466e-08])
     """
 
-    function = "rmsprop_step"
-
     def __init__(
         self,
-        parameters,
+        parameters: Parameters,
         lr: float = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
@@ -53,18 +52,33 @@ class RMSprop(FusedOptimizer):
         }
         super().__init__(parameters, defaults)
 
-    def check_settings(self, settings: dict) -> None:
+    def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting."""
         check_not_negative(settings, "lr", "alpha", "eps", "weight_decay", "momentum")
 
-    def options(self, group: dict) -> bytes:
-        """RMSpropOptions of csrc/kernels.h."""
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """The steps, s, centered m, and with momentum v."""
+        needed = {"grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
+        return tuple(name for name in _STATE if needed.get(name, True))
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        alpha = group["alpha"]
+        s = state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * gradient * gradient
+        if group["centered"]:
+            m = state["grad_avg"] = alpha * state["grad_avg"] + (1 - alpha) * gradient
+            s = s - m * m
+        v = gradient / (s.sqrt() + group["eps"])
+        if group["momentum"]:
+            v = state["momentum_buffer"] = group["momentum"] * state["momentum_buffer"] + v
+        parameter -= group["lr"] * v
+
+    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+        """The same for a whole group, by one C call."""
         rates = group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
-        return _OPTIONS.pack(*rates, group["centered"], group["maximize"])
-
-    def remembered(self, group: dict) -> tuple[str | None, str | None, str | None]:
-        """s, centered m, and with momentum v."""
-        return "square_avg", "grad_avg" if group["centered"] else None, "momentum_buffer" if group["momentum"] else None
+        options = _OPTIONS.pack(*rates, group["centered"], group["maximize"])
+        fused_step(lib.rmsprop_step, parameters, states, _STATE, options)
 
 
-_OPTIONS = struct.Struct("5d2i")
+_STATE = ("step", "square_avg", "grad_avg", "momentum_buffer")  # in the order of StepEntry in csrc
+_OPTIONS = struct.Struct("5d2i")  # RMSpropOptions in csrc

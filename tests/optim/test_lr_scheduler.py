@@ -155,7 +155,7 @@ def test_one_cycle_of_three_phases():
     assert found[19] == pytest.approx(4e-6)
     assert found[1] - found[0] == pytest.approx(found[5] - found[4])  # straight lines
     scheduler.step()
-    with pytest.raises(ValueError, match="step 21 was tried, expected at most 20"):
+    with pytest.raises(ValueError, match="step 21 is past the last, expected at most 20"):
         scheduler.step()
 
 

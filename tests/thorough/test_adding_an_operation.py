@@ -60,7 +60,7 @@ def test_the_operation_passes_every_test(extended):
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     build = subprocess.run(["make", "CUDA=0"], cwd=extended, env=environment, capture_output=True, text=True)
     assert build.returncode == 0, build.stderr
-    command = [sys.executable, "-m", "pytest", "tests", "-q", "-k", "asinh"]
+    command = [sys.executable, "-m", "pytest", "tests", "tests/oracle", "-q", "-k", "asinh"]
     suite = subprocess.run(command, cwd=extended, env=environment, capture_output=True, text=True)
     assert suite.returncode == 0, suite.stdout
     assert int(re.search(r"(\d+) passed", suite.stdout).group(1)) > 20

@@ -19,10 +19,8 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; None where the shapes are others."""
+    """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; RuntimeError for other shapes or dtypes."""
     ptr = lib.linear_tensor(x._ptr, weight._ptr, address(bias))
-    if not ptr:
-        return None
     return recorded(wrap(ptr), LinearBackward, (x, weight, bias))
 
 
@@ -85,10 +83,8 @@ class LogSoftmaxBackward(Function):
 
 
 def mse(predictions: Any, labels: Any, reduction: str) -> Any:
-    """The mean or sum of (prediction - label)^2, shape [1]; None where the two do not fit each other."""
+    """The mean or sum of (prediction - label)^2, shape [1]; RuntimeError if the two do not fit each other."""
     ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
-    if not ptr:
-        return None
     return recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction)
 
 

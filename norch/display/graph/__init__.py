@@ -1,16 +1,17 @@
 """`norch.draw_graph(loss)`: the autograd graph as text, in Graphviz's DOT language and as an SVG picture.
 
-graph.py reads the graph into plain records, summary.py folds what is too long to show, layout.py says where boxes go,
+reading.py reads the graph into plain records, summary.py folds what is too long to show, layout.py says where boxes go,
 formats.py writes; svg.py is the sheet that it draws on. None of them reads a value of a tensor.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .graph import Node
+from . import formats
+from .reading import Node, read
+from .summary import summarise
 
 FORMATS = ("text", "dot", "svg")
 _ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
@@ -40,23 +41,17 @@ class Drawing:
     @property
     def text(self) -> str:
         """A line for each node, operands before what is computed from them: name, operation, shape."""
-        from .formats import text
-
-        return text(self._nodes, self._shown)
+        return formats.text(self._nodes, self._shown)
 
     @property
     def dot(self) -> str:
         """The graph in the DOT language: `dot -Tpdf graph.dot -o graph.pdf` draws it where Graphviz is installed."""
-        from .formats import dot
-
-        return dot(self._shown)
+        return formats.dot(self._shown)
 
     @property
     def svg(self) -> str:
         """The graph as a picture: leaves above, the result at the bottom; norch's own layout, no Graphviz needed."""
-        from .formats import svg
-
-        return svg(self._shown)
+        return formats.svg(self._shown)
 
     def save(self, path: Any) -> None:
         """Write the drawing to a file: its ending (.svg, .dot, .gv or .txt) says how. Raises ValueError for others."""
@@ -100,9 +95,6 @@ def draw_graph(tensor: Any, format: str = "text", params: Any = None, max_nodes:
     %2 = pow(%1, 3)   [2, 3]
     %3 = sum(%2)      [1]
     """
-    from .graph import read
-    from .summary import summarise
-
     if format not in FORMATS:
         raise ValueError(f"draw_graph: format is {format!r}, expected one of {', '.join(map(repr, FORMATS))}")
     if not isinstance(max_nodes, int) or isinstance(max_nodes, bool):

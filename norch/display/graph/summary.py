@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from .graph import FOLDED, LEAF, Node, Operand
+from .reading import FOLDED, LEAF, Node, Operand
 
 _MOST_RUNS = 16  # stretches that are looked for, one after the other
 _PERIODS = 8  # lengths that are tried for what repeats

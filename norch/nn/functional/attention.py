@@ -6,13 +6,15 @@ Sizes: B batch, H heads, L queries, S keys and values, E features of a query, V 
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import norch
-from norch._C import ShapeError
-from norch.tensor import Tensor
+from ..._C import ShapeError
+from ...functions.creation import ones, where
+from ...tensor import Tensor
+from ...types import bool_
+from .checks import check_floating, check_probability
+from .dropout import dropout
 
-from .dropout import check_probability, dropout
+__all__ = ["scaled_dot_product_attention"]
 
 
 def scaled_dot_product_attention(
@@ -26,63 +28,60 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query key^T * scale + mask) value: [..., L, E], [..., S, E] and [..., S, V] give [..., L, V].
 
-    `attn_mask` broadcasts to [..., L, S]: bool, True where a query may see a key, or numbers to be added.
+    `attn_mask` broadcasts to [..., L, S]: bool, True where a query may see a key, or numbers to add to the scores.
     `is_causal` lets query i see the keys up to i. `scale` is 1 / sqrt(E) unless given. A query that may see no key
-    gets zeros. With `dropout_p`, that share of the weights is dropped, whatever the mode: pass 0 when not training.
-    All are of one floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or a mask
+    gets zeros. With `dropout_p`, that share of the weights is dropped in every mode: pass 0 when not training.
+    All have one floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or for a mask
     together with is_causal.
 
     >>> query, key, value = norch.ones(2, 5, 8), norch.ones(2, 7, 8), norch.ones(2, 7, 3)
     >>> F.scaled_dot_product_attention(query, key, value).shape
     norch.Size([2, 5, 3])
     """
-    _check(query, key, value)
+    check_floating("scaled_dot_product_attention", query, key, value)
+    _check_shapes(query, key, value)
     check_probability(dropout_p)
     mask = checked_mask("attn_mask", attn_mask, query)
     if is_causal:
         if mask is not None:
             raise RuntimeError("scaled_dot_product_attention: expected attn_mask or is_causal, got both")
-        mask = norch.ones(query.shape[-2], key.shape[-2], dtype=norch.bool, device=query.device).tril()
+        mask = ones(query.shape[-2], key.shape[-2], dtype=bool_, device=query.device).tril()
     weights = attention_weights(query, key, mask, scale)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
 
 
 def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None = None) -> Tensor:
-    """softmax(query key^T * scale + mask), [..., L, S]: each row sums to 1, or is 0 where the mask forbids all keys."""
+    """softmax(query key^T * scale + mask), [..., L, S]: each row sums to 1, or is 0 if the mask forbids all keys."""
     scores = (query * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)) @ key.mT
     if mask is None:
         return scores.softmax(-1)
-    if mask.dtype is norch.bool:
-        scores, seen = norch.where(mask, scores, -math.inf), mask.any(-1, keepdim=True)
+    if mask.dtype is bool_:
+        scores, seen = where(mask, scores, -math.inf), mask.any(-1, keepdim=True)
     else:
         scores, seen = scores + mask, (mask != -math.inf).any(-1, keepdim=True)
     if seen.all():
         return scores.softmax(-1)
-    # 0 for -inf in the rows that see nothing, whose softmax and gradients would be NaN
-    return norch.where(seen, norch.where(seen, scores, 0.0).softmax(-1), 0.0)
+    # 0 for -inf in the rows that see nothing: their softmax and gradients would be NaN
+    return where(seen, where(seen, scores, 0.0).softmax(-1), 0.0)
 
 
-def checked_mask(name: str, mask: Any, query: Tensor) -> Tensor | None:
+def checked_mask(name: str, mask: Tensor | None, query: Tensor) -> Tensor | None:
     """A mask of bool, or of numbers in the query's dtype."""
     if mask is None:
         return None
     if not isinstance(mask, Tensor):
         raise TypeError(f"{name} is a {type(mask).__name__}, expected a Tensor or None")
-    if mask.dtype is not norch.bool and not mask.is_floating_point():
+    if mask.dtype is bool_:
+        return mask
+    if not mask.is_floating_point():
         raise RuntimeError(f"{name} has dtype {mask.dtype}, expected bool or a floating dtype")
-    return mask if mask.dtype is norch.bool else mask.to(query.dtype)
+    return mask.to(query.dtype)
 
 
-def _check(query: Any, key: Any, value: Any) -> None:
-    for x in (query, key, value):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"scaled_dot_product_attention was given a {type(x).__name__}, expected a Tensor")
-        if not x.is_floating_point():
-            raise RuntimeError(f"scaled_dot_product_attention was given a tensor of {x.dtype}, expected a floating one")
+def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
+    name = "scaled_dot_product_attention"
     shapes = f"query {list(query.shape)}, key {list(key.shape)} and value {list(value.shape)}"
     if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise ShapeError(f"scaled_dot_product_attention: {shapes}, expected at least 2 dimensions each")
+        raise ShapeError(f"{name}: {shapes}, expected at least 2 dimensions each")
     if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
-        raise ShapeError(
-            f"scaled_dot_product_attention: {shapes}, expected query [..., L, E], key [..., S, E], value [..., S, V]"
-        )
+        raise ShapeError(f"{name}: {shapes}, expected query [..., L, E], key [..., S, E], value [..., S, V]")

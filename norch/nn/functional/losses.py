@@ -1,16 +1,25 @@
-"""Losses of two tensors of one shape, as functions: how far each prediction is from what it should be."""
+"""Losses of two tensors of one shape, as functions: how far each prediction is from its target."""
 
 from __future__ import annotations
 
 import warnings
 
-import norch
-from norch._C import ShapeError
-from norch.autograd.derivatives import linear as fused
-from norch.autograd.derivatives import losses
-from norch.tensor import Tensor
+from ..._C import ShapeError
+from ...autograd.derivatives import linear, losses
+from ...functions.creation import where
+from ...tensor import Tensor
+from .checks import check_tensors
+from .fused import fused_or
 
-from .reduction import REDUCTIONS, check_pair, check_reduction, check_tensors, check_weight, reduced
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
 
 # ---- Distances ------------------------------------------------------------------------------------------------------
 
@@ -18,42 +27,43 @@ from .reduction import REDUCTIONS, check_pair, check_reduction, check_tensors, c
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """(input - target)^2, reduced: "mean", "sum" or "none".
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
-    ShapeError where the shapes differ, RuntimeError for the mean of integers.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
+    ShapeError if the shapes differ, RuntimeError for the mean of integers.
 
     >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([2.])
     """
-    if reduction not in REDUCTIONS:
-        check_reduction(reduction)
-    if not isinstance(input, Tensor) or not isinstance(target, Tensor):
-        check_tensors("mse_loss", input, target)
-    result = None if reduction == "none" else fused.mse(input, target, reduction)
-    if result is not None:
-        return result
+    check_reduction(reduction)
+    check_tensors("mse_loss", input, target)
+    if reduction == "none":  # the kernel always reduces
+        return _mse(input, target, reduction)
+    return fused_or(linear.mse, _mse, input, target, reduction)
+
+
+def _mse(input: Tensor, target: Tensor, reduction: str) -> Tensor:
     if target.shape != input.shape:
         raise ShapeError(f"Labels and predictions shape does not match: {list(target.shape)} and {list(input.shape)}")
-    return reduced((input - target) ** 2, reduction)
+    return _reduced((input - target) ** 2, reduction)
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """|input - target|, reduced.
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
-    ShapeError where the shapes differ, TypeError for another dtype.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
+    ShapeError if the shapes differ, TypeError for another dtype.
 
     >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor([1.])
     """
-    check_pair("l1_loss", input, target, reduction)
-    return reduced((input - target).abs(), reduction)
+    _check_pair("l1_loss", input, target, reduction)
+    return _reduced((input - target).abs(), reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; reduced. (Girshick 2015.)
 
-    With beta 0 that is `l1_loss`. Both have one shape and a floating dtype; the loss has shape [1], or theirs where
-    reduction is "none". Raises ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for a beta
+    With beta 0 that is `l1_loss`. Both have one shape and a floating dtype; the loss has shape [1], or theirs if
+    reduction is "none". Raises ShapeError if the shapes differ, TypeError for another dtype, RuntimeError for a beta
     below 0.
 
     >>> F.smooth_l1_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
@@ -63,24 +73,23 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}, expected at least 0")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
-    check_pair("smooth_l1_loss", input, target, reduction)
-    return reduced(losses.huber(input - target, beta), reduction) / beta
+    _check_pair("smooth_l1_loss", input, target, reduction)
+    return _reduced(losses.huber(input - target, beta), reduction) / beta
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
-    ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for a delta that is
-    not above 0.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
+    ShapeError if the shapes differ, TypeError for another dtype, RuntimeError unless delta > 0.
 
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
     """
     if not delta > 0:
         raise RuntimeError(f"huber_loss: delta is {delta}, expected above 0")
-    check_pair("huber_loss", input, target, reduction)
-    return reduced(losses.huber(input - target, delta), reduction)
+    _check_pair("huber_loss", input, target, reduction)
+    return _reduced(losses.huber(input - target, delta), reduction)
 
 
 # ---- Probabilities --------------------------------------------------------------------------------------------------
@@ -91,20 +100,20 @@ def binary_cross_entropy(
 ) -> Tensor:
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
-    ShapeError where the shapes differ, TypeError for another dtype, RuntimeError for an input that is no
-    probability. The weight broadcasts to the input's shape.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
+    ShapeError if the shapes differ, TypeError for another dtype, RuntimeError for an input outside [0, 1]. The weight
+    broadcasts to the input's shape.
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
     tensor([0.3993])
     """
-    check_pair("binary_cross_entropy", input, target, reduction)
+    _check_pair("binary_cross_entropy", input, target, reduction)
     if input.numel:
         low, high = input.detach().min().item(), input.detach().max().item()
         if not (low >= 0 and high <= 1):  # true of NaN too
             wrong = high if low >= 0 else low
-            raise RuntimeError(f"binary_cross_entropy: input {wrong} is no probability, expected 0 to 1")
-    return reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
+            raise RuntimeError(f"binary_cross_entropy: input is {wrong}, expected probabilities from 0 to 1")
+    return _reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -117,29 +126,22 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """-weight (pos_weight target log s(x) + (1 - target) log s(-x)), reduced; x is the input (logits), s the sigmoid.
 
-    It is the binary cross-entropy of s(x), computed so that neither large logits nor small ones overflow. Both weights
-    broadcast to the input's shape; a pos_weight above 1 makes it worse to miss a target of 1.
-    Shapes, dtypes and errors as for `binary_cross_entropy`, but any number will do.
+    It is the binary cross-entropy of s(x), without overflow for large or small logits. Both weights broadcast to
+    the input's shape; a pos_weight above 1 makes it worse to miss a target of 1. The input may be any number; shapes,
+    dtypes and errors otherwise as for `binary_cross_entropy`.
 
     >>> F.binary_cross_entropy_with_logits(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
     tensor([0.3466])
     """
     name = "binary_cross_entropy_with_logits"
-    check_pair(name, input, target, reduction)
+    _check_pair(name, input, target, reduction)
     if pos_weight is None:
         loss = losses.bce_with_logits(input, target)
     else:
-        check_weight(name, pos_weight, input)
+        _check_weight(name, pos_weight, input)
         loss = (1 - target) * losses.bce_with_logits(input, 0.0)
         loss = loss + pos_weight * target * losses.bce_with_logits(input, 1.0)
-    return reduced(_weighted(name, loss, weight), reduction)
-
-
-def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
-    if weight is None:
-        return loss
-    check_weight(name, weight, loss)
-    return loss * weight
+    return _reduced(_weighted(name, loss, weight), reduction)
 
 
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -147,13 +149,13 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs where reduction is "none". Raises
-    ShapeError where the shapes differ, TypeError for another dtype.
+    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
+    ShapeError if the shapes differ, TypeError for another dtype.
 
     >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
     tensor([0.6931])
     """
-    check_pair("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
+    _check_pair("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
     if reduction == "mean":
         warnings.warn(
             "kl_div: the reduction 'mean' divides by the number of elements; 'batchmean' divides by the number of "
@@ -163,7 +165,49 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     if log_target:
         loss = target.exp() * (target - input)
     else:
-        loss = target * norch.where(target == 0, 1.0, target).log() - losses.share(target, input)
+        loss = target * where(target == 0, 1.0, target).log() - losses.share(target, input)
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss.sum()
-    return reduced(loss, reduction)
+    return _reduced(loss, reduction)
+
+
+# ---- The reduction to one number, and checks -------------------------------------------------------------------------
+
+
+def check_reduction(reduction: str) -> str:
+    """`reduction` itself; ValueError if it is unknown."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"reduction is {reduction!r}, expected 'none', 'mean' or 'sum'")
+    return reduction
+
+
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
+    """Each loss, or their mean or sum of shape [1]."""
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
+    """loss * weight, which must broadcast to the loss."""
+    if weight is None:
+        return loss
+    _check_weight(name, weight, loss)
+    return loss * weight
+
+
+def _check_pair(name: str, input: Tensor, target: Tensor, reduction: str) -> None:
+    """Raise unless both are tensors of one shape, and the input is floating."""
+    check_reduction(reduction)
+    check_tensors(name, input, target)
+    if input.shape != target.shape:
+        raise ShapeError(f"{name}: input and target differ in shape: {list(input.shape)} and {list(target.shape)}")
+    if not input.is_floating_point():
+        raise TypeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype")
+
+
+def _check_weight(name: str, weight: Tensor, input: Tensor) -> None:
+    """Raise unless the weight broadcasts to the input's shape."""
+    check_tensors(name, weight)
+    shape, rank = list(weight.shape), weight.ndim
+    fits = rank <= input.ndim and all(n in (1, size) for n, size in zip(shape, input.shape[input.ndim - rank :]))
+    if not fits:
+        raise ShapeError(f"{name}: a weight of shape {shape} does not broadcast to the input's {list(input.shape)}")

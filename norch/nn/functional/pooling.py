@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Sequence
 
-from norch.autograd.derivatives import convolution, pooling
-from norch.tensor import Tensor
+from ...autograd.derivatives import pooling as kernels
+from ...tensor import Tensor
+from ...types import Sizes
+from .windows import as_images, from_images, per_axis, window
 
-from .windows import over_images, sizes, with_height
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "avg_pool1d",
+    "avg_pool2d",
+    "max_pool1d",
+    "max_pool2d",
+]
 
 
 def max_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor | Any:
     """The largest element that each window sees along the last axis of [N, C, length] or [C, length].
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
-    most half of the window, is never the largest. With `return_indices` the pair (values, indices along the axis,
-    int64). In the dtype of x, which is floating. Raises ShapeError for other shapes, RuntimeError for another dtype.
+    most half of the window, is never the largest. With `return_indices` it returns the pair (values, indices along the
+    axis, int64). In the dtype of x, which is floating. Raises ShapeError for other shapes, RuntimeError for another
+    dtype.
 
     >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[3., 7.]]])
@@ -33,13 +43,13 @@ def max_pool1d(
 
 def max_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
     ceil_mode: bool = False,
     return_indices: bool = False,
-) -> Any:
+) -> Tensor | Any:
     """max_pool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `max_pool1d`.
 
     Indices are y * width + x.
@@ -52,9 +62,9 @@ def max_pool2d(
 
 def avg_pool1d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
@@ -72,9 +82,9 @@ def avg_pool1d(
 
 def avg_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
@@ -89,59 +99,71 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
-    """Averages over windows that share out [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
+def adaptive_avg_pool1d(x: Tensor, output_size: Sizes | None) -> Tensor:
+    """Averages over windows that divide [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
 
     >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
     tensor([[[2., 6.]]])
     """
-    (width,) = (None,) if output_size is None else sizes(output_size, 1, "adaptive_avg_pool1d: output_size")
-    return over_images("adaptive_avg_pool1d", 1, x, lambda images: _adaptive(images, 1, width))
+    return _adaptive_avg_pool("adaptive_avg_pool1d", 1, x, output_size)
 
 
-def adaptive_avg_pool2d(x: Tensor, output_size: Any) -> Tensor:
-    """Averages over windows that share out [N, C, height, width] evenly, to [N, C, *output_size].
+def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+    """Averages over windows that divide [N, C, height, width] evenly, to [N, C, *output_size].
 
     Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
-    size of the input; [C, height, width] will do. In the dtype of x, which is floating. Raises
-    ShapeError for other shapes, RuntimeError for another dtype.
+    size of the input; x may be [C, height, width] too. In the dtype of x, which is floating. Raises ShapeError for
+    other shapes, RuntimeError for another dtype.
 
     >>> F.adaptive_avg_pool2d(norch.ones(8, 3, 7, 9), (1, 2)).shape
     norch.Size([8, 3, 1, 2])
     """
-    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size, output_size)
-    sizes([1 if size is None else size for size in given], 2, "adaptive_avg_pool2d: output_size")
-    height, width = given * (3 - len(given))
-    return over_images("adaptive_avg_pool2d", 2, x, lambda images: _adaptive(images, height, width))
+    return _adaptive_avg_pool("adaptive_avg_pool2d", 2, x, output_size)
 
 
-def _adaptive(images: Tensor, height: int | None, width: int | None) -> Tensor:
-    return pooling.adaptive_avg_pool(
-        images, images.shape[2] if height is None else height, images.shape[3] if width is None else width
-    )
+def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
+    per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
+    wanted = given * axes if len(given) == 1 else given
+    images = as_images(name, axes, x)
+    sizes = [now if size is None else size for size, now in zip((1, *wanted)[-2:], images.shape[2:])]
+    return from_images(kernels.adaptive_avg_pool(images, *sizes), axes, x)
 
 
 def _max_pool(
-    name: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, pair: bool
-) -> Any:
-    window = _window(name, axes, kernel_size, stride, dilation, padding)
-    values, indices = over_images(name, axes, x, lambda images: pooling.max_pool(images, window, bool(ceil)))
+    name: str,
+    axes: int,
+    x: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil: bool,
+    pair: bool,
+) -> Tensor | tuple[Tensor, Tensor]:
+    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    values, indices = kernels.max_pool(as_images(name, axes, x), taps, bool(ceil))
+    values, indices = from_images(values, axes, x), from_images(indices, axes, x)
     return (values, indices) if pair else values
 
 
 def _avg_pool(
-    name: str, axes: int, x: Any, kernel_size: Any, stride: Any, padding: Any, ceil: bool, counts: bool, divisor: Any
-) -> Any:
-    window = _window(name, axes, kernel_size, stride, 1, padding)
+    name: str,
+    axes: int,
+    x: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    ceil: bool,
+    counts: bool,
+    divisor: int | None,
+) -> Tensor:
+    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), 1, padding)
     if divisor is not None and not divisor:
         raise ValueError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
-    settings = (window, bool(ceil), bool(counts), float(divisor or 0))
-    return over_images(name, axes, x, lambda images: pooling.avg_pool(images, *settings))
+    images = as_images(name, axes, x)
+    return from_images(kernels.avg_pool(images, taps, bool(ceil), bool(counts), float(divisor or 0)), axes, x)
 
 
-def _window(name: str, axes: int, kernel_size: Any, stride: Any, dilation: Any, padding: Any) -> Any:
-    kernel = sizes(kernel_size, axes, f"{name}: kernel_size")
-    step = kernel if stride is None or stride == () or stride == [] else sizes(stride, axes, f"{name}: stride")
-    spread, before = sizes(dilation, axes, f"{name}: dilation"), sizes(padding, axes, f"{name}: padding")
-    pad = with_height(before, 0)
-    return convolution.window_array(with_height(kernel, 1), with_height(step, 1), with_height(spread, 1), pad, pad)
+def _stride(stride: Sizes | None, kernel_size: Sizes) -> Sizes:
+    return kernel_size if stride is None or stride == () or stride == [] else stride

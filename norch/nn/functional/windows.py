@@ -1,16 +1,20 @@
-"""What convolution and pooling ask of their arguments: numbers for each axis, and images of the right rank."""
+"""What convolution and pooling make of their arguments: numbers for each axis, windows, and images."""
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from ctypes import Array, c_int64
+from typing import Any, Sequence
 
-from norch._C import ShapeError
-from norch.tensor import Tensor
+from ..._C import ShapeError
+from ...autograd.derivatives.convolution import window_array
+from ...tensor import Tensor
+from ...types import Sizes
+from .checks import check_tensors
 
 
-def sizes(value: Any, axes: int, name: str) -> tuple[int, ...]:
+def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     """A number for each axis, from one int for all or a sequence of them; TypeError or ValueError for anything else."""
-    given = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
+    given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
     if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
@@ -20,27 +24,33 @@ def sizes(value: Any, axes: int, name: str) -> tuple[int, ...]:
     return given
 
 
-def with_height(given: tuple[int, ...], nothing: int) -> tuple[int, int]:
-    """A pair for images: a single axis is the width of images of height 1, along which `nothing` is done."""
-    return (nothing, given[0]) if len(given) == 1 else (given[0], given[1])
+def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Array[c_int64]:
+    """A window as C takes it, with the same padding before and after each axis."""
+    settings = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation, "padding": padding}
+    kernel, step, spread, before = (per_axis(value, axes, f"{name}: {what}") for what, value in settings.items())
+    return window_of(kernel, step, spread, before, before)
 
 
-def over_images(name: str, axes: int, x: Tensor, function: Callable[[Tensor], Any]) -> Any:
-    """function([N, C, height, width]) for x [N, C, ...] or [C, ...] with one or two axes more; the result like x.
+def window_of(
+    kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], before: Sequence[int], after: Sequence[int]
+) -> Array[c_int64]:
+    """A window as C takes it, from a number for each axis. A single axis is the width of images of height 1."""
+    if len(kernel) == 1:
+        return window_array((1, *kernel), (1, *stride), (1, *dilation), (0, *before), (0, *after))
+    return window_array(tuple(kernel), tuple(stride), tuple(dilation), tuple(before), tuple(after))
 
-    The function may return several tensors.
-    """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"{name} was given a {type(x).__name__}, expected a Tensor")
-    shape = "[N, C, length] or [C, length]" if axes == 1 else "[N, C, height, width] or [C, height, width]"
+
+def as_images(name: str, axes: int, x: Tensor) -> Tensor:
+    """x [N, C, ...] or [C, ...], with one or two axes more, as images [N, C, height, width]."""
+    check_tensors(name, x)
     if x.ndim not in (axes + 1, axes + 2):
+        shape = "[N, C, length] or [C, length]" if axes == 1 else "[N, C, height, width] or [C, height, width]"
         raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected {shape}")
-    batched = x.ndim == axes + 2
     images = x if axes == 2 else x.unsqueeze(-2)
-    result = function(images if batched else images.unsqueeze(0))
+    return images if x.ndim == axes + 2 else images.unsqueeze(0)
 
-    def like_x(images: Tensor) -> Tensor:
-        images = images if batched else images.squeeze(0)
-        return images if axes == 2 else images.squeeze(-2)
 
-    return tuple(map(like_x, result)) if isinstance(result, tuple) else like_x(result)
+def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
+    """A result without the axes that `as_images` added to x."""
+    images = images if x.ndim == axes + 2 else images.squeeze(0)
+    return images if axes == 2 else images.squeeze(-2)

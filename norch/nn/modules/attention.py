@@ -6,18 +6,22 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import norch
-from norch._C import ShapeError
-from norch.autograd.derivatives.joining import split
-from norch.tensor import Tensor
-
+from ..._C import ShapeError
+from ...autograd.derivatives.joining import split
+from ...functions.creation import empty, full_like, where, zeros
+from ...functions.joining import cat
+from ...tensor import Tensor
+from ...types import bool_
 from .. import functional as F
 from .. import init
 from ..functional.attention import attention_weights, checked_mask
-from ..functional.dropout import check_probability, dropout
+from ..functional.checks import check_probability
+from ..functional.dropout import dropout
 from ..module import Module
 from ..parameter import Parameter
 from .linear import Linear
+
+__all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):
@@ -87,7 +91,7 @@ class MultiheadAttention(Module):
         for name, shape in shapes.items():
             used = (name == "in_proj_weight") == joint
             self.register_parameter(name, _drawn(shape, init.xavier_uniform_) if used else None)
-        self.register_parameter("in_proj_bias", Parameter(norch.zeros(3 * size)) if bias else None)
+        self.register_parameter("in_proj_bias", Parameter(zeros(3 * size)) if bias else None)
 
     def forward(
         self,
@@ -142,13 +146,13 @@ class MultiheadAttention(Module):
         """Keys and values [N, S, E] with the learnt ones and the zeros that were asked for; every query sees those."""
         extra = 0
         if self.bias_k is not None:
-            k, v = (norch.cat([x, b.expand(len(x), 1, -1)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v)))
+            k, v = (cat([x, b.expand(len(x), 1, -1)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v)))
             extra += 1
         if self.add_zero_attn:
-            k, v = (norch.cat([x, x.new_zeros(len(x), 1, x.shape[-1])], 1) for x in (k, v))
+            k, v = (cat([x, x.new_zeros(len(x), 1, x.shape[-1])], 1) for x in (k, v))
             extra += 1
         if extra and mask is not None:
-            mask = norch.cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
+            mask = cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
         return k, v, mask
 
     def _mask(self, q: Tensor, keys: int, batched: bool, padding: Any, mask: Any) -> Tensor | None:
@@ -194,13 +198,13 @@ class MultiheadAttention(Module):
 
 
 def _drawn(shape: list[int], initialize: Callable) -> Parameter:
-    parameter = Parameter(norch.empty(shape))
+    parameter = Parameter(empty(shape))
     initialize(parameter)
     return parameter
 
 
 def _added(mask: Tensor, like: Tensor) -> Tensor:
     """A mask as numbers: -inf where a bool says to leave out."""
-    if mask.dtype is not norch.bool:
+    if mask.dtype is not bool_:
         return mask
-    return norch.where(mask, norch.full_like(mask, -math.inf, dtype=like.dtype), 0.0)
+    return where(mask, full_like(mask, -math.inf, dtype=like.dtype), 0.0)

@@ -1,77 +1,122 @@
-"""Modules that hold modules in order."""
+"""Modules that hold modules or parameters, in a list or a dict."""
 
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from ...tensor import Tensor
 from ..module import Module
+from ..parameter import Parameter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
+T = TypeVar("T", Module, Parameter)
 
 
-class ModuleSequence(Module):
-    """What Sequential and ModuleList share: children named "0", "1", ..., used as a list is."""
+class _Container(Module, Generic[T]):
+    """What all containers share: values of one type, in the registry that a module has for it."""
 
-    def _replace(self, named_modules: dict[str, Module]) -> None:
-        """Make `named_modules` the only children."""
-        for name in list(self._modules):
-            delattr(self, name)
-        for name, module in named_modules.items():
-            self.add_module(name, module)
+    kind: type[T]
 
-    def _renumber(self, modules: Iterable[Module]) -> None:
-        self._replace({str(i): module for i, module in enumerate(modules)})
+    def _values(self) -> dict[str, Any]:
+        return self._modules if self.kind is Module else self._parameters
 
-    def _name(self, index) -> str:
-        """The name of the child at `index`, which may count from the end."""
-        position, count = operator.index(index), len(self)
-        if not -count <= position < count:
-            raise IndexError(f"{self.get_name()}: index {position} is out of range for {count} modules")
-        return list(self._modules)[position]
+    def _checked(self, value: T | Tensor) -> T:
+        if self.kind is Parameter and isinstance(value, Tensor) and not isinstance(value, Parameter):
+            value = Parameter(value)
+        if not isinstance(value, self.kind):
+            raise TypeError(f"given a {type(value).__name__}, expected a {self.kind.__name__}")
+        return value
+
+    def _set(self, name: str, value: T | Tensor) -> None:
+        self._add(self._values(), self.kind.__name__.lower(), name, self._checked(value), self.kind)
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._values())
 
-    def __iter__(self) -> Iterator[Module]:
-        return iter(list(self._modules.values()))
+    def inner_repr(self) -> str:
+        return ", ".join(f"{name}: {list(value.shape)}" for name, value in self._parameters.items())
 
-    def __getitem__(self, index):
+
+# ---- Lists ----------------------------------------------------------------------------------------------------------
+
+
+class _List(_Container[T]):
+    """What the lists share: values named "0", "1", ..."""
+
+    def __init__(self, values: Iterable[T | Tensor] | None = ()) -> None:
+        super().__init__()
+        self.extend(() if values is None else values)
+
+    def _name(self, index: int) -> str:
+        """The name of the value at `index`, which may count from the end."""
+        names, position = list(self._values()), operator.index(index)
+        if not -len(names) <= position < len(names):
+            kind = self.kind.__name__.lower()
+            raise IndexError(f"{self.get_name()}: index {position} is out of range for {len(names)} {kind}s")
+        return names[position]
+
+    def _slice(self, values: dict[str, T]) -> Self:
+        return type(self)(values.values())
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(list(self._values().values()))
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> T | Self:
         if isinstance(index, slice):
-            return self._sliced(list(self._modules.items())[index])
-        return self._modules[self._name(index)]
+            return self._slice(dict(list(self._values().items())[index]))
+        return self._values()[self._name(index)]
 
-    def _sliced(self, items: list[tuple[str, Module]]):
-        raise NotImplementedError
+    def __setitem__(self, index: int, value: T | Tensor) -> None:
+        self._set(self._name(index), value)
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        setattr(self, self._name(index), _checked(module))
-
-    def __delitem__(self, index) -> None:
-        if isinstance(index, slice):
-            gone = set(list(self._modules)[index])
-        else:
-            gone = {self._name(index)}
-        self._renumber([module for name, module in self._modules.items() if name not in gone])
-
-    def append(self, module: Module):
-        """Add a module at the end; returns self."""
-        self.add_module(str(len(self)), _checked(module))
+    def append(self, value: T | Tensor) -> Self:
+        """Add a value at the end; returns self."""
+        self._set(str(len(self)), value)
         return self
 
-    def extend(self, modules: Iterable[Module]):
-        """Add each of `modules` at the end; returns self."""
-        if isinstance(modules, Module) and not isinstance(modules, ModuleSequence):
-            raise TypeError(f"extend was given a {type(modules).__name__}, expected an iterable of modules")
-        for module in list(modules):
-            self.append(module)
+    def extend(self, values: Iterable[T | Tensor]) -> Self:
+        """Add each of `values` at the end; returns self."""
+        one = isinstance(values, (Module, Tensor)) and not isinstance(values, _List)
+        if one or not isinstance(values, Iterable):
+            raise TypeError(
+                f"extend was given a {type(values).__name__}, expected an iterable of {self.kind.__name__}s"
+            )
+        for value in list(values):
+            self.append(value)
         return self
 
     __iadd__ = extend
 
-    def insert(self, index: int, module: Module):
+
+class _Modules(_List[Module]):
+    """What Sequential and ModuleList share."""
+
+    kind = Module
+
+    def _renumber(self, modules: Iterable[Module]) -> None:
+        """Make `modules` the only children."""
+        for name in list(self._modules):
+            delattr(self, name)
+        self.extend(modules)
+
+    def __delitem__(self, index: int | slice) -> None:
+        names = set(list(self._modules)[index]) if isinstance(index, slice) else {self._name(index)}
+        self._renumber([module for name, module in self._modules.items() if name not in names])
+
+    def insert(self, index: int, module: Module) -> Self:
         """Add a module before position `index`; returns self."""
         modules = list(self)
-        modules.insert(index, _checked(module))
+        modules.insert(index, self._checked(module))
         self._renumber(modules)
         return self
 
@@ -82,47 +127,86 @@ class ModuleSequence(Module):
         return module
 
 
-class Sequential(ModuleSequence):
-    """Calls its modules one after the other. Takes modules, or an OrderedDict that names them.
+class Sequential(_Modules):
+    """Calls its modules one after the other. Takes modules, or a dict that names them.
 
     >>> model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
     >>> model(norch.ones(4, 2)).shape
     norch.Size([4, 1])
     """
 
-    def __init__(self, *modules):
+    @overload
+    def __init__(self, *modules: Module) -> None: ...
+    @overload
+    def __init__(self, modules: dict[str, Module], /) -> None: ...
+    def __init__(self, *modules: Any) -> None:
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], dict):
-            self._replace({name: _checked(module) for name, module in modules[0].items()})
+            for name, module in modules[0].items():
+                self._set(name, module)
         else:
-            self._renumber([_checked(module) for module in modules])
+            self.extend(modules)
 
-    def _sliced(self, items):
-        return type(self)(OrderedDict(items))
+    def _slice(self, values: dict[str, Module]) -> Self:
+        return type(self)(values)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         for module in self._modules.values():
             x = module(x)
         return x
 
 
-class ModuleList(ModuleSequence):
-    """A list of modules whose parameters the module around it finds. It has no forward of its own.
+class ModuleList(_Modules):
+    """A list of modules, whose parameters the module around it finds. It has no forward.
 
     >>> layers = nn.ModuleList([nn.Linear(2, 3), nn.Linear(3, 1)])
     >>> len(layers), len(list(layers.parameters()))
     (2, 4)
     """
 
-    def __init__(self, modules: Iterable[Module] = ()):
+    def __init__(self, modules: Iterable[Module] | None = ()) -> None:
+        super().__init__(modules)
+
+
+class ParameterList(_List[Parameter]):
+    """A list of parameters, named "0", "1", ...; tensors become parameters that share their memory.
+
+    >>> weights = nn.ParameterList([nn.Parameter([1.0]), nn.Parameter([2.0])])
+    >>> sum(weights)
+    tensor([3.], grad_fn=<AddBackward>)
+    """
+
+    kind = Parameter
+
+
+# ---- Dicts ----------------------------------------------------------------------------------------------------------
+
+
+class _Dict(_Container[T], MutableMapping[str, T]):
+    """What the dicts share; `keys`, `items`, `pop`, `update` and so on come from MutableMapping."""
+
+    __eq__, __hash__ = Module.__eq__, Module.__hash__  # not a Mapping's: a module equals itself alone
+
+    def __init__(self, values: Mapping[str, T | Tensor] | Iterable[tuple[str, T | Tensor]] | None = None) -> None:
         super().__init__()
-        self.extend(() if modules is None else modules)
+        for name, value in dict({} if values is None else values).items():
+            self[name] = value
 
-    def _sliced(self, items):
-        return type(self)(module for _, module in items)
+    def __getitem__(self, key: str) -> T:
+        return self._values()[key]
+
+    def __setitem__(self, key: str, value: T | Tensor) -> None:
+        self._set(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        del self._values()[key]
+        delattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(self._values()))
 
 
-class ModuleDict(Module):
+class ModuleDict(_Dict[Module]):
     """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward.
 
     >>> layers = nn.ModuleDict({"in": nn.Linear(2, 3), "out": nn.Linear(3, 1)})
@@ -130,63 +214,18 @@ class ModuleDict(Module):
     norch.Size([4, 1])
     """
 
-    def __init__(self, modules=None):
-        super().__init__()
-        self.update({} if modules is None else modules)
+    kind = Module
 
-    def __getitem__(self, key: str) -> Module:
-        return self._modules[key]
-
-    def __setitem__(self, key: str, module: Module) -> None:
-        self.add_module(key, _checked(module))
-
-    def __delitem__(self, key: str) -> None:
-        if key not in self._modules:
-            raise KeyError(key)
-        delattr(self, key)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(list(self._modules))
-
-    def __contains__(self, key) -> bool:
-        return key in self._modules
-
-    def keys(self):
-        """The names."""
-        return self._modules.keys()
-
-    def values(self):
-        """The modules."""
-        return self._modules.values()
-
-    def items(self):
-        """Pairs of a name and a module."""
-        return self._modules.items()
-
-    def pop(self, key: str) -> Module:
-        """Take the module of this name out and return it."""
-        module = self[key]
-        del self[key]
-        return module
-
-    def clear(self) -> None:
-        """Take all modules out."""
-        for key in self:
-            del self[key]
-
-    def update(self, modules) -> None:
-        """Add modules from a dict, another ModuleDict or pairs of a name and a module, or replace them."""
-        pairs = modules.items() if hasattr(modules, "items") else modules
-        if isinstance(pairs, Module) or not isinstance(pairs, Iterable):
-            raise TypeError(f"ModuleDict was given a {type(modules).__name__}, expected a dict or pairs")
-        for key, module in list(pairs):
-            self[key] = module
+    def __init__(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None) -> None:
+        super().__init__(modules)
 
 
-def _checked(module) -> Module:
-    if not isinstance(module, Module):
-        raise TypeError(f"given a {type(module).__name__}, expected a Module")
-    return module
+class ParameterDict(_Dict[Parameter]):
+    """A dict of parameters, in the order given; tensors become parameters that share their memory.
+
+    >>> weights = nn.ParameterDict({"a": nn.Parameter([1.0]), "b": nn.Parameter([2.0])})
+    >>> weights["a"] + weights["b"]
+    tensor([3.], grad_fn=<AddBackward>)
+    """
+
+    kind = Parameter

@@ -8,9 +8,11 @@ from typing import Any
 from .. import functional as F
 from .. import init
 from ..functional.convolution import padding_of
-from ..functional.windows import sizes
+from ..functional.windows import per_axis
 from ..module import Module
 from ..parameter import Parameter
+
+__all__ = ["Conv1d", "Conv2d", "Fold", "Unfold"]
 
 
 class _Convolution(Module):
@@ -35,7 +37,7 @@ class _Convolution(Module):
         super().__init__()
         name, axes = self.get_name(), self.axes
         for channels, what in ((in_channels, "in_channels"), (out_channels, "out_channels"), (groups, "groups")):
-            if sizes(channels, 1, f"{name}: {what}")[0] < 1:
+            if per_axis(channels, 1, f"{name}: {what}")[0] < 1:
                 raise ValueError(f"{name}: {what} is {channels}, expected at least 1")
         if in_channels % groups or out_channels % groups:
             raise ValueError(
@@ -45,10 +47,13 @@ class _Convolution(Module):
         if padding_mode != "zeros":
             raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected 'zeros'")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = sizes(kernel_size, axes, f"{name}: kernel_size")
-        self.stride, self.dilation = sizes(stride, axes, f"{name}: stride"), sizes(dilation, axes, f"{name}: dilation")
+        self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
+        self.stride, self.dilation = (
+            per_axis(stride, axes, f"{name}: stride"),
+            per_axis(dilation, axes, f"{name}: dilation"),
+        )
         padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
-        self.padding = padding if isinstance(padding, str) else sizes(padding, axes, f"{name}: padding")
+        self.padding = padding if isinstance(padding, str) else per_axis(padding, axes, f"{name}: padding")
         self.padding_mode = padding_mode
         if min(self.kernel_size) < 1:
             raise ValueError(f"{name}: kernel_size is {kernel_size}, expected at least 1")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from .. import functional as F
-from ..functional.dropout import check_probability
+from ..functional.checks import check_probability
 from ..module import Module
+
+__all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
 class Dropout(Module):

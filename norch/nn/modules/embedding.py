@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from norch._C import ShapeError
-from norch.autograd import no_grad
-from norch.tensor import Tensor
-
+from ..._C import ShapeError
+from ...autograd import no_grad
+from ...tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..functional.embedding import check_padding_idx
 from ..module import Module
 from ..parameter import Parameter
+
+__all__ = ["Embedding"]
 
 
 class Embedding(Module):

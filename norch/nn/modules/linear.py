@@ -6,6 +6,8 @@ from .. import functional as F
 from ..module import Module
 from ..parameter import Parameter
 
+__all__ = ["Flatten", "Identity", "Linear"]
+
 
 class Linear(Module):
     """y = x W^T + b for rows x of shape [..., input_dim]; y has shape [..., output_dim].

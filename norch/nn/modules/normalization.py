@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import norch
-from norch._C import ShapeError
-from norch.autograd import no_grad
-
+from ..._C import ShapeError
+from ...autograd import no_grad
+from ...functions.creation import ones, zeros
+from ...types import int64
 from .. import functional as F
 from .. import init
 from ..module import Module
 from ..parameter import Parameter
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm"]
 
 
 class _BatchNorm(Module):
@@ -33,12 +35,12 @@ class _BatchNorm(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        self.register_parameter("weight", Parameter(norch.ones(num_features)) if affine else None)
-        self.register_parameter("bias", Parameter(norch.zeros(num_features)) if affine else None)
+        self.register_parameter("weight", Parameter(ones(num_features)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(num_features)) if affine else None)
         tracked = track_running_stats
-        self.register_buffer("running_mean", norch.zeros(num_features) if tracked else None)
-        self.register_buffer("running_var", norch.ones(num_features) if tracked else None)
-        self.register_buffer("num_batches_tracked", norch.zeros((), dtype=norch.int64) if tracked else None)
+        self.register_buffer("running_mean", zeros(num_features) if tracked else None)
+        self.register_buffer("running_var", ones(num_features) if tracked else None)
+        self.register_buffer("num_batches_tracked", zeros((), dtype=int64) if tracked else None)
         if device is not None or dtype is not None:
             self.to(device, dtype)
 
@@ -129,8 +131,8 @@ class LayerNorm(Module):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         shape = self.normalized_shape
-        self.register_parameter("weight", Parameter(norch.ones(shape)) if elementwise_affine else None)
-        self.register_parameter("bias", Parameter(norch.zeros(shape)) if elementwise_affine and bias else None)
+        self.register_parameter("weight", Parameter(ones(shape)) if elementwise_affine else None)
+        self.register_parameter("bias", Parameter(zeros(shape)) if elementwise_affine and bias else None)
         if device is not None or dtype is not None:
             self.to(device, dtype)
 
@@ -163,8 +165,8 @@ class GroupNorm(Module):
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not fall into {num_groups} groups")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
-        self.register_parameter("weight", Parameter(norch.ones(num_channels)) if affine else None)
-        self.register_parameter("bias", Parameter(norch.zeros(num_channels)) if affine else None)
+        self.register_parameter("weight", Parameter(ones(num_channels)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(num_channels)) if affine else None)
         if device is not None or dtype is not None:
             self.to(device, dtype)
 

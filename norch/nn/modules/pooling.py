@@ -7,6 +7,8 @@ from typing import Any
 from .. import functional as F
 from ..module import Module
 
+__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d"]
+
 
 class _MaxPool(Module):
     def __init__(

@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import norch
-from norch._C import ShapeError
-from norch.autograd.derivatives import recurrent
-from norch.tensor import Tensor
-
+from ..._C import ShapeError
+from ...autograd.derivatives import recurrent
+from ...functions.creation import empty, zeros
+from ...functions.joining import cat, stack
+from ...tensor import Tensor
 from .. import functional as F
 from .. import init
-from ..functional.dropout import check_probability, dropout
+from ..functional.checks import check_probability
+from ..functional.dropout import dropout
 from ..module import Module
 from ..parameter import Parameter
+
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
 
 
 def _check_size(name: str, size: Any) -> int:
@@ -41,7 +44,7 @@ def _add_weights(module: Module, inputs: int, hidden: int, gates: int, bias: boo
     }
     for name, shape in shapes.items():
         if bias or name.startswith("weight"):
-            weight = Parameter(norch.empty(shape))
+            weight = Parameter(empty(shape))
             init.uniform_(weight, -bound, bound)
             module.register_parameter(name + suffix, weight)
         else:
@@ -97,7 +100,7 @@ class RNNBase(Module):
                 outputs, state = self._run(x, states[len(last)], f"_l{layer}{suffix}", suffix == "_reverse")
                 directions.append(outputs)
                 last.append(state)
-            x = directions[0] if len(directions) == 1 else norch.cat(directions, -1)
+            x = directions[0] if len(directions) == 1 else cat(directions, -1)
             if self.dropout and self.training and layer < self.num_layers - 1:
                 x = dropout(x, self.dropout)
         return (x.transpose(0, 1) if batched and self.batch_first else x), self._final(last)
@@ -136,13 +139,13 @@ class RNNBase(Module):
         return state
 
     def _zeros(self, x: Tensor) -> Tensor:
-        return norch.zeros(self._state_shape(x), dtype=x.dtype, device=x.device)
+        return zeros(self._state_shape(x), dtype=x.dtype, device=x.device)
 
     def _initial(self, x: Tensor, hx: Any) -> list[Any]:
         return list(zip(self._zeros(x) if hx is None else self._checked_state("h_0", hx, x)))
 
     def _final(self, last: list[Any]) -> Any:
-        return norch.stack([h for (h,) in last])
+        return stack([h for (h,) in last])
 
     def inner_repr(self) -> str:
         """The sizes, then every setting that is not the default."""
@@ -221,7 +224,7 @@ class LSTM(RNNBase):
         return list(zip(*(self._checked_state(label, state, x) for label, state in zip(("h_0", "c_0"), hx))))
 
     def _final(self, last):
-        return tuple(norch.stack(states) for states in zip(*last))
+        return tuple(stack(states) for states in zip(*last))
 
 
 # ---- Cells -----------------------------------------------------------------------------------------------------------
@@ -260,7 +263,7 @@ class RNNCellBase(Module):
     def _checked(self, label: str, state: Any, x: Tensor) -> Tensor:
         expected = [*x.shape[:-1], self.hidden_size]
         if state is None:
-            return norch.zeros(expected, dtype=x.dtype, device=x.device)
+            return zeros(expected, dtype=x.dtype, device=x.device)
         if not isinstance(state, Tensor):
             raise TypeError(f"{self.get_name()}: {label} is a {type(state).__name__}, expected a Tensor")
         if state.shape != expected:

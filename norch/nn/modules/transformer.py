@@ -6,8 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 
-from norch.tensor import Tensor
-
+from ...tensor import Tensor
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -16,6 +15,8 @@ from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .normalization import LayerNorm
+
+__all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
 _ACTIVATIONS: dict[str, Callable] = {"relu": F.relu, "gelu": F.gelu}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import norch
-from norch.autograd import no_grad
-from norch.tensor import Tensor
+from ...autograd import no_grad
+from ...functions.creation import zeros
+from ...functions.joining import cat
+from ...tensor import Tensor
 
 
 @no_grad()
@@ -27,9 +28,9 @@ def clip_grad_norm_(
     """
     gradients = _gradients(parameters)
     if not gradients:
-        return norch.zeros(1)
+        return zeros(1)
     norms = [gradient.norm(norm_type).to(gradients[0].device) for gradient in gradients]
-    total = norch.cat(norms).norm(norm_type)
+    total = cat(norms).norm(norm_type)
     if error_if_nonfinite and not total.isfinite().all():
         raise RuntimeError(
             f"clip_grad_norm_: the gradients' norm of order {norm_type} is {total.item()}, expected a finite one "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-import norch
-from norch._C import ShapeError
-from norch.autograd.derivatives import linear as fused
-from norch.autograd.derivatives import losses
-from norch.tensor import Tensor
+from ..._C import ShapeError
+from ...autograd.derivatives import linear, losses
+from ...functions.creation import where
+from ...tensor import Tensor
+from .checks import check_integers, check_tensors
+from .losses import check_reduction
 
-from .reduction import check_reduction, check_tensors
+__all__ = ["cross_entropy", "nll_loss"]
 
 
 def cross_entropy(
@@ -26,7 +27,7 @@ def cross_entropy(
 
     The target holds class indices (an integer dtype, [N, ...]) or probabilities (floating, [N, C, ...]). `weight` [C]
     scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the target
-    with the uniform distribution. The loss has shape [1], or [N, ...] where reduction is "none", and the dtype of
+    with the uniform distribution. The loss has shape [1], or [N, ...] if reduction is "none", and the dtype of
     the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range, ShapeError for a target of
     another shape, TypeError for an input of another dtype.
@@ -40,11 +41,13 @@ def cross_entropy(
     dim = _class_dim("cross_entropy", input)
     soft = target.dtype.is_floating_point
     if weight is None and label_smoothing == 0 and not soft:
-        return fused.cross_entropy(input, target, ignore_index, reduction)
+        return linear.cross_entropy(input, target, ignore_index, reduction)
     log_p = input.log_softmax(dim)
     if soft:
         if ignore_index >= 0:
-            raise RuntimeError(f"cross_entropy: ignore_index {ignore_index} is of no use for a target of probabilities")
+            raise RuntimeError(
+                f"cross_entropy: ignore_index {ignore_index} is for class indices, not for probabilities"
+            )
         return _probability_loss(log_p, target, weight, reduction, label_smoothing)
     if label_smoothing == 0:
         return nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
@@ -52,7 +55,7 @@ def cross_entropy(
     hard, shares, counted = _chosen("cross_entropy", log_p, target, weight, ignore_index)
     scale = _class_weights("cross_entropy", weight, log_p)
     even = log_p.mean(dim) if scale is None else losses.share(scale, log_p).sum(dim) / input.shape[dim]
-    loss = (1 - label_smoothing) * hard + label_smoothing * norch.where(counted, -even, 0.0)
+    loss = (1 - label_smoothing) * hard + label_smoothing * where(counted, -even, 0.0)
     return _reduced(loss, reduction, shares.sum())
 
 
@@ -77,7 +80,9 @@ def nll_loss(
     return _reduced(loss, reduction, shares.sum())
 
 
-def _chosen(name: str, log_p, target, weight, ignore_index: int) -> tuple[Tensor, Tensor, Tensor]:
+def _chosen(
+    name: str, log_p: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
+) -> tuple[Tensor, Tensor, Tensor]:
     """-weight * log_p at the class of each sample, its weight, and whether it counts; all [N, ...].
 
     A sample that does not count has the loss and the weight 0.
@@ -87,19 +92,21 @@ def _chosen(name: str, log_p, target, weight, ignore_index: int) -> tuple[Tensor
     scale = _class_weights(name, weight, log_p)
     target = target.long() if log_p.ndim > 1 else target.long().reshape(1)
     counted = target != ignore_index
-    index = norch.where(counted, target, 0)
+    index = where(counted, target, 0)
     try:
         loss = -(log_p.gather(dim, index.unsqueeze(dim)).squeeze(dim) if log_p.ndim > 1 else log_p.gather(0, index))
     except IndexError:
         _check_range(name, index, log_p.shape[dim], ignore_index)  # says it in terms of classes
         raise
-    if scale is None:
-        return norch.where(counted, loss, 0.0), counted, counted
-    shares = norch.where(counted, weight.take(index), 0.0)
+    if weight is None or scale is None:
+        return where(counted, loss, 0.0), counted, counted
+    shares = where(counted, weight.take(index), 0.0)
     return losses.share(shares, loss), shares, counted
 
 
-def _probability_loss(log_p, target, weight, reduction, label_smoothing):
+def _probability_loss(
+    log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
+) -> Tensor:
     if target.shape != log_p.shape:
         raise ShapeError(
             f"cross_entropy: target of probabilities has shape {list(target.shape)}, expected that of the logits "
@@ -113,7 +120,7 @@ def _probability_loss(log_p, target, weight, reduction, label_smoothing):
     return _reduced(loss, reduction, math.prod(log_p.shape) // classes if classes else 0)
 
 
-def _reduced(loss, reduction, total):
+def _reduced(loss: Tensor, reduction: str, total: Tensor | int) -> Tensor:
     """Each loss, or their sum, or that divided by the total weight of the samples."""
     if reduction == "none":
         return loss
@@ -123,17 +130,17 @@ def _reduced(loss, reduction, total):
 # ---- Classes and samples --------------------------------------------------------------------------------------------
 
 
-def _class_dim(name: str, scores) -> int:
+def _class_dim(name: str, scores: Tensor) -> int:
     """The dimension of the classes: 1 in [N, C, ...], 0 in [C]."""
     if scores.ndim == 0:
         raise ShapeError(f"{name}: input has no dimensions, expected [C] or [N, C, ...]")
-    if not scores.dtype.is_floating_point:
+    if not scores.is_floating_point():
         raise TypeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
     return min(1, scores.ndim - 1)
 
 
-def _class_weights(name: str, weight, scores):
-    """The class weights in a shape that broadcasts with `scores`, [C] or [C, 1, ...]; None where there are none."""
+def _class_weights(name: str, weight: Tensor | None, scores: Tensor) -> Tensor | None:
+    """The class weights in a shape that broadcasts with `scores`: [C] or [C, 1, ...]."""
     if weight is None:
         return None
     check_tensors(name, weight)
@@ -143,19 +150,19 @@ def _class_weights(name: str, weight, scores):
     return weight.reshape([-1] + [1] * (scores.ndim - 2)) if scores.ndim > 2 else weight
 
 
-def _check_target(name: str, target, scores) -> None:
-    """Raise for a target that is no class index for each sample."""
-    check_integers(name, target)
+def _check_target(name: str, target: Tensor, scores: Tensor) -> None:
+    """Raise unless the target is a class index for each sample."""
+    check_integers(name, "target", target)
     dim = _class_dim(name, scores)
     expected = list(scores.shape[:dim]) + list(scores.shape[dim + 1 :])
-    # A lone sample's class is a scalar, which in norch has shape [1].
+    # the class of a single sample may be a scalar, or of shape [1]
     if list(target.shape) != expected and not (scores.ndim == 1 and list(target.shape) == [1]):
         raise ShapeError(
             f"{name}: target has shape {list(target.shape)}, expected {expected} for an input of {list(scores.shape)}"
         )
 
 
-def _check_range(name: str, target, classes: int, ignore_index: int) -> None:
+def _check_range(name: str, target: Tensor, classes: int, ignore_index: int) -> None:
     if not target.numel:
         return
     low, high = target.min().item(), target.max().item()
@@ -166,14 +173,8 @@ def _check_range(name: str, target, classes: int, ignore_index: int) -> None:
         )
 
 
-def check_integers(name: str, target) -> None:
-    """Raise TypeError for a target that holds no class indices."""
-    if target.dtype not in (norch.int64, norch.int32, norch.uint8):
-        raise TypeError(f"{name}: target has dtype {target.dtype}, expected int64, int32 or uint8")
-
-
 def check_smoothing(label_smoothing: float) -> float:
-    """`label_smoothing` itself, or ValueError."""
+    """`label_smoothing` itself; ValueError if it is outside [0, 1]."""
     if not 0 <= label_smoothing <= 1:
         raise ValueError(f"label_smoothing is {label_smoothing}, expected 0 to 1")
     return label_smoothing

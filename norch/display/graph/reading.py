@@ -7,10 +7,9 @@ that was kept, or by an operation that changes no shape.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Sequence
 
 from ... import _C
 from ...operation import Tensor, check_tensor
@@ -28,16 +27,18 @@ class Operand(NamedTuple):
     source: int | None = None
 
 
-@dataclass
 class Node:
     """A line of the text, a box of the picture."""
 
-    kind: str
-    name: str  # "x", or "%3" where the tensor has no name
-    title: str  # what the box says first: "sub", "fc1.weight"
-    operation: str  # "sub", "leaf", "parameter"
-    shape: str  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" where nobody knows
-    operands: list[Operand] = field(default_factory=list)
+    def __init__(
+        self, kind: str, name: str, title: str, operation: str, shape: str, operands: Sequence[Operand] = ()
+    ) -> None:
+        self.kind = kind
+        self.name = name  # "x", or "%3" if the tensor has no name
+        self.title = title  # what the box says first: "sub", "fc1.weight"
+        self.operation = operation  # "sub", "leaf", "parameter"
+        self.shape = shape  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" if unknown
+        self.operands = operands
 
     def call(self, operand: Any = lambda o: o.text, most: int = 8) -> str:
         """The operation with its operands in parentheses, the middle of a long list left out."""

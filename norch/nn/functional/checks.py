@@ -1,0 +1,35 @@
+"""Checks of arguments that several functions share."""
+
+from __future__ import annotations
+
+from ...tensor import Tensor
+from ...types import int32, int64, uint8
+
+
+def check_tensors(name: str, *values: object) -> None:
+    """Raise TypeError if a value is not a Tensor."""
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name} was given a {type(value).__name__}, expected a Tensor")
+
+
+def check_floating(name: str, *values: object) -> None:
+    """Raise TypeError if a value is not a Tensor, RuntimeError if its dtype is not floating."""
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name} was given a {type(value).__name__}, expected a Tensor")
+        if not value.is_floating_point():
+            raise RuntimeError(f"{name}: expected a floating dtype, got {value.dtype}")
+
+
+def check_integers(name: str, what: str, x: Tensor) -> None:
+    """Raise TypeError if a tensor does not hold integers."""
+    if x.dtype not in (int64, int32, uint8):
+        raise TypeError(f"{name}: {what} has dtype {x.dtype}, expected int64, int32 or uint8")
+
+
+def check_probability(p: float) -> float:
+    """`p` itself; ValueError if it is not a probability."""
+    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
+        raise ValueError(f"dropout probability is {p!r}, expected 0 to 1")
+    return p

@@ -1,0 +1,107 @@
+"""LRScheduler, the base class of schedulers, and the checks that several of them share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..optimizer import Optimizer
+
+
+class LRScheduler:
+    """Base class of schedulers: a subclass defines `get_lr`, the rates of the groups at the epoch `last_epoch`.
+
+    To continue an earlier training, give the `last_epoch` that it ended with; every group must then have its
+    "initial_lr" (KeyError otherwise). Loading the state_dicts of optimizer and scheduler is more exact: the schedule
+    then continues as if it had never stopped.
+
+    >>> class Halved(optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [lr / 2**self.last_epoch for lr in self.base_lrs]
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = Halved(optimizer)
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
+
+    base_lrs: list[float]
+    last_epoch: int
+    _last_lr: list[float]
+    _starting = False  # True during the step that the constructor takes
+    _not_saved: tuple[str, ...] = ("optimizer", "_starting")  # attributes that are not part of the state
+
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
+        self.optimizer = check_optimizer(optimizer)
+        for number, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(f"param_groups[{number}] has no 'initial_lr', expected one if last_epoch is not -1")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._start()
+
+    def _start(self) -> None:
+        self._starting = True
+        self.step()
+        self._starting = False
+
+    def restart(self) -> None:
+        """Go back to epoch 0 and the initial rates."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        self.last_epoch = -1
+        self._start()
+
+    def get_lr(self) -> list[float]:
+        """The rate of each group at the epoch `last_epoch`, which `step` sets."""
+        raise NotImplementedError(f"{type(self).__name__} does not define get_lr()")
+
+    def get_last_lr(self) -> list[float]:
+        """The rate of each group that the last step set."""
+        return self._last_lr
+
+    def step(self) -> None:
+        """Go on to the next epoch and set its rates."""
+        self.last_epoch += 1
+        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
+            group["lr"] = lr
+        self._last_lr = self._rates()
+
+    def _rates(self) -> list[float]:
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimizer: the settings, and how far the schedule has come."""
+        return {key: value for key, value in self.__dict__.items() if key not in self._not_saved}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load what `state_dict` of such a scheduler returned; the rates are in the optimizer's state_dict."""
+        self.__dict__.update(state_dict)
+
+
+# ---- Checks ---------------------------------------------------------------------------------------------------------
+
+
+def check_optimizer(optimizer: Optimizer) -> Optimizer:
+    """Return the optimizer; raise TypeError for anything else."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"a scheduler was given a {type(optimizer).__name__}, expected an Optimizer")
+    return optimizer
+
+
+def for_each_group(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
+    """A list with a value for each group, made from such a list or from one value for all."""
+    count = len(optimizer.param_groups)
+    values = list(value) if isinstance(value, (list, tuple)) else [value] * count
+    if len(values) != count:
+        raise ValueError(f"{name} has {len(values)} values, expected {count}, one for each parameter group")
+    return values
+
+
+def positive_integer(value: int, name: str) -> int:
+    """Return the value; raise ValueError if it is not an integer above 0."""
+    if not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} is {value!r}, expected a positive integer")
+    return value

@@ -1,0 +1,195 @@
+"""Schedules given by a formula of the epoch: stairs, lines, curves, or the user's own function."""
+
+from __future__ import annotations
+
+import math
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..optimizer import Optimizer
+from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
+
+Factor = Callable[[int], float]  # of an epoch
+
+
+class LambdaLR(LRScheduler):
+    """initial_lr * lr_lambda(epoch), for one function or one for each group.
+
+    A state_dict keeps the attributes of callable objects, but no functions.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1):
+        self.lr_lambdas = for_each_group(lr_lambda, check_optimizer(optimizer), "lr_lambda")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The initial rates times the functions of the epoch."""
+        return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The settings, with None for a function and a dict for a callable object."""
+        kept = [None if isinstance(f, types.FunctionType) else getattr(f, "__dict__", None) for f in self.lr_lambdas]
+        return {**super().state_dict(), "lr_lambdas": [attributes and dict(attributes) for attributes in kept]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load all but the functions, which stay."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
+        for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):
+            if attributes is not None:
+                vars(function).update(attributes)
+
+
+class StepLR(LRScheduler):
+    """The rate times gamma after every `step_size` epochs.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    1.0
+    0.5
+    """
+
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
+        self.step_size = positive_integer(step_size, "step_size")
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times gamma if a stair begins."""
+        factor = self.gamma if self.last_epoch > 0 and self.last_epoch % self.step_size == 0 else 1
+        return [lr * factor for lr in self._rates()]
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times gamma at each epoch listed in `milestones`.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.25
+    """
+
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1):
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times gamma as often as the epoch is listed."""
+        factor = self.gamma ** self.milestones.count(self.last_epoch)
+        return [lr * factor for lr in self._rates()]
+
+
+class ExponentialLR(LRScheduler):
+    """The rate times gamma at every epoch.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.25
+    """
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates times gamma."""
+        return [lr if self._starting else lr * self.gamma for lr in self._rates()]
+
+
+class LinearLR(LRScheduler):
+    """The rate times a factor that goes from `start_factor` to `end_factor` in `total_iters` equal steps.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    0.5
+    0.75
+    1.0
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ):
+        if not 0 < start_factor <= 1:
+            raise ValueError(f"start_factor is {start_factor}, expected above 0 and at most 1")
+        if not 0 <= end_factor <= 1:
+            raise ValueError(f"end_factor is {end_factor}, expected 0 to 1")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times the factor of this epoch over that of the last."""
+        epoch, rise = self.last_epoch, self.end_factor - self.start_factor
+        if epoch == 0:
+            factor = self.start_factor
+        elif self._starting or epoch > self.total_iters:
+            factor = 1.0
+        else:
+            factor = 1.0 + rise / (self.total_iters * self.start_factor + (epoch - 1) * rise)
+        return [lr * factor for lr in self._rates()]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """eta_min + (initial_lr - eta_min) (1 + cos(pi epoch / T_max)) / 2: down to eta_min in T_max epochs, then up again.
+
+    (Loshchilov and Hutter 2017, without their restarts.)
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> for epoch in range(3):
+    ...     print(round(optimizer.param_groups[0]["lr"], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.0
+    """
+
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
+        self.T_max, self.eta_min = positive_integer(T_max, "T_max"), eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times the cosine's height at this epoch over that at the last."""
+        if self._starting:
+            return self._rates()
+        before, now = self._height(self.last_epoch - 1), self._height(self.last_epoch)
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point no ratio leads up
+            steps = [(base - self.eta_min) * now for base in self.base_lrs]
+            return [lr + step for lr, step in zip(self._rates(), steps)]
+        return [self.eta_min + (lr - self.eta_min) * (now / before) for lr in self._rates()]
+
+    def _height(self, epoch: int) -> float:
+        return (1 + math.cos(math.pi * epoch / self.T_max)) / 2

@@ -1,0 +1,77 @@
+"""SequentialLR: several schedulers that take turns."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from ..optimizer import Optimizer
+from .plateau import ReduceLROnPlateau
+from .scheduler import LRScheduler
+
+
+class SequentialLR(LRScheduler):
+    """One scheduler after another: at each epoch of `milestones` the next starts, from the initial rates.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> warm = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+    >>> later = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> scheduler = optim.lr_scheduler.SequentialLR(optimizer, [warm, later], milestones=[2])
+    >>> for epoch in range(4):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    0.5
+    0.75
+    1.0
+    0.5
+    """
+
+    _not_saved = ("optimizer", "_starting", "_schedulers")
+
+    def __init__(
+        self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
+    ):
+        if len(schedulers) != len(milestones) + 1:
+            raise ValueError(
+                f"SequentialLR was given {len(schedulers)} schedulers and {len(milestones)} milestones, expected one "
+                "scheduler more than milestones"
+            )
+        for number, scheduler in enumerate(schedulers):
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"scheduler {number} is a ReduceLROnPlateau, whose steps need a metric")
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(f"scheduler {number} belongs to another optimizer, expected the one given")
+        self.optimizer, self._schedulers, self._milestones = optimizer, list(schedulers), list(milestones)
+        self.restart()  # each has set its own first rates: keep the first scheduler's
+        self.last_epoch = last_epoch + 1
+
+    def restart(self) -> None:
+        """Go back to epoch 0 and the first scheduler."""
+        self.last_epoch = 0
+        for scheduler in self._schedulers:
+            scheduler.last_epoch = -1
+        self._schedulers[0].restart()
+        self._last_lr = self._schedulers[0].get_last_lr()
+
+    def step(self) -> None:
+        """Go on to the next epoch, with the scheduler that is due."""
+        self.last_epoch += 1
+        number = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[number]
+        if number and self._milestones[number - 1] == self.last_epoch:
+            scheduler.restart()
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The settings and the state of each scheduler."""
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load the settings and the state of each scheduler."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)

@@ -1,0 +1,421 @@
+# Written by tools/stubs.py from norch/tensor.py: do not edit.
+
+from norch._C import CTensor
+from norch._C import lib
+from norch.methods.composed import ComposedMethods
+from norch.methods.conversion import ConversionMethods
+from norch.methods.dlpack import DLPackMethods
+from norch.methods.gradient import GradientMethods
+from norch.methods.interop import InteropMethods
+from norch.methods.random_fill import RandomFillMethods
+from norch.methods.rearranging import RearrangingMethods
+from norch.methods.reductions import ReductionMethods
+from norch.methods.selection import SelectionMethods
+from norch.methods.sorting import SortingMethods
+from norch.methods.storage import StorageMethods
+from norch.methods.views import ViewMethods
+from norch.types import Count
+from norch.types import Index
+from norch.types import Operand
+from norch.types import Scalar
+from norch.types import Size
+from norch.types import dtype
+from typing import Any
+from typing import Callable
+from typing import Iterator
+from typing import NoReturn
+from typing import SupportsIndex
+from typing import overload
+from weakref import ref
+import ctypes
+
+__all__ = ["CTensor", "Tensor"]
+
+class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods, SelectionMethods, SortingMethods, ComposedMethods, ConversionMethods, RandomFillMethods, StorageMethods, InteropMethods, DLPackMethods):
+    """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
+
+    _ptr: int
+    _base: Tensor | None
+    _shape: Size | None
+    _views: list[ref[Tensor]] | None
+    __array_priority__ = 1000
+    def __init__(self, data: object, device: str='cpu', requires_grad: bool=False) -> None: ...
+    def __del__(self, free: Callable[[int], None]=lib.free_tensor) -> None: ...
+    @property
+    def tensor(self) -> ctypes._Pointer[CTensor]:
+        """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""
+    @property
+    def _struct(self) -> CTensor: ...
+    @property
+    def shape(self) -> Size:
+        """The size of each dimension: a tuple that also equals the same list."""
+    @overload
+    def size(self) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+    def dim(self) -> int:
+        """The number of dimensions."""
+    @property
+    def numel(self) -> Count:
+        """The number of elements: the article's attribute, and PyTorch's method `numel()`, at once."""
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements, such as `norch.float32`."""
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is float32 or float64."""
+    def __len__(self) -> int: ...
+    def __add__(self, other: Operand) -> Tensor:
+        """x + y."""
+    def __radd__(self, other: Operand) -> Tensor:
+        """x + y."""
+    def __iadd__(self, other: Operand) -> Tensor:
+        """x + y."""
+    def add(self, other: Operand) -> Tensor:
+        """x + y."""
+    def add_(self, other: Operand) -> Tensor:
+        """x + y."""
+    def __sub__(self, other: Operand) -> Tensor:
+        """x - y."""
+    def __rsub__(self, other: Operand) -> Tensor:
+        """x - y."""
+    def __isub__(self, other: Operand) -> Tensor:
+        """x - y."""
+    def sub(self, other: Operand) -> Tensor:
+        """x - y."""
+    def sub_(self, other: Operand) -> Tensor:
+        """x - y."""
+    def __mul__(self, other: Operand) -> Tensor:
+        """x * y."""
+    def __rmul__(self, other: Operand) -> Tensor:
+        """x * y."""
+    def __imul__(self, other: Operand) -> Tensor:
+        """x * y."""
+    def mul(self, other: Operand) -> Tensor:
+        """x * y."""
+    def mul_(self, other: Operand) -> Tensor:
+        """x * y."""
+    def __truediv__(self, other: Operand) -> Tensor:
+        """x / y."""
+    def __rtruediv__(self, other: Operand) -> Tensor:
+        """x / y."""
+    def __itruediv__(self, other: Operand) -> Tensor:
+        """x / y."""
+    def div(self, other: Operand) -> Tensor:
+        """x / y."""
+    def div_(self, other: Operand) -> Tensor:
+        """x / y."""
+    def __pow__(self, other: Operand) -> Tensor:
+        """x to the power of y."""
+    def __rpow__(self, other: Operand) -> Tensor:
+        """x to the power of y."""
+    def __ipow__(self, other: Operand) -> Tensor:
+        """x to the power of y."""
+    def pow(self, other: Operand) -> Tensor:
+        """x to the power of y."""
+    def pow_(self, other: Operand) -> Tensor:
+        """x to the power of y."""
+    def __floordiv__(self, other: Operand) -> Tensor:
+        """x // y: rounded towards minus infinity. No gradient."""
+    def __rfloordiv__(self, other: Operand) -> Tensor:
+        """x // y: rounded towards minus infinity. No gradient."""
+    def __ifloordiv__(self, other: Operand) -> Tensor:
+        """x // y: rounded towards minus infinity. No gradient."""
+    def floor_divide(self, other: Operand) -> Tensor:
+        """x // y: rounded towards minus infinity. No gradient."""
+    def floor_divide_(self, other: Operand) -> Tensor:
+        """x // y: rounded towards minus infinity. No gradient."""
+    def __mod__(self, other: Operand) -> Tensor:
+        """x % y: with the sign of y, as in Python."""
+    def __rmod__(self, other: Operand) -> Tensor:
+        """x % y: with the sign of y, as in Python."""
+    def __imod__(self, other: Operand) -> Tensor:
+        """x % y: with the sign of y, as in Python."""
+    def remainder(self, other: Operand) -> Tensor:
+        """x % y: with the sign of y, as in Python."""
+    def remainder_(self, other: Operand) -> Tensor:
+        """x % y: with the sign of y, as in Python."""
+    def __and__(self, other: Operand) -> Tensor:
+        """x & y of integers or bools."""
+    def __rand__(self, other: Operand) -> Tensor:
+        """x & y of integers or bools."""
+    def __iand__(self, other: Operand) -> Tensor:
+        """x & y of integers or bools."""
+    def bitwise_and(self, other: Operand) -> Tensor:
+        """x & y of integers or bools."""
+    def bitwise_and_(self, other: Operand) -> Tensor:
+        """x & y of integers or bools."""
+    def __or__(self, other: Operand) -> Tensor:
+        """x | y of integers or bools."""
+    def __ror__(self, other: Operand) -> Tensor:
+        """x | y of integers or bools."""
+    def __ior__(self, other: Operand) -> Tensor:
+        """x | y of integers or bools."""
+    def bitwise_or(self, other: Operand) -> Tensor:
+        """x | y of integers or bools."""
+    def bitwise_or_(self, other: Operand) -> Tensor:
+        """x | y of integers or bools."""
+    def __xor__(self, other: Operand) -> Tensor:
+        """x ^ y of integers or bools."""
+    def __rxor__(self, other: Operand) -> Tensor:
+        """x ^ y of integers or bools."""
+    def __ixor__(self, other: Operand) -> Tensor:
+        """x ^ y of integers or bools."""
+    def bitwise_xor(self, other: Operand) -> Tensor:
+        """x ^ y of integers or bools."""
+    def bitwise_xor_(self, other: Operand) -> Tensor:
+        """x ^ y of integers or bools."""
+    def __eq__(self, other: Operand) -> Tensor:  # type: ignore[override]  # an object's == returns a bool
+        """x == y."""
+    def eq(self, other: Operand) -> Tensor:
+        """x == y."""
+    def eq_(self, other: Operand) -> Tensor:
+        """x == y."""
+    def __ne__(self, other: Operand) -> Tensor:  # type: ignore[override]  # an object's == returns a bool
+        """x != y."""
+    def ne(self, other: Operand) -> Tensor:
+        """x != y."""
+    def ne_(self, other: Operand) -> Tensor:
+        """x != y."""
+    def __lt__(self, other: Operand) -> Tensor:
+        """x < y."""
+    def lt(self, other: Operand) -> Tensor:
+        """x < y."""
+    def lt_(self, other: Operand) -> Tensor:
+        """x < y."""
+    def __le__(self, other: Operand) -> Tensor:
+        """x <= y."""
+    def le(self, other: Operand) -> Tensor:
+        """x <= y."""
+    def le_(self, other: Operand) -> Tensor:
+        """x <= y."""
+    def __gt__(self, other: Operand) -> Tensor:
+        """x > y."""
+    def gt(self, other: Operand) -> Tensor:
+        """x > y."""
+    def gt_(self, other: Operand) -> Tensor:
+        """x > y."""
+    def __ge__(self, other: Operand) -> Tensor:
+        """x >= y."""
+    def ge(self, other: Operand) -> Tensor:
+        """x >= y."""
+    def ge_(self, other: Operand) -> Tensor:
+        """x >= y."""
+    def fmod(self, other: Operand) -> Tensor:
+        """The remainder of x / y rounded towards zero: with the sign of x."""
+    def fmod_(self, other: Operand) -> Tensor:
+        """The remainder of x / y rounded towards zero: with the sign of x."""
+    def atan2(self, other: Operand) -> Tensor:
+        """The angle, in radians, of the point (y, x)."""
+    def atan2_(self, other: Operand) -> Tensor:
+        """The angle, in radians, of the point (y, x)."""
+    def hypot(self, other: Operand) -> Tensor:
+        """sqrt(x^2 + y^2), whose squares cannot overflow."""
+    def hypot_(self, other: Operand) -> Tensor:
+        """sqrt(x^2 + y^2), whose squares cannot overflow."""
+    def minimum(self, other: Operand) -> Tensor:
+        """The smaller of x and y; NaN if either is."""
+    def minimum_(self, other: Operand) -> Tensor:
+        """The smaller of x and y; NaN if either is."""
+    def maximum(self, other: Operand) -> Tensor:
+        """The larger of x and y; NaN if either is."""
+    def maximum_(self, other: Operand) -> Tensor:
+        """The larger of x and y; NaN if either is."""
+    def logical_and(self, other: Operand) -> Tensor:
+        """Whether x and y are both nonzero."""
+    def logical_and_(self, other: Operand) -> Tensor:
+        """Whether x and y are both nonzero."""
+    def logical_or(self, other: Operand) -> Tensor:
+        """Whether x or y is nonzero."""
+    def logical_or_(self, other: Operand) -> Tensor:
+        """Whether x or y is nonzero."""
+    def logical_xor(self, other: Operand) -> Tensor:
+        """Whether exactly one of x and y is nonzero."""
+    def logical_xor_(self, other: Operand) -> Tensor:
+        """Whether exactly one of x and y is nonzero."""
+    subtract = sub
+    multiply = mul
+    divide = div
+    true_divide = div
+    __hash__ = object.__hash__
+    def neg(self) -> Tensor:
+        """-x."""
+    def neg_(self) -> Tensor:
+        """-x."""
+    def abs(self) -> Tensor:
+        """The absolute value |x|."""
+    def abs_(self) -> Tensor:
+        """The absolute value |x|."""
+    def sign(self) -> Tensor:
+        """-1, 0 or 1 by the sign of x."""
+    def sign_(self) -> Tensor:
+        """-1, 0 or 1 by the sign of x."""
+    def relu(self) -> Tensor:
+        """max(x, 0)."""
+    def relu_(self) -> Tensor:
+        """max(x, 0)."""
+    def floor(self) -> Tensor:
+        """The largest integer not above x."""
+    def floor_(self) -> Tensor:
+        """The largest integer not above x."""
+    def ceil(self) -> Tensor:
+        """The smallest integer not below x."""
+    def ceil_(self) -> Tensor:
+        """The smallest integer not below x."""
+    def round(self) -> Tensor:
+        """The nearest integer; halves go to the even one."""
+    def round_(self) -> Tensor:
+        """The nearest integer; halves go to the even one."""
+    def trunc(self) -> Tensor:
+        """The integer part of x: rounded towards zero."""
+    def trunc_(self) -> Tensor:
+        """The integer part of x: rounded towards zero."""
+    def exp(self) -> Tensor:
+        """e to the power of x."""
+    def exp_(self) -> Tensor:
+        """e to the power of x."""
+    def log(self) -> Tensor:
+        """The natural logarithm of x."""
+    def log_(self) -> Tensor:
+        """The natural logarithm of x."""
+    def sqrt(self) -> Tensor:
+        """The square root of x."""
+    def sqrt_(self) -> Tensor:
+        """The square root of x."""
+    def sin(self) -> Tensor:
+        """The sine of x, in radians."""
+    def sin_(self) -> Tensor:
+        """The sine of x, in radians."""
+    def cos(self) -> Tensor:
+        """The cosine of x, in radians."""
+    def cos_(self) -> Tensor:
+        """The cosine of x, in radians."""
+    def tanh(self) -> Tensor:
+        """The hyperbolic tangent of x."""
+    def tanh_(self) -> Tensor:
+        """The hyperbolic tangent of x."""
+    def sigmoid(self) -> Tensor:
+        """1 / (1 + exp(-x))."""
+    def sigmoid_(self) -> Tensor:
+        """1 / (1 + exp(-x))."""
+    def tan(self) -> Tensor:
+        """The tangent of x, in radians."""
+    def tan_(self) -> Tensor:
+        """The tangent of x, in radians."""
+    def asin(self) -> Tensor:
+        """The angle, in radians, whose sine is x."""
+    def asin_(self) -> Tensor:
+        """The angle, in radians, whose sine is x."""
+    def acos(self) -> Tensor:
+        """The angle, in radians, whose cosine is x."""
+    def acos_(self) -> Tensor:
+        """The angle, in radians, whose cosine is x."""
+    def atan(self) -> Tensor:
+        """The angle, in radians, whose tangent is x."""
+    def atan_(self) -> Tensor:
+        """The angle, in radians, whose tangent is x."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine of x."""
+    def sinh_(self) -> Tensor:
+        """The hyperbolic sine of x."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine of x."""
+    def cosh_(self) -> Tensor:
+        """The hyperbolic cosine of x."""
+    def exp2(self) -> Tensor:
+        """2 to the power of x."""
+    def exp2_(self) -> Tensor:
+        """2 to the power of x."""
+    def expm1(self) -> Tensor:
+        """exp(x) - 1, exact near 0 too."""
+    def expm1_(self) -> Tensor:
+        """exp(x) - 1, exact near 0 too."""
+    def log1p(self) -> Tensor:
+        """log(1 + x), exact near 0 too."""
+    def log1p_(self) -> Tensor:
+        """log(1 + x), exact near 0 too."""
+    def log2(self) -> Tensor:
+        """The logarithm of x to base 2."""
+    def log2_(self) -> Tensor:
+        """The logarithm of x to base 2."""
+    def log10(self) -> Tensor:
+        """The logarithm of x to base 10."""
+    def log10_(self) -> Tensor:
+        """The logarithm of x to base 10."""
+    def rsqrt(self) -> Tensor:
+        """1 / sqrt(x)."""
+    def rsqrt_(self) -> Tensor:
+        """1 / sqrt(x)."""
+    def reciprocal(self) -> Tensor:
+        """1 / x."""
+    def reciprocal_(self) -> Tensor:
+        """1 / x."""
+    def erf(self) -> Tensor:
+        """The error function of x."""
+    def erf_(self) -> Tensor:
+        """The error function of x."""
+    def erfc(self) -> Tensor:
+        """1 - erf(x), exact for large x too."""
+    def erfc_(self) -> Tensor:
+        """1 - erf(x), exact for large x too."""
+    def isnan(self) -> Tensor:
+        """Whether x is NaN."""
+    def isinf(self) -> Tensor:
+        """Whether x is infinite."""
+    def isfinite(self) -> Tensor:
+        """Whether x is neither infinite nor NaN."""
+    def logical_not(self) -> Tensor:
+        """Whether x is zero."""
+    def logical_not_(self) -> Tensor:
+        """Whether x is zero."""
+    def bitwise_not(self) -> Tensor:
+        """~x of integers or bools."""
+    def bitwise_not_(self) -> Tensor:
+        """~x of integers or bools."""
+    __neg__ = neg
+    __abs__ = abs
+    __invert__ = bitwise_not
+    def __pos__(self) -> Tensor: ...
+    def clamp(self, min: Operand | None=None, max: Operand | None=None) -> Tensor:
+        """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
+    def clamp_(self, min: Operand | None=None, max: Operand | None=None) -> Tensor:
+        """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays."""
+    clip = clamp
+    clip_ = clamp_
+    absolute = abs
+    absolute_ = abs_
+    negative = neg
+    negative_ = neg_
+    def where(self, condition: Tensor, other: Operand) -> Tensor:
+        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`."""
+    def _choose(self, x: Operand, y: Operand) -> Tensor: ...
+    def softmax(self, dim: int) -> Tensor:
+        """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
+    def log_softmax(self, dim: int) -> Tensor:
+        """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`."""
+    def __matmul__(self, other: Operand) -> Tensor: ...
+    def __rmatmul__(self, other: Operand) -> Tensor: ...
+    def matmul(self, other: Tensor) -> Tensor:
+        """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension."""
+    def mm(self, other: Tensor) -> Tensor:
+        """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n]."""
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions)."""
+    def item(self) -> Scalar:
+        """The value of a tensor of one element, of any shape and dtype, as a Python number."""
+    def __float__(self) -> float: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __bool__(self) -> bool: ...
+    def __format__(self, spec: str) -> str: ...
+    def __contains__(self, value: Operand) -> bool: ...
+    def __repr__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def __getitem__(self, index: Index) -> Tensor: ...
+    def __setitem__(self, index: Index, value: object) -> None: ...
+    def __iter__(self) -> Iterator[Tensor]: ...
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor: ...
+    def __copy__(self) -> Tensor: ...
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
