@@ -1,7 +1,10 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
-from norch._C import CTensor
-from norch._C import lib
+import ctypes
+from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from weakref import ref
+
+from norch._C import CTensor, lib
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
 from norch.methods.dlpack import DLPackMethods
@@ -14,20 +17,7 @@ from norch.methods.selection import SelectionMethods
 from norch.methods.sorting import SortingMethods
 from norch.methods.storage import StorageMethods
 from norch.methods.views import ViewMethods
-from norch.types import Count
-from norch.types import Index
-from norch.types import Operand
-from norch.types import Scalar
-from norch.types import Size
-from norch.types import dtype
-from typing import Any
-from typing import Callable
-from typing import Iterator
-from typing import NoReturn
-from typing import SupportsIndex
-from typing import overload
-from weakref import ref
-import ctypes
+from norch.types import Count, Index, Operand, Scalar, Size, dtype
 
 __all__ = ["CTensor", "Tensor"]
 

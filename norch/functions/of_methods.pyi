@@ -1,14 +1,10 @@
 # Written by tools/stubs.py from norch/functions/of_methods.py: do not edit.
 
+from typing import Literal, Sequence, overload
+
 from norch.methods.reductions import Picked
 from norch.tensor import Tensor
-from norch.types import DType
-from norch.types import Dims
-from norch.types import Operand
-from norch.types import Sizes
-from typing import Literal
-from typing import Sequence
-from typing import overload
+from norch.types import Dims, DType, Operand, Sizes
 
 __all__ = [
     "neg",

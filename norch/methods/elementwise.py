@@ -1,4 +1,4 @@
-"""The methods of a row of csrc/ops/operations.h: `unary`, `binary` and `ternary` make them for tensor.py, a line each.
+"""The methods that a row of csrc/ops/operations.h becomes: tensor.py makes them by `unary` and `binary`, a line each.
 
 `unary("exp", ExpBackward, ...)` makes `exp` and `exp_` of the C functions `exp_tensor` and `exp_into`; `binary` makes
 an operator, its reflected and in-place forms, and the named methods.

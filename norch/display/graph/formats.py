@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .reading import FOLDED, FREED, LEAF, OPERATION, Node
 from .layout import Layout, arrange
+from .reading import FOLDED, FREED, LEAF, OPERATION, Node
 from .summary import totals
 from .svg import BLUE, GREEN, GREY, LINE, MUTED, ROSE, Sheet, number, text_width
 
