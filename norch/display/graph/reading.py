@@ -19,9 +19,9 @@ from ...tensor import Tensor
 if TYPE_CHECKING:
     from ...nn import Module
 
-    Names = Union[Module, Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
-    Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
-    Descriptions = dict[Function, Description]
+Names = Union["Module", Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
+Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
+Descriptions = dict[Function, Description]
 
 OPERATION, LEAF, FREED, FOLDED = "operation", "leaf", "freed", "folded"
 

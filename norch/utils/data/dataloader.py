@@ -10,20 +10,17 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from multiprocessing.context import BaseContext
+from typing import Any
 
+from ...functions.generator import Generator
 from ...functions.random import randint
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
-if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext
-
-    from ...functions.generator import Generator
-
-    Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
+Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
 
 MAX_PREFETCH = 64  # batches in flight for each worker; each is an open file
 
