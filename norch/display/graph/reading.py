@@ -63,7 +63,7 @@ def read(tensor: Tensor, params: Names | None = None) -> list[Node]:
     root = tensor._edge
     if root is None:
         raise RuntimeError("draw_graph: this tensor does not require gradients and has no grad_fn: it has no graph")
-    if root.edges is None:
+    if root.freed:
         raise RuntimeError(
             "draw_graph: this graph was freed by a backward. Draw it before, or call backward(retain_graph=True)"
         )
@@ -140,7 +140,7 @@ def operation_name(name: str) -> str:
     """The name of a node's class: log_softmax for LogSoftmaxBackward; other names stay."""
     if name.endswith("Backward"):
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[: -len("Backward")]).lower()
-    return {"elementwise_mul": "mul", "Part": "part", "Exit": "exit"}.get(name, name)
+    return "mul" if name == "elementwise_mul" else name
 
 
 # ---- Nodes ----------------------------------------------------------------------------------------------------------
@@ -151,12 +151,12 @@ def _node(
 ) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
-    if isinstance(function, AccumulateGrad):
-        leaf = function.leaf()
+    if function.is_leaf:
+        leaf = function.result()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
-    freed = function.edges is None
+    freed = function.freed
     node = Node(FREED if freed else OPERATION, named or names.next(), operation, operation, shape)
     node.operands = [] if freed else _operands(function, names, nodes, places)
     if any(o.source is None for o in node.operands):  # values go into the title: pow(·, 3)
@@ -206,7 +206,8 @@ def _learn(shapes: Descriptions, function: Function, user: Function, place: int 
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function.leaf() if isinstance(function, AccumulateGrad) else function._output
+    if function.is_leaf:
+        leaf = function.result()
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:
