@@ -88,10 +88,8 @@ class DataLoader:
             batch_size = None
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-        if batch_size is not None:
-            batches = BatchSampler(
-                () if sampler is None else sampler, batch_size, drop_last
-            )  # which checks its arguments
+        if batch_size is not None:  # BatchSampler checks its arguments, those of a stream too
+            batches = BatchSampler(() if sampler is None else sampler, batch_size, drop_last)
             batch_sampler = None if self._iterable else batches
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler = sampler, batch_sampler
@@ -166,7 +164,7 @@ def _check_workers(
         raise ValueError(f"DataLoader: prefetch_factor is {prefetch}, expected 1 to {MAX_PREFETCH}")
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout is {timeout}, expected at least 0")
-    method = context if context is None or isinstance(context, str) else context.get_start_method()
+    method = getattr(context, "get_start_method", lambda: context)()
     if method not in (None, "fork"):
         raise ValueError(f"DataLoader: multiprocessing_context is {method!r}, expected None or 'fork'")
 
