@@ -18,7 +18,7 @@ from ._C import CTensor, lib
 from .arguments import one_size
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
-from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
+from .autograd.derivatives.activations import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.in_place import write
 from .display import formatting
 from .display.notebook import tensor_html
@@ -36,7 +36,7 @@ from .methods.selection import SelectionMethods
 from .methods.sorting import SortingMethods
 from .methods.storage import StorageMethods
 from .methods.views import ViewMethods
-from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
+from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
 
@@ -90,8 +90,6 @@ class Tensor(
     def __del__(self, free: Callable[[int], None] = lib.free_tensor) -> None:
         try:
             free(self._ptr)
-            if self._edge is not None:
-                self._edge.holders -= 1
         except AttributeError:  # __init__ failed
             pass
 
@@ -447,7 +445,6 @@ class Tensor(
     def __copy__(self) -> Tensor:
         copy = wrap(lib.alias_tensor(self._ptr), type(self))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
-        held(copy._edge)
         return copy
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:

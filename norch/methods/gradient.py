@@ -173,8 +173,6 @@ class GradientMethods:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        if self._edge is not None and not self._edge.is_leaf:
-            self._edge.holders -= 1
         self._edge = None
         return self
 
