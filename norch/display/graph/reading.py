@@ -19,9 +19,9 @@ from ...tensor import Tensor
 if TYPE_CHECKING:
     from ...nn import Module
 
-    Names = Union[Module, Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
-    Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
-    Descriptions = dict[Function, Description]
+Names = Union["Module", Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
+Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
+Descriptions = dict[Function, Description]
 
 OPERATION, LEAF, FREED, FOLDED = "operation", "leaf", "freed", "folded"
 
@@ -151,7 +151,7 @@ def _node(
 ) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
-    if function.is_leaf:
+    if isinstance(function, AccumulateGrad):
         leaf = function.result()
         kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
@@ -206,7 +206,7 @@ def _learn(shapes: Descriptions, function: Function, user: Function, place: int 
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function.result() if function.is_leaf else function._output
+    tensor = function.result() if isinstance(function, AccumulateGrad) else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:
