@@ -85,7 +85,7 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Joins the dimensions start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `Tensor.flatten`.
+    """Joins the dimensions start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `flatten`.
 
     >>> nn.Flatten()(norch.zeros(8, 3, 4, 5)).shape
     norch.Size([8, 60])
