@@ -120,7 +120,7 @@ class RNNBase(_Recurrent):
         x = input.transpose(0, 1) if transposed else input
         shape = [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
         states = list(zip(*self._states(hx, names, x, shape)))  # of each layer and direction
-        last: list[tuple[Tensor, ...]] = []
+        last: list[Sequence[Tensor]] = []
         for layer in range(self.num_layers):
             directions = []
             for suffix in self._directions:
@@ -132,7 +132,7 @@ class RNNBase(_Recurrent):
                 x = dropout(x, self.dropout)
         return (x.transpose(0, 1) if transposed else x), [stack(list(states)) for states in zip(*last)]
 
-    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, Sequence[Tensor]]:
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
         w_ih, w_hh, b_ih, b_hh = self._weights(suffix)
         if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
@@ -257,7 +257,7 @@ class RNNCellBase(_Recurrent):
         self._add_weights(input_size)
         self.to(device, dtype)
 
-    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> tuple[Tensor, ...]:
+    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
         name, size = self.get_name(), self.input_size
         check_tensors(name, input)
         if input.ndim not in (1, 2) or input.shape[-1] != size:
