@@ -92,6 +92,8 @@ class TransformerEncoder(Module):
     norch.Size([4, 5, 8])
     """
 
+    norm: Module | None
+
     def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         if num_layers < 1:
