@@ -10,14 +10,7 @@ from ...tensor import Tensor
 from ...types import Sizes
 from .windows import as_images, from_images, per_axis, window
 
-__all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "max_pool1d",
-    "max_pool2d",
-]
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
 
 OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the input
 

@@ -30,12 +30,7 @@ class Linear(Module):
 
     @overload
     def __init__(
-        self,
-        input_dim: int,
-        output_dim: int,
-        bias: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
+        self, input_dim: int, output_dim: int, bias: bool = True, device: str | None = None, dtype: DType | None = None
     ) -> None: ...
     @overload
     def __init__(
