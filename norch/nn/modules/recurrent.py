@@ -268,7 +268,7 @@ class RNNCellBase(_Recurrent):
         state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
         w_ih, w_hh, b_ih, b_hh = self._weights()
         new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
-        return new
+        return tuple(new)
 
     def inner_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
