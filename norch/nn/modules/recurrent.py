@@ -8,7 +8,7 @@ autograd/derivatives/recurrent.py.
 from __future__ import annotations
 
 import math
-from typing import Sequence, Union
+from typing import TYPE_CHECKING, Sequence, Union
 
 from ..._C import ShapeError
 from ...autograd.derivatives import recurrent
@@ -21,7 +21,7 @@ from .. import init
 from ..functional.checks import check_probability, check_tensors
 from ..functional.dropout import dropout
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
 
@@ -35,6 +35,9 @@ class _Recurrent(Module):
     kind = ""  # of the steps in derivatives/recurrent.py
     bias: bool
     hidden_size: int
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> ParameterOrNone: ...  # weight_ih_l0 and so on
 
     def _checked_size(self, name: str, size: int) -> int:
         if not isinstance(size, int) or isinstance(size, bool):
@@ -257,7 +260,7 @@ class RNNCellBase(_Recurrent):
         self._add_weights(input_size)
         self.to(device, dtype)
 
-    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> tuple[Tensor, ...]:
+    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
         name, size = self.get_name(), self.input_size
         check_tensors(name, input)
         if input.ndim not in (1, 2) or input.shape[-1] != size:
