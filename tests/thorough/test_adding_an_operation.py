@@ -60,7 +60,8 @@ def test_the_operation_passes_every_test(extended):
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     build = subprocess.run(["make", "CUDA=0"], cwd=extended, env=environment, capture_output=True, text=True)
     assert build.returncode == 0, build.stderr
-    subprocess.run([sys.executable, "tools/stubs.py"], cwd=extended, check=True)
+    paths = {**environment, "PYTHONPATH": str(extended)}
+    subprocess.run([sys.executable, "tools/stubs.py"], cwd=extended, env=paths, check=True)
     command = [sys.executable, "-m", "pytest", "tests", "tests/oracle", "-q", "-k", "asinh or stubs"]
     suite = subprocess.run(command, cwd=extended, env=environment, capture_output=True, text=True)
     assert suite.returncode == 0, suite.stdout
