@@ -85,18 +85,18 @@ def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
     return found.to(x.dtype)
 
 
-def _made_for(x: Tensor, value: object) -> Tensor:
+def _made_for(x: Tensor, value: Any) -> Tensor:
     if operand(value) is NotImplemented:
         return tensor_of(value, x.dtype, x.device)
     return filled((), value, x.dtype, x.device)
 
 
-def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
+def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices]:
     """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
     view, axis = x, 0  # axis: of x
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
-    for part in _written_out(x, [_checked(part, x) for part in parts]):
+    for part in written_out(x, [_checked(part, x) for part in parts]):
         at = len(indices)
         found: list[Tensor | None] = [None]
         if part is None:
@@ -120,7 +120,7 @@ def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
     return view, AtIndices(indices, axes)
 
 
-def _written_out(x: Tensor, parts: list[Part]) -> list[Any]:
+def written_out(x: Tensor, parts: list[Part]) -> list[Any]:
     """The parts with slices in place of `...`, so that they stand for every dimension of x."""
     used = sum(_dimensions(part) for part in parts)
     if used > x.ndim:

@@ -6,7 +6,7 @@ An integer for every dimension reads a Python number; fewer read a view, and wri
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from .._C import int64_array, lib
 from ..types import Scalar, bool_
@@ -15,6 +15,9 @@ from .views import selected, sliced
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
+    from .advanced_indexing import Part
+
+    Basic = Union[None, slice, int]
 
 
 def get(x: Tensor, index: object) -> Any:
@@ -48,7 +51,7 @@ def set(x: Tensor, index: object, value: object) -> None:
 
 def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
     if not x.dtype.is_floating_point or x._struct.device:
-        return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
+        return _view(x, list(indices)).item()  # a double cannot hold every int64; a GPU reports an error once
     try:
         value = lib.get_item(x._ptr, int64_array(indices))
     except OverflowError:
@@ -58,9 +61,9 @@ def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
     return value
 
 
-def _parse(x: Tensor, parts: tuple[Any, ...]) -> list[Any] | None:
-    """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
-    parsed: list[Any] = []
+def _parse(x: Tensor, parts: tuple[Any, ...]) -> list[Basic] | None:
+    """The index with `...` written out as slices; None if there is more than integers, slices, `...` and None."""
+    parsed: list[Part] = []
     for part in parts:
         if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
             parsed.append(part)
@@ -71,19 +74,10 @@ def _parse(x: Tensor, parts: tuple[Any, ...]) -> list[Any] | None:
                 parsed.append(operator.index(part))
             except TypeError:
                 return None
-    used = sum(part is not None and part is not Ellipsis for part in parsed)
-    ellipses = sum(part is Ellipsis for part in parsed)
-    if used > x.ndim:
-        raise IndexError(f"too many indices: got {used} for a tensor of {x.ndim} dimensions")
-    if ellipses > 1:
-        raise IndexError("an index can have one ellipsis (`...`) only")
-    if not ellipses:
-        parsed.append(Ellipsis)
-    at = next(i for i, part in enumerate(parsed) if part is Ellipsis)
-    return parsed[:at] + [slice(None)] * (x.ndim - used) + parsed[at + 1 :]
+    return advanced_indexing.written_out(x, parsed)
 
 
-def _view(x: Tensor, parsed: list[Any]) -> Tensor:
+def _view(x: Tensor, parsed: Sequence[Basic]) -> Tensor:
     at, axis, result = 0, 0, x  # at: of the result's dimensions, axis: of x's
     for part in parsed:
         if part is None:

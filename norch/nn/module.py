@@ -71,7 +71,7 @@ class Module:
         training: bool
 
         def __getattr__(self, name: str) -> Any: ...  # what register_buffer and its like add
-    else:  # (a __getattr__ that says the same would slow down every attribute of every module)
+    else:  # a real __getattr__ would slow down every attribute of every module
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
     _hooks: ModuleHooks | None = None  # made with the first hook
 
@@ -306,6 +306,8 @@ class Module:
         change device only.
         """
         device, dtype = destination(*args, device=device, dtype=dtype)
+        if device is None and dtype is None:
+            return self
         if device is not None:
             Tensor([]).to(device)  # a missing device is an error for a module without parameters too
         if dtype is not None and not dtype.is_floating_point:

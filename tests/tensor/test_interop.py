@@ -27,7 +27,7 @@ FORMATS = {"bool": "?", "uint8": "B", "int32": "i", "int64": "q", "float32": "f"
 
 
 class Interface:
-    """An object with an array interface over memory of its own."""
+    """An object with an array interface over its memory."""
 
     def __init__(self, values, shape, strides=None, typestr="<f4", read_only=False, **entries):
         self.memory = (ctypes.c_float * len(values))(*values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..._C import ShapeError
-from ...autograd.derivatives import linear, losses
+from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from .checks import check_tensors
@@ -37,7 +37,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     check_tensors("mse_loss", input, target)
     if reduction == "none":  # the kernel always reduces
         return _mse(input, target, reduction)
-    return fused_or(linear.mse, _mse, input, target, reduction)
+    return fused_or(losses.mse, _mse, input, target, reduction)
 
 
 def _mse(input: Tensor, target: Tensor, reduction: str) -> Tensor:
