@@ -206,8 +206,7 @@ def _learn(shapes: Descriptions, function: Function, user: Function, place: int 
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    if function.is_leaf:
-        leaf = function.result()
+    tensor = function.result() if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:
