@@ -62,7 +62,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "empty_cache": (None, []),
     "set_cache_limit": (None, [c_int64]),
     "live_tensors": (c_int64, []),
-    "keep_addresses_low": (c_int32, [c_void_p]),
     "fail_allocation": (None, [c_int64]),
     "instruction_set": (c_char_p, []),
     "instruction_set_error": (c_char_p, []),
@@ -224,21 +223,6 @@ class Library:
 
 lib = Library()
 
-# An int below 2^31 reaches C as it is where ctypes knows no types, which saves a fifth of a call: the library keeps
-# tensors at such addresses while it can. (The data of create_tensor lies anywhere; other arrays are objects of ctypes.)
-PLAIN = {name for name in QUICK if set(PROTOTYPES[name][1]) <= {TENSOR, c_int32}} - {"create_tensor"}
-
-
-@ctypes.CFUNCTYPE(None)
-def _convert_addresses() -> None:
-    for name in PLAIN:
-        getattr(lib, name).argtypes = PROTOTYPES[name][1]
-
-
-if lib.keep_addresses_low(_convert_addresses):
-    for _name in PLAIN:
-        getattr(lib, _name).argtypes = None
-
 if lib.instruction_set_error():
     raise ImportError(lib.instruction_set_error().decode())
 
@@ -249,6 +233,8 @@ write_clock = c_int64.in_dll(_library, "write_clock")  # ticks at every write in
 
 class ShapeError(ValueError, RuntimeError):
     """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
+
+    __module__ = "norch"  # its public place, which tracebacks show
 
 
 _EXCEPTIONS = {

@@ -1,9 +1,5 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
-import ctypes
-from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
-from weakref import ref
-
 from norch._C import CTensor, lib
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
@@ -18,12 +14,17 @@ from norch.methods.sorting import SortingMethods
 from norch.methods.storage import StorageMethods
 from norch.methods.views import ViewMethods
 from norch.types import Count, Index, Operand, Scalar, Size, dtype
+from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from weakref import ref
+import ctypes
 
-__all__ = ["CTensor", "Tensor"]
+__all__ = [
+    "CTensor",
+    "Tensor",
+]
 
 class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods, SelectionMethods, SortingMethods, ComposedMethods, ConversionMethods, RandomFillMethods, StorageMethods, InteropMethods, DLPackMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
-
     _ptr: int
     _base: Tensor | None
     _shape: Size | None
@@ -379,7 +380,7 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     negative = neg
     negative_ = neg_
     def where(self, condition: Tensor, other: Operand) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`."""
+        """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`."""
     def _choose(self, x: Operand, y: Operand) -> Tensor: ...
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import itertools
 import random
 from collections.abc import Iterator
 
@@ -31,33 +32,31 @@ ON_EACH_DEVICE = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cases", type=int, metavar="N", help="N cases for each value of a test's longest parameter")
+    parser.addoption("--pairwise", action="store_true", help="run only as many cases as all pairs of values need")
 
 
 @pytest.hookimpl(trylast=True)  # after -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --cases, keeps N cases for each value of a test's longest parameter, drawn by a seed."""
-    count = config.getoption("cases")
-    if count is None:
+    """With --pairwise, leaves out the cases of a test whose every two values occur together in others."""
+    if not config.getoption("pairwise"):
         return
     tests: dict[str, list] = {}
     for item in items:
         tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {item for name, cases in tests.items() for item in drawn_cases(cases, count, random.Random(name))}
+    kept = {item for name, cases in tests.items() for item in pairwise(cases, random.Random(name))}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
 
-def drawn_cases(cases: list, count: int, rng: random.Random) -> Iterator[pytest.Item]:
-    """At most `count` cases for each value of the parameter that has most values."""
-    parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
-    values = {name: [repr(one.get(name)) for one in parameters] for name in parameters[0]}
-    longest = max(values.values(), key=lambda column: len(set(column)), default=[""])
-    groups: dict[str, list] = {}
-    for item, value in zip(cases, longest):
-        groups.setdefault(value, []).append(item)
-    for group in groups.values():
-        yield from rng.sample(group, min(count, len(group)))
+def pairwise(cases: list[pytest.Item], rng: random.Random) -> Iterator[pytest.Item]:
+    """Of the cases of a test, in an order drawn by a seed, those that bring two values together for the first time."""
+    seen: set = set()
+    for item in rng.sample(cases, len(cases)):
+        values = item.callspec.params.items() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        pairs = set(itertools.combinations([(name, repr(value)) for name, value in values], 2))
+        if len(values) < 2 or not pairs <= seen:
+            yield item
+        seen |= pairs
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,7 +1,7 @@
 # The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores, with a part of the
 # long products of cases (--cases of tests/conftest.py); `make check-all` runs every case.
 
-CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle aarch64 isas races lint
+CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle thorough aarch64 isas races lint
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
 check: export CASES := --cases=2
 check check-all: all .venv/ready .venv-check/ready
@@ -17,9 +17,13 @@ lint: .venv-check/ready
 	.venv-check/bin/mypy norch
 	.venv-check/bin/clang-format --dry-run --Werror $(shell find norch/csrc -name '*.cpp' -o -name '*.h')
 
-# norch beside torch and NumPy, and what needs other packages or minutes.
+# norch beside torch and NumPy.
 oracle: all .venv-check/ready
-	$(PYTEST) tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
+	$(PYTEST) tests/oracle tests/docs/test_examples.py $(ARGS)
+
+# What needs other packages or minutes: wheels, Jupyter, the API reference, examples on real data.
+thorough: all .venv-check/ready
+	$(PYTEST) tests/thorough $(ARGS)
 
 # Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/host/instruction_sets.h).
 isas: all .venv-check/ready

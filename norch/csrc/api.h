@@ -5,26 +5,13 @@
 // thread. No function exits, prints or throws. Shapes are arrays of ndim sizes; axes may count from the end.
 
 #pragma once
+#include "core/interpreter.h"
 #include "kernels.h"
 #include "tensor.h"
 
 #define API extern "C" __attribute__((visibility("default")))
 
-// The functions of Python's C API that norch calls, told to it by the interpreter that loaded it: norch links to none.
-struct PythonFunctions {
-    int (*is_initialized)();
-    int (*take_lock)();  // PyGILState_Ensure
-    void (*give_lock)(int);
-    void (*take_reference)(void* object);
-    void (*drop_reference)(void* object);
-    int (*is_capsule)(void* capsule, const char* name);
-    void* (*capsule_pointer)(void* capsule, const char* name);
-    int (*holds_lock)();
-    void* (*save_thread)();
-    void (*restore_thread)(void* thread_state);
-};
-
-// ---- Errors and memory
+// ---- Errors, memory and devices (api/runtime.cpp)
 API int32_t error_kind();  // an ErrorKind; 0 where there was no error yet
 API const char* error_message();
 API int64_t memory_allocated(int32_t device);  // bytes of element data alive on a device
@@ -33,9 +20,6 @@ API void empty_cache();                        // gives the cached memory back t
 API void set_cache_limit(int64_t nbytes);      // how much the cache may hold; empties it
 API int64_t live_tensors();                    // Tensor structs alive
 API void fail_allocation(int64_t countdown);   // for tests: the countdown-th allocation from now fails; 0 disarms
-// Whether the addresses of tensors are below 2^31, which they stay until `otherwise` is called, if ever.
-typedef void Notice();
-API int32_t keep_addresses_low(Notice* otherwise);
 // Ticks at every write in place; nodes of the graph note the time.
 extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
@@ -163,7 +147,7 @@ API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* optio
 OPTIMIZERS(DECLARE_STEP)
 #undef DECLARE_STEP
 
-// ---- The world outside (core/external.cpp): memory shared with Python objects, and with other libraries by DLPack
+// ---- The world outside (api/external.cpp): memory shared with Python objects, and with other libraries by DLPack
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
 API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);

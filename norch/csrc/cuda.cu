@@ -122,11 +122,11 @@ int elementwise_blocks(int64_t size) { return at_most(divided_up(size, THREADS *
 // A number has no storage: its value lies on the host and travels with the launch.
 template <class T>
 const T* data_of(const Tensor& x) {
-    return x.storage ? static_cast<const T*>(x.data) : nullptr;
+    return x.storage ? data_as<const T>(x) : nullptr;
 }
 template <class T>
 T number_of(const Tensor& x) {
-    return x.storage ? T() : *static_cast<const T*>(x.data);
+    return x.storage ? T() : *data_as<const T>(x);
 }
 
 // Whether PACK neighbours in row order are neighbours in memory wherever they begin, or one element that repeats.
@@ -160,7 +160,7 @@ void unary(const char* name, const Tensor& x, Tensor& out) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
         unary_kernel<Row, T, R><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-            static_cast<const T*>(x.data), static_cast<R*>(out.data), strides);
+            data_as<const T>(x), data_as<R>(out), strides);
     });
     check_launch(name);
 }
@@ -173,7 +173,7 @@ void binary(const char* name, const Tensor& x, const Tensor& y, Tensor& out) {
         using T = typename decltype(type)::type;
         using R = Result<RULE, T>;
         binary_kernel<Row, T, R><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-            data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y), static_cast<R*>(out.data), strides);
+            data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y), data_as<R>(out), strides);
     });
     check_launch(name);
 }
@@ -184,7 +184,7 @@ void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y
     const Strides<4> strides = packed_strides<4>({&c, &x, &y, &out});
     ternary_kernel<Row, C, T><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
         data_of<C>(c), number_of<C>(c), data_of<T>(x), number_of<T>(x), data_of<T>(y), number_of<T>(y),
-        static_cast<T*>(out.data), strides);
+        data_as<T>(out), strides);
     check_launch(name);
 }
 
@@ -312,7 +312,7 @@ template <class T>
 void launch_transposed(const Tensor& x, Tensor& out, const Transposed& shape, cudaStream_t stream) {
     const int64_t tiles = divided_up(shape.rows, TILE_EDGE) * divided_up(shape.columns, TILE_EDGE);
     transposed_kernel<T><<<dim3(unsigned(tiles), at_most(shape.stack, MAX_GRID_Y)), dim3(TILE_EDGE, TILE_ROWS), 0, stream>>>(
-        static_cast<const T*>(x.data), static_cast<T*>(out.data), shape);
+        data_as<const T>(x), data_as<T>(out), shape);
     check_launch("assign");
 }
 
@@ -334,7 +334,7 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
             using From = typename decltype(from)::type;
             using To = typename decltype(to)::type;
             assign_kernel<From, To><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-                data_of<From>(x), number_of<From>(x), static_cast<To*>(out.data), strides);
+                data_of<From>(x), number_of<From>(x), data_as<To>(out), strides);
         });
     });
     check_launch("assign");

@@ -8,88 +8,35 @@
 #include "cuda/backend.h"
 #include "dispatch.h"
 
-// ---- Errors -----------------------------------------------------------------------------------------------------
+// ---- Dtypes and shapes as text ----------------------------------------------------------------------------------
 
-static thread_local Error last_error;
-
-int32_t error_kind() { return last_error.kind; }
-const char* error_message() { return last_error.message; }
-
-void remember_error(const Error& error) noexcept { last_error = error; }
-
-void remember_error(const std::exception& error) noexcept {
-    last_error.kind = dynamic_cast<const std::bad_alloc*>(&error) ? MEMORY_ERROR : RUNTIME_ERROR;
-    snprintf(last_error.message, sizeof last_error.message, "%s", error.what());
+const char* dtype_name(int32_t dtype) {
+    static const char* const names[] = {"bool", "uint8", "int32", "int64", "float32", "float64"};
+    return dtype >= 0 && dtype < DTYPE_COUNT ? names[dtype] : "unknown";
 }
 
-// ---- Devices ----------------------------------------------------------------------------------------------------
-
-int32_t device_count() { return cuda_device_count(); }
-const char* why_no_cuda() { return cuda_unavailable(); }
-
-void check_device(int32_t device) {
-    if (device == CPU) return;
-    if (cuda_device_count() == 0)
-        fail(RUNTIME_ERROR, "%s is not available: %s", (const char*)device_text(device), cuda_unavailable());
-    if (device < 0 || device > cuda_device_count())
-        fail(RUNTIME_ERROR, "no device %s: there are %d CUDA devices", (const char*)device_text(device),
-             cuda_device_count());
+int64_t item_size(int32_t dtype) {
+    static const int64_t sizes[] = {1, 1, 4, 8, 4, 8};
+    if (dtype < 0 || dtype >= DTYPE_COUNT) fail(TYPE_ERROR, "unknown dtype number {}", dtype);
+    return sizes[dtype];
 }
 
-int32_t has_cuda() { return cuda_is_built(); }
-
-const char* cuda_name(int32_t device) {
-    static thread_local char name[256];
-    int status = attempt([&] {
-        check_device(device);
-        cuda_device_name(device, name, sizeof name);
-    });
-    return status == 0 ? name : nullptr;
-}
-
-int synchronize(int32_t device) {
-    return attempt([&] {
-        check_device(device);
-        cuda_synchronize(device);
-    });
-}
-
-uint64_t stream_of(int32_t device) {
-    uint64_t stream = 0;
-    attempt([&] {
-        check_device(device);
-        stream = cuda_stream(device);
-    });
-    return stream;
-}
-
-int let_stream_wait(int32_t device, uint64_t stream) {
-    return attempt([&] {
-        check_device(device);
-        cuda_let_stream_wait(device, stream);
-    });
-}
-
-void empty_device_cache() {
-    attempt([] { cuda_empty_cache(); });
-}
+Text shape_text(const Tensor& tensor) { return shape_text(tensor.shape, tensor.ndim); }
 
 // ---- Building a tensor ------------------------------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim) {
-    if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most %d dimensions, got %d", MAX_DIMS, ndim);
+    if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most {} dimensions, got {}", MAX_DIMS, ndim);
     int64_t size = 1;
     bool overflow = false, empty = false;
     for (int d = 0; d < ndim; d++) {
-        if (shape[d] < 0)
-            fail(SHAPE_ERROR, "sizes cannot be negative: got shape %s", (const char*)shape_text(shape, ndim));
+        if (shape[d] < 0) fail(SHAPE_ERROR, "sizes cannot be negative: got shape {}", shape_text(shape, ndim));
         empty |= shape[d] == 0;
         overflow |= __builtin_mul_overflow(size, shape[d], &size);
     }
     if (empty) return 0;
     // 16 leaves room for the bytes of the largest dtype
-    if (overflow || size > INT64_MAX / 16)
-        fail(MEMORY_ERROR, "shape %s is too large", (const char*)shape_text(shape, ndim));
+    if (overflow || size > INT64_MAX / 16) fail(MEMORY_ERROR, "shape {} is too large", shape_text(shape, ndim));
     return size;
 }
 
@@ -171,6 +118,16 @@ void assign(const Tensor& source, Tensor& target) {
     if (target.size) kernels::assign.launch(target.device, source, target);
 }
 
+void fill(Tensor& target, double value) {
+    Tensor number = {};
+    number.is_number = 1;
+    number.dtype = FLOAT64;
+    number.size = 1;
+    number.value.real = value;
+    number.data = &number.value;
+    assign(expanded(number, target.shape, target.ndim, "fill"), target);
+}
+
 Owned cast(const Tensor& tensor, int32_t dtype) {
     Owned result = new_tensor(tensor.shape, tensor.ndim, dtype, tensor.device);
     assign(tensor, *result);
@@ -228,9 +185,13 @@ void mark_written(Tensor& tensor) {
 
 int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - tensor->storage->guests > 1; }
 
+bool has_shape(const Tensor& x, const int64_t* shape, int ndim) {
+    return x.ndim == ndim && !memcmp(x.shape, shape, sizeof(int64_t) * ndim);
+}
+bool same_shape(const Tensor& x, const Tensor& y) { return has_shape(x, y.shape, y.ndim); }
+
 bool are_alike(const Tensor& x, const Tensor& y) {
-    return x.ndim == y.ndim && x.dtype == y.dtype && x.device == y.device &&
-           !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim);
+    return x.dtype == y.dtype && x.device == y.device && same_shape(x, y);
 }
 
 int32_t same_kind(Tensor* tensor1, Tensor* tensor2) { return are_alike(*tensor1, *tensor2); }
@@ -252,8 +213,8 @@ double get_item(Tensor* tensor, const int64_t* indices) {
         for (int d = 0; d < tensor->ndim; d++) {
             int64_t size = tensor->shape[d], index = indices[d] < 0 ? indices[d] + size : indices[d];
             if (index < 0 || index >= size)
-                fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)",
-                     (long long)indices[d], d, (long long)size, (const char*)shape_text(*tensor));
+                fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", indices[d], d, size,
+                     shape_text(*tensor));
             offset += index * tensor->strides[d];
         }
         int64_t zero = 0;

@@ -5,10 +5,10 @@
 
 #pragma once
 #include <atomic>
-#include <exception>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/errors.h"
 #include "host/instruction_sets.h"
 
 enum { MAX_DIMS = 8 };
@@ -21,6 +21,7 @@ enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
 // (inline functions are copied for each instruction set: see host/instruction_sets.h)
 inline namespace NORCH_ISA {
+inline bool is_real(int32_t dtype) { return dtype >= FLOAT32; }
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
 }  // namespace NORCH_ISA
 
@@ -58,49 +59,30 @@ struct Tensor {  // norch/_C.py mirrors this, field by field
     } value;
 };
 
-// ---- Errors: C++ code throws, the API boundary catches, Python raises -------------------------------------------
+inline namespace NORCH_ISA {
+template <class T>
+T* data_as(const Tensor& tensor) {
+    return static_cast<T*>(tensor.data);
+}
+}  // namespace NORCH_ISA
 
-enum ErrorKind : int32_t {
-    VALUE_ERROR = 1,
-    TYPE_ERROR,
-    INDEX_ERROR,
-    RUNTIME_ERROR,
-    MEMORY_ERROR,
-    ZERO_DIVISION_ERROR,
-    SHAPE_ERROR  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
-};
-
-struct Error : std::exception {
-    ErrorKind kind;
-    char message[512];
-    const char* what() const noexcept override { return message; }
-};
-
-[[noreturn]] void fail(ErrorKind kind, const char* format, ...) __attribute__((format(printf, 2, 3)));
-
-// Shapes, dtypes and devices as text for messages: "[2, 3]", "float32", "cuda:0".
-struct Text {
-    char chars[192];
-    operator const char*() const { return chars; }
-};
-Text shape_text(const int64_t* shape, int ndim);
+int64_t item_size(int32_t dtype);  // in bytes
 Text shape_text(const Tensor& tensor);
-Text device_text(int32_t device);
-const char* dtype_name(int32_t dtype);
-int64_t item_size(int32_t dtype);
 
 // ---- Memory (core/storage.cpp) -------------------------------------------------------------------------------------
 
 // The one door to memory: every allocation of the library passes here. Throws MEMORY_ERROR.
 void* allocate(int64_t nbytes, int32_t device);
 void release(void* data, int64_t nbytes, int32_t device) noexcept;
+int64_t bytes_in_use(int32_t device);
+void fail_later(int64_t countdown);  // for tests: the countdown-th allocation from now fails; 0 disarms
 
 Storage* new_storage(int64_t nbytes, int32_t device);
 Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_only, ReleaseFunction release,
                           void* owner);
-// Memory for what describes elements rather than being them: not counted. Throws MEMORY_ERROR.
-void* allocate_object(size_t nbytes);
-void free_object(void* object) noexcept;
+// Memory for a struct, which is not counted. Throws MEMORY_ERROR.
+void* allocate_struct(int64_t nbytes);
+void free_struct(void* memory, int64_t nbytes) noexcept;
 
 Tensor* new_struct();  // an empty Tensor, for the functions below that build one
 void drop(Storage* storage) noexcept;
@@ -156,22 +138,14 @@ Owned contiguous(const Tensor& tensor);                                // a view
 Owned on_device(const Tensor& tensor, int32_t device);                 // always a new tensor
 Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view where strides allow
 bool is_contiguous(const Tensor& tensor);
-bool are_alike(const Tensor& x, const Tensor& y);               // in shape, dtype and device
-void check_device(int32_t device);                              // throws where there is none
-int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
-void drop_axes(Tensor& fresh, unsigned axes);                   // of size 1, from a result that nobody has seen yet
-void assign(const Tensor& source, Tensor& target);              // copy with cast; same shape and device
-void mark_written(Tensor& tensor);                              // the version counter and the write clock
-
-// ---- Checks and broadcasting (api/elementwise.cpp) -----------------------------------------------------------------
-
-struct Shape {
-    int ndim = 0;
-    int64_t sizes[MAX_DIMS];
-};
-void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
-void check_devices(const Tensor& x, const Tensor& y, const char* operation);
-void check_writable(const Tensor& out, const char* operation);  // throws where a write in place cannot be allowed
+bool same_shape(const Tensor& x, const Tensor& y);
+bool has_shape(const Tensor& x, const int64_t* shape, int ndim);
+bool are_alike(const Tensor& x, const Tensor& y);   // in shape, dtype and device
+void check_device(int32_t device);                  // throws where there is none
+void drop_axes(Tensor& fresh, unsigned axes);       // of size 1, from a result that nobody has seen yet
+void assign(const Tensor& source, Tensor& target);  // copy with cast; same shape and device
+void fill(Tensor& target, double value);
+void mark_written(Tensor& tensor);  // the version counter and the write clock
 
 // ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
 
@@ -187,7 +161,7 @@ template <class F>
 void for_real(int32_t dtype, F f) {
     if (dtype == FLOAT32) return f(Type<float>());
     if (dtype == FLOAT64) return f(Type<double>());
-    fail(RUNTIME_ERROR, "no kernel for dtype %s: expected float32 or float64", dtype_name(dtype));
+    fail(RUNTIME_ERROR, "no kernel for dtype {}: expected float32 or float64", dtype_name(dtype));
 }
 
 template <class F>
@@ -201,12 +175,12 @@ void for_whole(int32_t dtype, F f) {
     }
 #endif
     (void)f;
-    fail(RUNTIME_ERROR, "no kernel for dtype %s: expected an integer dtype or bool", dtype_name(dtype));
+    fail(RUNTIME_ERROR, "no kernel for dtype {}: expected an integer dtype or bool", dtype_name(dtype));
 }
 
 template <class F>
 void for_any(int32_t dtype, F f) {
-    if (dtype >= FLOAT32) return for_real(dtype, f);
+    if (is_real(dtype)) return for_real(dtype, f);
     for_whole(dtype, f);
 }
 

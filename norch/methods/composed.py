@@ -173,7 +173,7 @@ class ComposedMethods:
         """
         x = self if self.is_floating_point() else self.float()
         peak = x.detach().amax(dim, keepdim=True)
-        peak = peak.isfinite()._choose(peak, 0.0)  # infinities of one sign: exp() finds them itself
+        peak = peak.isfinite()._choose(peak, 0.0)  # inf - inf would be NaN; exp() handles infinities
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim else total.reshape(x.detach().amax(dim).shape)
 

@@ -242,7 +242,7 @@ BAD = {
     "half a node": (lambda: norch.draw_graph(leaf(1), max_nodes=9.5), TypeError, "max_nodes is 9.5, expected an int"),
     "params": (lambda: norch.draw_graph(leaf(1), params=3), TypeError, "params is a int, expected a Module"),
     "a tensor": (lambda: norch.draw_graph(leaf(1), params=leaf(1)), TypeError, "params is a Tensor, expected a Module"),
-    "no pairs": (lambda: norch.draw_graph(leaf(1), params=[leaf(1)]), TypeError, "other things than pairs"),
+    "no pairs": (lambda: norch.draw_graph(leaf(1), params=[leaf(1)]), TypeError, "not a pair"),
     "no value": (lambda: norch.draw_graph(leaf(1), params={"x": 1}), TypeError, r"params\['x'\] is a int"),
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 
 Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
     return build([&] {
@@ -19,11 +20,11 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
             bool fits = t.ndim == first.ndim;
             for (int d = 0; d < first.ndim && fits; d++) fits = d == at || t.shape[d] == first.shape[d];
             if (!fits)
-                fail(SHAPE_ERROR, "cat: shapes %s and %s differ in more than axis %d", (const char*)shape_text(first),
-                     (const char*)shape_text(t), at);
+                fail(SHAPE_ERROR, "cat: shapes {} and {} differ in more than axis {}", shape_text(first), shape_text(t),
+                     at);
             if (t.device != first.device)
-                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got %s and %s",
-                     (const char*)device_text(first.device), (const char*)device_text(t.device));
+                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got {} and {}", device_text(first.device),
+                     device_text(t.device));
             shape[at] += t.shape[at];
             dtype = dtype > t.dtype ? dtype : t.dtype;
         }

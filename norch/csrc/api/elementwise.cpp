@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
 
 // ---- Promotion --------------------------------------------------------------------------------------------------
@@ -13,8 +14,8 @@
 // integer, float), never the width within it.
 static int32_t combine(int32_t higher, int32_t lower) {
     if (higher < 0 || lower < 0) return higher < 0 ? lower : higher;
-    if (higher >= FLOAT32) return higher;
-    if (higher == BOOL || lower >= FLOAT32) return higher > lower ? higher : lower;
+    if (is_real(higher)) return higher;
+    if (higher == BOOL || is_real(lower)) return higher > lower ? higher : lower;
     return higher;
 }
 
@@ -30,12 +31,12 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
 }
 
 static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
-    if (rule == REAL && dtype < FLOAT32) return FLOAT32;
+    if (rule == REAL && !is_real(dtype)) return FLOAT32;
     if ((rule == NUMERIC || rule == DIVISION) && dtype == BOOL)
         fail(RUNTIME_ERROR,
-             "%s: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
-    if (rule == WHOLE && dtype >= FLOAT32)
-        fail(RUNTIME_ERROR, "%s: expected an integer or bool tensor, got %s", name, dtype_name(dtype));
+             "{}: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
+    if (rule == WHOLE && is_real(dtype))
+        fail(RUNTIME_ERROR, "{}: expected an integer or bool tensor, got {}", name, dtype_name(dtype));
     return dtype;
 }
 
@@ -52,7 +53,7 @@ struct Operand {
             converted = cast(given, dtype);
             tensor = converted.tensor;
         }
-        if (!given.is_number && given.ndim == ndim && !memcmp(given.shape, shape, sizeof(int64_t) * ndim)) return;
+        if (!given.is_number && has_shape(given, shape, ndim)) return;
         view = expanded(*tensor, shape, ndim, name);
         tensor = &view;
         if (given.is_number) place_number(given, dtype, name);
@@ -72,12 +73,12 @@ struct Operand {
                 value = T(number.value.integer);
             else
                 value = T(number.value.truth);
-            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
-                fail(RUNTIME_ERROR, "%s: the number %lld does not fit into %s", name, (long long)number.value.integer,
+            if (!is_real(dtype) && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
+                fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.integer,
                      dtype_name(dtype));
-            if (dtype < FLOAT32 && dtype != BOOL && number.dtype == FLOAT64 &&
+            if (!is_real(dtype) && dtype != BOOL && number.dtype == FLOAT64 &&
                 double(value) != trunc(number.value.real))
-                fail(RUNTIME_ERROR, "%s: the number %g does not fit into %s", name, number.value.real,
+                fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.real,
                      dtype_name(dtype));
             memcpy(&view.value, &value, sizeof value);
         });
@@ -90,48 +91,11 @@ static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) {
     return x.is_number ? first_tensor(rest...) : x;
 }
 
-void check_devices(const Tensor& x, const Tensor& y, const char* name) {
-    if (!x.is_number && !y.is_number && x.device != y.device)
-        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name,
-             (const char*)device_text(x.device), (const char*)device_text(y.device));
-}
-
-void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
-    Shape before = shape;
-    if (tensor.ndim > shape.ndim) {
-        int added = tensor.ndim - shape.ndim;
-        for (int d = shape.ndim - 1; d >= 0; d--) shape.sizes[d + added] = shape.sizes[d];
-        for (int d = 0; d < added; d++) shape.sizes[d] = 1;
-        shape.ndim = tensor.ndim;
-    }
-    for (int d = 0; d < tensor.ndim; d++) {
-        int64_t& size = shape.sizes[shape.ndim - tensor.ndim + d];
-        if (size == 1)
-            size = tensor.shape[d];
-        else if (tensor.shape[d] != 1 && tensor.shape[d] != size)
-            fail(SHAPE_ERROR, "%s: shapes %s and %s cannot be broadcast together (%lld != %lld)", name,
-                 (const char*)shape_text(before.sizes, before.ndim), (const char*)shape_text(tensor), (long long)size,
-                 (long long)tensor.shape[d]);
-    }
-}
-
 // ---- Elementwise: a new result, or one written into out ---------------------------------------------------------
 
 static bool same_view(const Tensor& x, const Tensor& y) {
-    return x.data == y.data && x.ndim == y.ndim && x.dtype == y.dtype &&
-           !memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim) &&
+    return x.data == y.data && x.dtype == y.dtype && same_shape(x, y) &&
            !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
-}
-
-void check_writable(const Tensor& out, const char* name) {
-    if (out.storage->read_only)
-        fail(RUNTIME_ERROR, "%s: the written-to tensor is over memory that is read-only; clone() it first", name);
-    for (int d = 0; d < out.ndim; d++)
-        if (out.strides[d] == 0 && out.shape[d] > 1)
-            fail(RUNTIME_ERROR,
-                 "%s: several elements of the written-to tensor share one place in memory (it was expanded); "
-                 "clone() it first",
-                 name);
 }
 
 // Two storages may share memory where it is not norch's own.
@@ -151,11 +115,11 @@ static void separate(Operand& operand, const Tensor& out) {
 // Runs compute(result) for a result of dtype, which is out itself if that is its dtype.
 template <class F>
 static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F compute) {
-    if (shape.ndim != out.ndim || memcmp(shape.sizes, out.shape, sizeof(int64_t) * out.ndim))
-        fail(SHAPE_ERROR, "%s: output with shape %s does not match the broadcast shape %s", name,
-             (const char*)shape_text(out), (const char*)shape_text(shape.sizes, shape.ndim));
-    if ((dtype >= FLOAT32 && out.dtype < FLOAT32) || (dtype != BOOL && out.dtype == BOOL))
-        fail(RUNTIME_ERROR, "%s: result type %s cannot be cast to the output type %s", name, dtype_name(dtype),
+    if (!has_shape(out, shape.sizes, shape.ndim))
+        fail(SHAPE_ERROR, "{}: output with shape {} does not match the broadcast shape {}", name, shape_text(out),
+             shape_text(shape.sizes, shape.ndim));
+    if ((is_real(dtype) && !is_real(out.dtype)) || (dtype != BOOL && out.dtype == BOOL))
+        fail(RUNTIME_ERROR, "{}: result type {} cannot be cast to the output type {}", name, dtype_name(dtype),
              dtype_name(out.dtype));
     check_writable(out, name);
     if (out.dtype == dtype) {
@@ -213,7 +177,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    if (rule == DIVISION && dtype < FLOAT32) refuse_zero_divisor(y, name);
+    if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
     auto compute = [&](Tensor& result) {
         if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
     };
@@ -237,7 +201,7 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     check_devices(c, y, name);
     check_devices(x, y, name);
     if (condition && c.dtype != BOOL)
-        fail(RUNTIME_ERROR, "%s: expected a bool condition, got %s", name, dtype_name(c.dtype));
+        fail(RUNTIME_ERROR, "{}: expected a bool condition, got {}", name, dtype_name(c.dtype));
     int32_t dtype = condition ? promote<2>({&x, &y}) : promote<3>({&c, &x, &y});
     int32_t device = first_tensor(c, x, y).device;
     Shape shape;
@@ -315,28 +279,23 @@ const char* list_rules(int32_t arity) {
 #undef RULE
 }
 
-static Owned full_like(const Tensor& tensor, const Tensor& number) {
-    Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, tensor.device);
-    Operand value(number, tensor.dtype, tensor.shape, tensor.ndim, "full_like");
-    assign(value.view, *result);
-    return result;
-}
-
 Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
-    return build([&] { return full_like(*tensor, *number); });
+    return build([&] {
+        Owned result = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
+        Operand value(*number, tensor->dtype, tensor->shape, tensor->ndim, "full_like");
+        assign(*value.tensor, *result);
+        return result;
+    });
 }
 
 Tensor* unit_gradient(Tensor* tensor) {
     return build([&] {
         if (tensor->size != 1)
-            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape %s: it is 1 for one element only",
-                 (const char*)shape_text(*tensor));
-        Tensor one = {};
-        one.is_number = 1;
-        one.dtype = FLOAT64;
-        one.size = 1;
-        one.value.real = 1;
-        return full_like(*tensor, one);
+            fail(RUNTIME_ERROR, "a gradient must be given for a tensor of shape {}: it is 1 for one element only",
+                 shape_text(*tensor));
+        Owned one = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
+        fill(*one, 1);
+        return one;
     });
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
 
 // ---- Numbers at equal distances ---------------------------------------------------------------------------------
@@ -53,15 +54,11 @@ static int filled(Tensor& out, const char* name, F fill) {
     });
 }
 
-static void check_real(const Tensor& out, const char* name) {
-    if (out.dtype < FLOAT32) fail(RUNTIME_ERROR, "%s: expected a floating dtype, got %s", name, dtype_name(out.dtype));
-}
-
 int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high) {
     return filled(*out, "uniform_", [&](Tensor& target) {
         check_real(target, "uniform_");
         if (!(low <= high) || !isfinite(high - low))
-            fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from %g, to %g", low, high);
+            fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from {}, to {}", low, high);
         kernels::uniform.launch(target.device, target, {seed, draw}, low, high);
     });
 }
@@ -69,7 +66,7 @@ int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double h
 int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std) {
     return filled(*out, "normal_", [&](Tensor& target) {
         check_real(target, "normal_");
-        if (!(std >= 0)) fail(RUNTIME_ERROR, "normal_: expected std >= 0, got %g", std);
+        if (!(std >= 0)) fail(RUNTIME_ERROR, "normal_: expected std >= 0, got {}", std);
         kernels::normal.launch(target.device, target, {seed, draw}, mean, std);
     });
 }
@@ -83,7 +80,7 @@ int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64
 Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device) {
     return build([&] {
         Owned result = new_tensor(&size, 1, INT64, CPU);
-        int64_t* values = static_cast<int64_t*>(result->data);
+        int64_t* values = data_as<int64_t>(*result);
         for (int64_t i = 0; i < size; i++) {
             const int64_t j = int64_t(below(uint64_t(i) + 1, philox({seed, draw}, uint64_t(i))));
             values[i] = values[j];

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
-
-#define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
 
@@ -26,7 +25,7 @@ struct Selection {
 void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
     check_devices(tensor, index, name);
     if (index.dtype != INT64)
-        fail(INDEX_ERROR, "%s: expected an index of int64, got %s", name, dtype_name(index.dtype));
+        fail(INDEX_ERROR, "{}: expected an index of int64, got {}", name, dtype_name(index.dtype));
 }
 
 // Adds what index selects along an axis of x to offsets, or sets them to it. `wraps`: negative ones count from the end.
@@ -41,7 +40,7 @@ void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wrap
 Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t* axes, int32_t count, bool wraps,
                     const char* name) {
     if (count > tensor.ndim)
-        fail(INDEX_ERROR, "%s: got %d indices for a tensor of %d dimensions", name, count, tensor.ndim);
+        fail(INDEX_ERROR, "{}: got {} indices for a tensor of {} dimensions", name, count, tensor.ndim);
     Shape common = {}, shape = {};
     int first = -1, last = -1, indexed = 0;
     for (int d = 0; d < count; d++) {
@@ -57,7 +56,7 @@ Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t*
         last = d;
         indexed++;
     }
-    if (indexed == 0) fail(INDEX_ERROR, "%s: expected at least one index tensor", name);
+    if (indexed == 0) fail(INDEX_ERROR, "{}: expected at least one index tensor", name);
     Selection result = {tensor, {}, new_tensor(common.sizes, common.ndim, INT64, tensor.device)};
     bool unset = true;
     for (int d = first; d <= last; d++) {
@@ -69,7 +68,7 @@ Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t*
 
     result.places = *result.offsets;
     if (tensor.ndim - indexed + common.ndim > MAX_DIMS)
-        fail(SHAPE_ERROR, "%s: the result would have %d dimensions, at most %d are possible", name,
+        fail(SHAPE_ERROR, "{}: the result would have {} dimensions, at most {} are possible", name,
              tensor.ndim - indexed + common.ndim, MAX_DIMS);
     auto add_axis = [&](int64_t size, int64_t stride, int64_t place_stride) {
         shape.sizes[shape.ndim] = size;
@@ -109,9 +108,9 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
     for (int d = 0; d < x.ndim && fits; d++) fits = d == at || along.shape[d] <= x.shape[d];
     if (!fits && along.size)
         fail(SHAPE_ERROR,
-             "%s: index of shape %s must have the dimensions of the tensor of shape %s and be no larger, but along "
-             "axis %d",
-             name, SHAPE(index), SHAPE(tensor), at);
+             "{}: index of shape {} must have the dimensions of the tensor of shape {} and be no larger, but along "
+             "axis {}",
+             name, shape_text(index), shape_text(tensor), at);
     Selection result = {x, {}, new_tensor(along.shape, along.ndim, INT64, x.device)};
     locate(along, x, at, at, wraps, true, *result.offsets, name);
     result.places = *result.offsets;
@@ -145,7 +144,7 @@ void check_values(const Tensor& target, const Tensor& values, const char* name) 
     check_devices(target, values, name);
     check_writable(target, name);
     if (values.dtype != target.dtype)
-        fail(RUNTIME_ERROR, "%s: expected values of the tensor's dtype %s, got %s", name, dtype_name(target.dtype),
+        fail(RUNTIME_ERROR, "{}: expected values of the tensor's dtype {}, got {}", name, dtype_name(target.dtype),
              dtype_name(values.dtype));
 }
 
@@ -177,9 +176,9 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
         const char* name = accumulate ? "scatter_add_" : "scatter_";
         check_values(*target, *source, name);
         Selection selection = select_along(*target, axis, *index, wraps, name);
-        if (source->ndim != index->ndim || memcmp(source->shape, index->shape, sizeof(int64_t) * index->ndim))
-            fail(SHAPE_ERROR, "%s: index of shape %s and source of shape %s are not the same", name, SHAPE(*index),
-                 SHAPE(*source));
+        if (!same_shape(*source, *index))
+            fail(SHAPE_ERROR, "{}: index of shape {} and source of shape {} are not the same", name, shape_text(*index),
+                 shape_text(*source));
         write_at(*target, selection, *source, accumulate, name);
     });
 }
@@ -196,7 +195,7 @@ Tensor* nonzero_tensor(Tensor* tensor) {
             Owned count = new_tensor(ones, tensor->ndim, INT64, tensor->device);
             kernels::sum.launch(tensor->device, truth.tensor ? *truth : *tensor, *count);
             if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
-            shape[0] = *static_cast<int64_t*>(count->data);
+            shape[0] = *data_as<int64_t>(*count);
         }
         Owned result = new_tensor(shape, 2, INT64, tensor->device);
         if (result->size) kernels::nonzero.launch(tensor->device, *tensor, *result);
@@ -211,9 +210,7 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
         const Tensor x = with_axis(*tensor);
         const int at = check_axis(axis, x.ndim, "sort");
         if (count < 0) count = x.shape[at];
-        if (count > x.shape[at])
-            fail(RUNTIME_ERROR, "topk: k is %lld, but axis %d has size %lld", (long long)count, at,
-                 (long long)x.shape[at]);
+        if (count > x.shape[at]) fail(RUNTIME_ERROR, "topk: k is {}, but axis {} has size {}", count, at, x.shape[at]);
         int64_t shape[MAX_DIMS];
         memcpy(shape, x.shape, sizeof shape);
         shape[at] = count;
@@ -232,13 +229,12 @@ using ScanKernel = Kernel<void(const Tensor& x, Tensor& out, int axis)>;
 static Owned scan(const ScanKernel& kernel, const Tensor& tensor, int64_t axis, bool reverse) {
     Tensor x = with_axis(tensor);
     const int at = check_axis(axis, x.ndim, kernel.name);
-    Owned result = new_tensor(x.shape, tensor.ndim, x.dtype < FLOAT32 ? int32_t(INT64) : x.dtype, x.device);
+    Owned result = new_tensor(x.shape, tensor.ndim, !is_real(x.dtype) ? int32_t(INT64) : x.dtype, x.device);
     Tensor out = with_axis(*result);
     if (out.size == 0) return result;
     for (Tensor* view : {&x, &out}) {
         if (!reverse) continue;
-        view->data =
-            static_cast<char*>(view->data) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
+        view->data = data_as<char>(*view) + (view->shape[at] - 1) * view->strides[at] * item_size(view->dtype);
         view->strides[at] = -view->strides[at];
     }
     kernel.launch(x.device, x, out, at);

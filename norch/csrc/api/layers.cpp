@@ -7,29 +7,8 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
-
-// ---- Checks -----------------------------------------------------------------------------------------------------
-
-static void check_real(const Tensor& x, const char* name) {
-    if (x.dtype < FLOAT32) fail(RUNTIME_ERROR, "%s: expected a floating dtype, got %s", name, dtype_name(x.dtype));
-}
-
-// Two operands of one device, and of one dtype.
-static void check_pair(const Tensor& x, const Tensor& y, const char* name) {
-    if (x.device != y.device)
-        fail(RUNTIME_ERROR, "%s: expected all tensors on one device, got %s and %s", name,
-             (const char*)device_text(x.device), (const char*)device_text(y.device));
-    if (x.dtype != y.dtype)
-        fail(RUNTIME_ERROR, "%s: expected two tensors of one dtype, got %s and %s", name, dtype_name(x.dtype),
-             dtype_name(y.dtype));
-}
-
-static void check_same_shape(const Tensor& x, const Tensor& y, const char* name) {
-    if (x.ndim != y.ndim || memcmp(x.shape, y.shape, sizeof(int64_t) * x.ndim))
-        fail(SHAPE_ERROR, "%s: expected two tensors of one shape, got %s and %s", name, (const char*)shape_text(x),
-             (const char*)shape_text(y));
-}
 
 // ---- Axes -------------------------------------------------------------------------------------------------------
 
@@ -116,11 +95,9 @@ static const Tensor& as_matrix(const Tensor& x, Owned& kept) {
 static void check_linear(const Tensor& x, const Tensor& weight) {
     check_real(x, "linear");
     check_pair(x, weight, "linear");
-    if (weight.ndim != 2)
-        fail(SHAPE_ERROR, "linear: weight has shape %s, expected [out, in]", (const char*)shape_text(weight));
+    if (weight.ndim != 2) fail(SHAPE_ERROR, "linear: weight has shape {}, expected [out, in]", shape_text(weight));
     if (x.ndim == 0 || x.shape[x.ndim - 1] != weight.shape[1])
-        fail(SHAPE_ERROR, "linear: input has shape %s, expected [..., %lld]", (const char*)shape_text(x),
-             (long long)weight.shape[1]);
+        fail(SHAPE_ERROR, "linear: input has shape {}, expected [..., {}]", shape_text(x), weight.shape[1]);
 }
 
 Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
@@ -130,8 +107,7 @@ Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias) {
         if (bias) {
             check_pair(*x, *bias, "linear");
             if (bias->ndim != 1 || bias->shape[0] != outputs)
-                fail(SHAPE_ERROR, "linear: bias has shape %s, expected [%lld]", (const char*)shape_text(*bias),
-                     (long long)outputs);
+                fail(SHAPE_ERROR, "linear: bias has shape {}, expected [{}]", shape_text(*bias), outputs);
         }
         int64_t shape[MAX_DIMS];
         memcpy(shape, x->shape, sizeof shape);
@@ -164,8 +140,8 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
         if (gradient->ndim != x->ndim || memcmp(gradient->shape, x->shape, sizeof(int64_t) * (x->ndim - 1)) ||
             gradient->shape[x->ndim - 1] != outputs)
             fail(SHAPE_ERROR,
-                 "linear_backward: gradient has shape %s, which is not that of a result for input %s and weight %s",
-                 (const char*)shape_text(*gradient), (const char*)shape_text(*x), (const char*)shape_text(*weight));
+                 "linear_backward: gradient has shape {}, which is not that of a result for input {} and weight {}",
+                 shape_text(*gradient), shape_text(*x), shape_text(*weight));
         Owned kept, kept_input, for_input, for_weight, for_bias;
         const Tensor& rows = as_matrix(*gradient, kept);
         if (needed & INPUT) {
@@ -197,8 +173,8 @@ struct Classification {
 
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
-        if (targets.dtype == BOOL || targets.dtype >= FLOAT32)
-            fail(TYPE_ERROR, "cross_entropy: target has dtype %s, expected int64, int32 or uint8",
+        if (targets.dtype == BOOL || is_real(targets.dtype))
+            fail(TYPE_ERROR, "cross_entropy: target has dtype {}, expected int64, int32 or uint8",
                  dtype_name(targets.dtype));
         if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
         if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");
@@ -217,10 +193,9 @@ struct Classification {
         for (int d = 0; d < x.ndim - 1; d++) expected[d] = x.shape[d < axis ? d : d + 1];
         if (x.ndim == 1 && targets.size == 1)
             return;  // a lone sample's class is a scalar, which in norch has shape [1]
-        if (targets.ndim != x.ndim - 1 || memcmp(expected, targets.shape, sizeof(int64_t) * targets.ndim))
-            fail(SHAPE_ERROR, "cross_entropy: target has shape %s, expected %s for an input of %s",
-                 (const char*)shape_text(targets), (const char*)shape_text(expected, x.ndim - 1),
-                 (const char*)shape_text(x));
+        if (!has_shape(targets, expected, x.ndim - 1))
+            fail(SHAPE_ERROR, "cross_entropy: target has shape {}, expected {} for an input of {}", shape_text(targets),
+                 shape_text(expected, x.ndim - 1), shape_text(x));
     }
 };
 
@@ -238,14 +213,8 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
         total->ndim = 1;
         total->shape[0] = total->strides[0] = 1;
         if (reduction == SUM || losses->size) return total;
-        Tensor zero = {};  // the mean of nothing is 0 / 0
-        zero.is_number = 1;
-        zero.dtype = FLOAT64;
-        zero.size = 1;
-        zero.data = &zero.value;
-        Owned nan(div_tensor(total.tensor, &zero));
-        if (!nan.tensor) fail(MEMORY_ERROR, "%s", error_message());
-        return nan;
+        fill(*total, NAN);  // the mean of nothing
+        return total;
     });
 }
 
@@ -255,8 +224,8 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         const Classification task(*logits, *targets, ignore_index, reduction);
         check_pair(*gradient, *logits, "cross_entropy_backward");
         if (gradient->size != (reduction == NO_REDUCTION ? targets->size : 1))
-            fail(SHAPE_ERROR, "cross_entropy_backward: gradient has shape %s, expected that of the loss",
-                 (const char*)shape_text(*gradient));
+            fail(SHAPE_ERROR, "cross_entropy_backward: gradient has shape {}, expected that of the loss",
+                 shape_text(*gradient));
         Owned factors = contiguous(*gradient);
         Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
         if (out->size)
@@ -280,7 +249,7 @@ static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, con
     check_pair(x, y, name);
     check_same_shape(x, y, name);
     if (reduction != MEAN && reduction != SUM)
-        fail(VALUE_ERROR, "%s: reduction is %d, expected 1 (mean) or 2 (sum)", name, reduction);
+        fail(VALUE_ERROR, "{}: reduction is {}, expected 1 (mean) or 2 (sum)", name, reduction);
     return reduction == MEAN ? 1 / double(x.size) : 1;
 }
 
@@ -301,7 +270,7 @@ Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int3
         const double scale = mse_scale(*predictions, *labels, reduction, "mse_backward");
         check_pair(*gradient, *predictions, "mse_backward");
         if (gradient->size != 1)
-            fail(SHAPE_ERROR, "mse_backward: gradient has shape %s, expected [1]", (const char*)shape_text(*gradient));
+            fail(SHAPE_ERROR, "mse_backward: gradient has shape {}, expected [1]", shape_text(*gradient));
         Owned kept_x, kept_y;
         const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
         Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);

@@ -1,6 +1,7 @@
 // The matrix product of the C API.
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
 
 // A vector as a matrix: [k] becomes [1, k] on the left and [k, 1] on the right.
@@ -15,18 +16,18 @@ static Tensor as_matrix(const Tensor& tensor, bool left) {
 
 static void check_matmul(const Tensor& x, const Tensor& y) {
     if (x.device != y.device)
-        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got %s and %s",
-             (const char*)device_text(x.device), (const char*)device_text(y.device));
+        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got {} and {}", device_text(x.device),
+             device_text(y.device));
     if (x.dtype != y.dtype || x.dtype == BOOL)
-        fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got %s and %s", dtype_name(x.dtype),
+        fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got {} and {}", dtype_name(x.dtype),
              dtype_name(y.dtype));
     if (x.ndim == 0 || y.ndim == 0)
-        fail(SHAPE_ERROR, "matmul: both operands need at least one dimension, got shapes %s and %s",
-             (const char*)shape_text(x), (const char*)shape_text(y));
+        fail(SHAPE_ERROR, "matmul: both operands need at least one dimension, got shapes {} and {}", shape_text(x),
+             shape_text(y));
     int64_t inner = x.shape[x.ndim - 1], rows = y.shape[y.ndim > 1 ? y.ndim - 2 : 0];
     if (inner != rows)
-        fail(SHAPE_ERROR, "matmul: shapes %s and %s do not chain (%lld != %lld)", (const char*)shape_text(x),
-             (const char*)shape_text(y), (long long)inner, (long long)rows);
+        fail(SHAPE_ERROR, "matmul: shapes {} and {} do not chain ({} != {})", shape_text(x), shape_text(y), inner,
+             rows);
 }
 
 Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
@@ -39,10 +40,8 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
             int da = d - (ndim - a.ndim), db = d - (ndim - b.ndim);
             int64_t size_a = da < 0 ? 1 : a.shape[da], size_b = db < 0 ? 1 : b.shape[db];
             if (size_a != size_b && size_a != 1 && size_b != 1)
-                fail(SHAPE_ERROR,
-                     "matmul: leading axes of shapes %s and %s cannot be broadcast together (%lld != %lld)",
-                     (const char*)shape_text(*tensor1), (const char*)shape_text(*tensor2), (long long)size_a,
-                     (long long)size_b);
+                fail(SHAPE_ERROR, "matmul: leading axes of shapes {} and {} cannot be broadcast together ({} != {})",
+                     shape_text(*tensor1), shape_text(*tensor2), size_a, size_b);
             shape[d] = a_shape[d] = b_shape[d] = size_a == 1 ? size_b : size_a;
         }
         shape[batch] = a_shape[batch] = a.shape[a.ndim - 2];

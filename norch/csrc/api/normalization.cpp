@@ -1,33 +1,25 @@
 // Normalization in the C API: batch, layer and group normalization are one operation on [outer, groups, inner].
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
-
-#define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
 
-void check_pair(const Tensor& x, const Tensor& y) {
-    check_devices(x, y, "normalize");
-    if (x.dtype != y.dtype)
-        fail(RUNTIME_ERROR, "normalize: expected tensors of one dtype, got %s and %s", dtype_name(x.dtype),
-             dtype_name(y.dtype));
-}
-
 // How x falls into groups, after checks.
 Normalizing sizes_of(const Tensor& x, int64_t outer, int64_t groups, int32_t by_group, double eps) {
-    if (x.dtype < FLOAT32) fail(RUNTIME_ERROR, "normalize: expected a floating dtype, got %s", dtype_name(x.dtype));
+    check_real(x, "normalize");
     if (outer < 1 || groups < 1 || x.size % outer || x.size / outer % groups || (outer > 1 && !by_group))
-        fail(SHAPE_ERROR, "normalize: input of shape %s does not fall into %lld x %lld groups", SHAPE(x),
-             (long long)outer, (long long)groups);
+        fail(SHAPE_ERROR, "normalize: input of shape {} does not fall into {} x {} groups", shape_text(x), outer,
+             groups);
     return {outer, groups, x.size / outer / groups, eps, by_group};
 }
 
 // A weight, bias or statistic as the kernels take it.
 Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* what) {
-    check_pair(x, given);
+    check_pair(x, given, "normalize");
     if (given.size != size)
-        fail(SHAPE_ERROR, "normalize: %s has shape %s, expected %lld elements", what, SHAPE(given), (long long)size);
+        fail(SHAPE_ERROR, "normalize: {} has shape {}, expected {} elements", what, shape_text(given), size);
     return contiguous(given);
 }
 
@@ -44,7 +36,7 @@ int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int
         if (bias && !weight && !by_group) fail(VALUE_ERROR, "normalize: a bias for each place comes with a weight");
         Owned mean = new_tensor(&groups, 1, x->dtype, x->device),
               variance = new_tensor(&groups, 1, x->dtype, x->device);
-        if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape %s has no elements", SHAPE(*x));
+        if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape {} has no elements", shape_text(*x));
         kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
         results[0] = out.give();
         results[1] = mean.give();

@@ -1,23 +1,19 @@
 // Optimizers of the C API: one step of all parameters in one call. Everything is checked before anything is changed.
 
-#include <string.h>
-
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
 
 static void check_like(const Tensor& parameter, const Tensor& other, const char* what, const char* name) {
-    bool same_shape =
-        parameter.ndim == other.ndim && !memcmp(parameter.shape, other.shape, sizeof(int64_t) * parameter.ndim);
-    if (!same_shape || parameter.dtype != other.dtype || parameter.device != other.device)
-        fail(RUNTIME_ERROR, "%s: a parameter of shape %s, %s on %s has a %s of shape %s, %s on %s", name,
-             (const char*)shape_text(parameter), dtype_name(parameter.dtype),
-             (const char*)device_text(parameter.device), what, (const char*)shape_text(other), dtype_name(other.dtype),
-             (const char*)device_text(other.device));
+    if (!are_alike(parameter, other))
+        fail(RUNTIME_ERROR, "{}: a parameter of shape {}, {} on {} has a {} of shape {}, {} on {}", name,
+             shape_text(parameter), dtype_name(parameter.dtype), device_text(parameter.device), what, shape_text(other),
+             dtype_name(other.dtype), device_text(other.device));
 }
 
 static void check_parameter(const Tensor& parameter, const Tensor& gradient, const char* name) {
-    if (parameter.dtype < FLOAT32)
-        fail(RUNTIME_ERROR, "%s: a parameter has dtype %s, expected a floating dtype", name,
+    if (!is_real(parameter.dtype))
+        fail(RUNTIME_ERROR, "{}: a parameter has dtype {}, expected a floating dtype", name,
              dtype_name(parameter.dtype));
     check_like(parameter, gradient, "gradient", name);
     check_writable(parameter, name);
@@ -61,15 +57,15 @@ static int each_step(int32_t count, const StepEntry* entries, const char* const 
             const Tensor& step = *entry.step;
             check_parameter(*entry.parameter, *entry.gradient, name);
             if (step.size != 1 || step.dtype != FLOAT32 || step.device != CPU)
-                fail(RUNTIME_ERROR, "%s: step has shape %s, %s on %s, expected one float32 on the cpu", name,
-                     (const char*)shape_text(step), dtype_name(step.dtype), (const char*)device_text(step.device));
+                fail(RUNTIME_ERROR, "{}: step has shape {}, {} on {}, expected one float32 on the cpu", name,
+                     shape_text(step), dtype_name(step.dtype), device_text(step.device));
             check_writable(step, name);
             for (int i = 0; i < 3; i++)
                 if (entry.state[i]) check_state(*entry.parameter, *entry.state[i], state_names[i], name);
         }
         for (int k = 0; k < count; k++) {
             const StepEntry& entry = entries[k];
-            const float steps = ++*static_cast<float*>(entry.step->data);
+            const float steps = ++*data_as<float>(*entry.step);
             mark_written(*entry.step);
             if (entry.parameter->size) take(entry, steps);
             mark_written(*entry.parameter);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
 
 // Removes the axes of a fresh result; without any left it is the article's scalar, shape [1].
@@ -23,7 +24,7 @@ static unsigned axis_set(const Tensor& tensor, const int64_t* axes, int count, c
     for (int k = 0; k < count; k++) {
         int axis = check_axis(axes[k], tensor.ndim, name);
         if (set >> axis & 1)
-            fail(RUNTIME_ERROR, "%s: axis %d appears twice in %s", name, axis, (const char*)shape_text(axes, count));
+            fail(RUNTIME_ERROR, "{}: axis {} appears twice in {}", name, axis, shape_text(axes, count));
         set |= 1u << axis;
     }
     return set;
@@ -31,7 +32,7 @@ static unsigned axis_set(const Tensor& tensor, const int64_t* axes, int count, c
 
 static int32_t dtype_of(ResultDType result, int32_t dtype) {
     if (result == BOOL_DTYPE) return BOOL;
-    return result == WIDE_DTYPE && dtype < FLOAT32 ? int32_t(INT64) : dtype;
+    return result == WIDE_DTYPE && !is_real(dtype) ? int32_t(INT64) : dtype;
 }
 
 static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool has_empty, const Tensor& x, unsigned axes,
@@ -43,8 +44,7 @@ static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool ha
     }
     Owned result = new_tensor(shape, x.ndim, dtype_of(result_dtype, x.dtype), x.device);
     if (!has_empty && reduced == 0 && result->size)
-        fail(RUNTIME_ERROR, "%s: no elements along the reduced axes of shape %s", kernel.name,
-             (const char*)shape_text(x));
+        fail(RUNTIME_ERROR, "{}: no elements along the reduced axes of shape {}", kernel.name, shape_text(x));
     if (result->size) kernel.launch(x.device, x, *result);
     if (!keepdim) drop_axes(*result, axes);
     return result;
@@ -72,8 +72,8 @@ Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
                 extra = -1;
         }
         if (extra < 0)
-            fail(SHAPE_ERROR, "a gradient of shape %s does not fit an input of shape %s",
-                 (const char*)shape_text(*tensor), (const char*)shape_text(*like));
+            fail(SHAPE_ERROR, "a gradient of shape {} does not fit an input of shape {}", shape_text(*tensor),
+                 shape_text(*like));
         if (!axes) return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
         Owned sums = reduce(kernels::sum, WIDE_DTYPE, true, *tensor, axes, true);
         return view_of(*sums, like->shape, sums->strides + extra, like->ndim, 0);
@@ -94,7 +94,7 @@ static Owned arg_reduce(const IndexKernel& kernel, const Tensor& tensor, int64_t
     for (int d = 0; d < x.ndim; d++) shape[d] = d == at ? 1 : x.shape[d];
     Owned result = new_tensor(shape, x.ndim, INT64, x.device);
     if (result->size && x.shape[at] == 0)
-        fail(INDEX_ERROR, "%s: no elements along axis %d of shape %s", kernel.name, at, (const char*)shape_text(x));
+        fail(INDEX_ERROR, "{}: no elements along axis {} of shape {}", kernel.name, at, shape_text(x));
     if (result->size) kernel.launch(x.device, x, *result, at);
     if (!keepdim) {
         drop_axes(*result, 1u << at);

@@ -1,23 +1,14 @@
 // Views: new shapes, strides and offsets over the same storage. Nothing here touches an element.
 
 #include "api.h"
-
-#define SHAPE(tensor) ((const char*)shape_text(tensor))
-
-int check_axis(int64_t axis, int ndim, const char* operation) {
-    int64_t rank = ndim > 0 ? ndim : 1;  // a 0-d tensor is addressed as if it had one axis
-    if (axis < -rank || axis >= rank)
-        fail(INDEX_ERROR, "%s: axis %lld is out of range [%lld, %lld] for a tensor of %d dimensions", operation,
-             (long long)axis, (long long)-rank, (long long)rank - 1, ndim);
-    return int(axis < 0 ? axis + rank : axis);
-}
+#include "api/checks.h"
 
 // ---- reshape and view -------------------------------------------------------------------------------------------
 
 // Fills in a size of -1 and checks that the number of elements stays.
 static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, int64_t* shape, const char* operation) {
     if (ndim < 0 || ndim > MAX_DIMS)
-        fail(SHAPE_ERROR, "%s: a tensor has at most %d dimensions, got %d", operation, MAX_DIMS, ndim);
+        fail(SHAPE_ERROR, "{}: a tensor has at most {} dimensions, got {}", operation, MAX_DIMS, ndim);
     int unknown = -1;
     int64_t known = 1;
     for (int d = 0; d < ndim; d++) {
@@ -25,14 +16,13 @@ static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, 
         if (asked[d] == -1 && unknown < 0) {
             unknown = d;
         } else if (asked[d] < 0 || __builtin_mul_overflow(known, asked[d], &known)) {
-            fail(SHAPE_ERROR, "%s: invalid shape %s (one size may be -1)", operation,
-                 (const char*)shape_text(asked, ndim));
+            fail(SHAPE_ERROR, "{}: invalid shape {} (one size may be -1)", operation, shape_text(asked, ndim));
         }
     }
     if (unknown >= 0 && known != 0 && tensor.size % known == 0) shape[unknown] = tensor.size / known;
     if ((unknown >= 0 && shape[unknown] < 0) || count_elements(shape, ndim) != tensor.size)
-        fail(SHAPE_ERROR, "%s: shape %s is invalid for a tensor of %lld elements (shape %s)", operation,
-             (const char*)shape_text(asked, ndim), (long long)tensor.size, SHAPE(tensor));
+        fail(SHAPE_ERROR, "{}: shape {} is invalid for a tensor of {} elements (shape {})", operation,
+             shape_text(asked, ndim), tensor.size, shape_text(tensor));
 }
 
 // The strides that show the tensor's elements in a new shape without moving them; false where there are none.
@@ -67,10 +57,9 @@ Tensor* view_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
         resolve_shape(*tensor, asked, ndim, shape, "view");
         if (!strides_for(*tensor, shape, ndim, strides))
             fail(SHAPE_ERROR,
-                 "view: size %s is not compatible with input tensor's size %s and stride %s (at least one "
+                 "view: size {} is not compatible with input tensor's size {} and stride {} (at least one "
                  "dimension spans across two contiguous subspaces). Use .reshape(...) instead.",
-                 (const char*)shape_text(shape, ndim), SHAPE(*tensor),
-                 (const char*)shape_text(tensor->strides, tensor->ndim));
+                 shape_text(shape, ndim), shape_text(*tensor), shape_text(tensor->strides, tensor->ndim));
         return view_of(*tensor, shape, strides, ndim, tensor->offset);
     });
 }
@@ -115,13 +104,12 @@ Tensor* reverse_tensor(Tensor* tensor) {
 Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
     return build([&] {
         if (ndim != tensor->ndim)
-            fail(SHAPE_ERROR, "permute: got %d axes for a tensor of %d dimensions", ndim, tensor->ndim);
+            fail(SHAPE_ERROR, "permute: got {} axes for a tensor of {} dimensions", ndim, tensor->ndim);
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         unsigned seen = 0;
         for (int d = 0; d < ndim; d++) {
             int axis = check_axis(axes[d], ndim, "permute");
-            if (seen >> axis & 1)
-                fail(SHAPE_ERROR, "permute: axis %d is repeated in %s", axis, (const char*)shape_text(axes, ndim));
+            if (seen >> axis & 1) fail(SHAPE_ERROR, "permute: axis {} is repeated in {}", axis, shape_text(axes, ndim));
             seen |= 1u << axis;
             shape[d] = tensor->shape[axis], strides[d] = tensor->strides[axis];
         }
@@ -136,12 +124,11 @@ Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
         unsigned seen = 0;
         for (int k = 0; k < count; k++) {
             int axis = check_axis(axes[k], tensor->ndim, "flip");
-            if (seen >> axis & 1)
-                fail(RUNTIME_ERROR, "flip: axis %d is repeated in %s", axis, (const char*)shape_text(axes, count));
+            if (seen >> axis & 1) fail(RUNTIME_ERROR, "flip: axis {} is repeated in {}", axis, shape_text(axes, count));
             seen |= 1u << axis;
             if (tensor->ndim == 0 || tensor->size == 0) continue;
-            reversed.data = static_cast<char*>(reversed.data) +
-                            (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
+            reversed.data =
+                data_as<char>(reversed) + (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
             reversed.strides[axis] = -tensor->strides[axis];
         }
         return cast(reversed, tensor->dtype);
@@ -166,7 +153,7 @@ Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
 
 Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis) {
     return build([&] {
-        if (tensor->ndim == MAX_DIMS) fail(SHAPE_ERROR, "unsqueeze: a tensor has at most %d dimensions", MAX_DIMS);
+        if (tensor->ndim == MAX_DIMS) fail(SHAPE_ERROR, "unsqueeze: a tensor has at most {} dimensions", MAX_DIMS);
         int at = check_axis(axis, tensor->ndim + 1, "unsqueeze");
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         for (int d = 0, from = 0; d <= tensor->ndim; d++) {
@@ -194,8 +181,8 @@ Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char
         result.strides[d] = size == 1 && shape[d] != 1 ? 0 : d < missing ? 0 : tensor.strides[d - missing];
     }
     if (!fits)
-        fail(SHAPE_ERROR, "%s: shape %s cannot be broadcast to shape %s", operation, SHAPE(tensor),
-             (const char*)shape_text(shape, ndim));
+        fail(SHAPE_ERROR, "{}: shape {} cannot be broadcast to shape {}", operation, shape_text(tensor),
+             shape_text(shape, ndim));
     result.ndim = ndim;
     result.size = count_elements(shape, ndim);
     return result;
@@ -204,7 +191,7 @@ Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char
 Tensor* expand_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
     return build([&] {
         if (ndim < tensor->ndim || ndim > MAX_DIMS)
-            fail(SHAPE_ERROR, "expand: got %d sizes for a tensor of %d dimensions (at most %d)", ndim, tensor->ndim,
+            fail(SHAPE_ERROR, "expand: got {} sizes for a tensor of {} dimensions (at most {})", ndim, tensor->ndim,
                  MAX_DIMS);
         int64_t shape[MAX_DIMS];
         for (int d = 0; d < ndim; d++) {
@@ -224,8 +211,8 @@ Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index) {
         int at = check_axis(axis, tensor->ndim, "select");
         int64_t size = tensor->shape[at], place = index < 0 ? index + size : index;
         if (place < 0 || place >= size)
-            fail(INDEX_ERROR, "index %lld is out of range for axis %d of size %lld (shape %s)", (long long)index, at,
-                 (long long)size, SHAPE(*tensor));
+            fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", index, at, size,
+                 shape_text(*tensor));
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         for (int d = 0, to = 0; d < tensor->ndim; d++)
             if (d != at) shape[to] = tensor->shape[d], strides[to++] = tensor->strides[d];
@@ -239,15 +226,15 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
         int64_t size = tensor->ndim ? tensor->shape[at] : 1;
         if (tensor->ndim == 0 || step < 1 || start < 0 || length < 0 ||
             (length > 0 && (length - 1) > (size - 1 - start) / step))
-            fail(INDEX_ERROR, "slice: start %lld, length %lld, step %lld do not lie within axis %d of size %lld",
-                 (long long)start, (long long)length, (long long)step, at, (long long)size);
+            fail(INDEX_ERROR, "slice: start {}, length {}, step {} do not lie within axis {} of size {}", start, length,
+                 step, at, size);
         Owned view = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
         view->shape[at] = length;
         view->strides[at] *= step;
         view->size = count_elements(view->shape, view->ndim);
         if (length > 0) {
             view->offset += start * tensor->strides[at];
-            view->data = static_cast<char*>(view->data) + start * tensor->strides[at] * item_size(tensor->dtype);
+            view->data = data_as<char>(*view) + start * tensor->strides[at] * item_size(tensor->dtype);
         }
         return view;
     });
@@ -264,10 +251,8 @@ Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* s
                    !__builtin_add_overflow(last, reach, &last);
         }
         if (!fits || (size > 0 && last >= capacity))
-            fail(SHAPE_ERROR,
-                 "as_strided: shape %s, strides %s and offset %lld reach outside a storage of %lld elements",
-                 (const char*)shape_text(shape, ndim), (const char*)shape_text(strides, ndim), (long long)offset,
-                 (long long)capacity);
+            fail(SHAPE_ERROR, "as_strided: shape {}, strides {} and offset {} reach outside a storage of {} elements",
+                 shape_text(shape, ndim), shape_text(strides, ndim), offset, capacity);
         return view_of(*tensor, shape, strides, ndim, offset);
     });
 }
@@ -279,8 +264,8 @@ Tensor* view_as_dtype(Tensor* tensor, int32_t dtype) {
         const int last = tensor->ndim - 1;
         if (from != to && (last < 0 || (tensor->shape[last] != 1 && tensor->strides[last] != 1)))
             fail(RUNTIME_ERROR,
-                 "view: a dtype of another size needs a last axis of stride 1, got shape %s and strides %s",
-                 SHAPE(*tensor), (const char*)shape_text(tensor->strides, tensor->ndim));
+                 "view: a dtype of another size needs a last axis of stride 1, got shape {} and strides {}",
+                 shape_text(*tensor), shape_text(tensor->strides, tensor->ndim));
         bool divides = true;
         int64_t shape[MAX_DIMS], strides[MAX_DIMS];
         auto rescale = [&](int64_t count) {
@@ -295,10 +280,10 @@ Tensor* view_as_dtype(Tensor* tensor, int32_t dtype) {
         const int64_t offset = rescale(tensor->offset);
         if (!divides)
             fail(RUNTIME_ERROR,
-                 "view: %s needs sizes, strides and offset that are multiples of %lld elements of %s, got shape %s and "
-                 "strides %s",
-                 dtype_name(dtype), (long long)(to / from), dtype_name(tensor->dtype), SHAPE(*tensor),
-                 (const char*)shape_text(tensor->strides, tensor->ndim));
+                 "view: {} needs sizes, strides and offset that are multiples of {} elements of {}, got shape {} and "
+                 "strides {}",
+                 dtype_name(dtype), (to / from), dtype_name(tensor->dtype), shape_text(*tensor),
+                 shape_text(tensor->strides, tensor->ndim));
         Tensor source = *tensor;
         source.dtype = dtype;
         return view_of(source, shape, strides, tensor->ndim, offset);

@@ -1,28 +1,18 @@
 // What slides a window over images, in the C API: unfold and fold, convolution, pooling, and their gradients.
 //
-// Images are [N, C, y, x]; Python brings in what has no batch, or a single axis. The geometry is in window.h.
-
-#include <string.h>
+// Images are [N, C, y, x]; Python brings in what has no batch, or a single axis. ops/windows.h has the geometry.
 
 #include "api.h"
+#include "api/checks.h"
 #include "dispatch.h"
-
-#define SHAPE(tensor) ((const char*)shape_text(tensor))
 
 namespace {
 
 // ---- Checks -----------------------------------------------------------------------------------------------------
 
 void check_images(const Tensor& x, const char* name) {
-    if (x.dtype < FLOAT32) fail(RUNTIME_ERROR, "%s: expected a floating dtype, got %s", name, dtype_name(x.dtype));
-    if (x.ndim != 4) fail(SHAPE_ERROR, "%s: input has shape %s, expected [N, C, height, width]", name, SHAPE(x));
-}
-
-void check_pair(const Tensor& x, const Tensor& y, const char* name) {
-    check_devices(x, y, name);
-    if (x.dtype != y.dtype)
-        fail(RUNTIME_ERROR, "%s: expected tensors of one dtype, got %s and %s", name, dtype_name(x.dtype),
-             dtype_name(y.dtype));
+    check_real(x, name);
+    if (x.ndim != 4) fail(SHAPE_ERROR, "{}: input has shape {}, expected [N, C, height, width]", name, shape_text(x));
 }
 
 // A window's settings for one axis, which lie two apart.
@@ -32,14 +22,13 @@ Axis axis_of(const int64_t* given, int64_t in, bool ceil, const char* name) {
     for (int k = 0; k < 5; k++) {
         const int64_t value = given[2 * k], least = k < 3;
         if (value < least || value > LARGEST)
-            fail(RUNTIME_ERROR, "%s: %s is %lld, expected %lld to %lld", name, names[k], (long long)value,
-                 (long long)least, (long long)LARGEST);
+            fail(RUNTIME_ERROR, "{}: {} is {}, expected {} to {}", name, names[k], value, least, LARGEST);
     }
     Axis axis = {in, 0, given[0], given[2], given[4], given[6]};
     const int64_t padded = in + given[6] + given[8], seen = axis.dilation * (axis.kernel - 1) + 1;
     if (padded < seen)
-        fail(SHAPE_ERROR, "%s: a window of %lld elements is larger than the input, which has %lld with its padding",
-             name, (long long)seen, (long long)padded);
+        fail(SHAPE_ERROR, "{}: a window of {} elements is larger than the input, which has {} with its padding", name,
+             seen, padded);
     axis.out = (padded - seen + (ceil ? axis.stride - 1 : 0)) / axis.stride + 1;
     if (ceil && (axis.out - 1) * axis.stride >= in + axis.before) axis.out--;  // it would see padding only
     return axis;
@@ -57,16 +46,6 @@ Window window_of(const int64_t* given, const Tensor& x, bool ceil, const char* n
 Owned new_images(const Tensor& like, int64_t channels, int64_t height, int64_t width) {
     const int64_t shape[] = {like.shape[0], channels, height, width};
     return new_tensor(shape, 4, like.dtype, like.device);
-}
-
-void fill_with_zeros(Tensor& out) {
-    if (out.size == 0) return;
-    Tensor zero = {};
-    zero.is_number = 1;
-    zero.dtype = FLOAT64;
-    zero.size = 1;
-    zero.data = &zero.value;
-    assign(expanded(zero, out.shape, out.ndim, "fill"), out);
 }
 
 }  // namespace
@@ -87,15 +66,14 @@ Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
 
 Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64_t width) {
     return build([&] {
-        if (columns->dtype < FLOAT32)
-            fail(RUNTIME_ERROR, "fold: expected a floating dtype, got %s", dtype_name(columns->dtype));
+        check_real(*columns, "fold");
         const Window window = window_of(given, height, width, false, "fold");
         if (columns->ndim != 3 || columns->shape[1] % window.taps() || columns->shape[2] != window.outputs())
-            fail(SHAPE_ERROR, "fold: input has shape %s, expected [N, C * %lld, %lld]", SHAPE(*columns),
-                 (long long)window.taps(), (long long)window.outputs());
+            fail(SHAPE_ERROR, "fold: input has shape {}, expected [N, C * {}, {}]", shape_text(*columns), window.taps(),
+                 window.outputs());
         Owned rows = contiguous(*columns), out = new_images(*columns, columns->shape[1] / window.taps(), height, width);
         if (rows->size == 0)
-            fill_with_zeros(*out);
+            fill(*out, 0);
         else
             kernels::fold.launch(out->device, *rows, *out, window);
         return out;
@@ -109,15 +87,15 @@ static Window conv_window(const Tensor& x, const Tensor& weight, const int64_t* 
     check_images(x, "conv");
     check_pair(x, weight, "conv");
     if (weight.ndim != 4 || weight.shape[2] != given[0] || weight.shape[3] != given[1])
-        fail(SHAPE_ERROR, "conv: weight has shape %s, expected [out, in / groups, %lld, %lld]", SHAPE(weight),
-             (long long)given[0], (long long)given[1]);
-    if (groups < 1) fail(RUNTIME_ERROR, "conv: groups is %lld, expected at least 1", (long long)groups);
+        fail(SHAPE_ERROR, "conv: weight has shape {}, expected [out, in / groups, {}, {}]", shape_text(weight),
+             given[0], given[1]);
+    if (groups < 1) fail(RUNTIME_ERROR, "conv: groups is {}, expected at least 1", groups);
     if (weight.shape[0] % groups)
-        fail(SHAPE_ERROR, "conv: weight has shape %s, expected its %lld outputs to fall into %lld groups",
-             SHAPE(weight), (long long)weight.shape[0], (long long)groups);
+        fail(SHAPE_ERROR, "conv: weight has shape {}, expected its {} outputs to fall into {} groups",
+             shape_text(weight), weight.shape[0], groups);
     if (x.shape[1] % groups || x.shape[1] / groups != weight.shape[1])
-        fail(SHAPE_ERROR, "conv: input has %lld channels (shape %s), expected %lld for a weight of %s in %lld groups",
-             (long long)x.shape[1], SHAPE(x), (long long)(weight.shape[1] * groups), SHAPE(weight), (long long)groups);
+        fail(SHAPE_ERROR, "conv: input has {} channels (shape {}), expected {} for a weight of {} in {} groups",
+             x.shape[1], shape_text(x), (weight.shape[1] * groups), shape_text(weight), groups);
     return window_of(given, x, false, "conv");
 }
 
@@ -127,12 +105,12 @@ Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* give
         if (bias) {
             check_pair(*x, *bias, "conv");
             if (bias->ndim != 1 || bias->shape[0] != weight->shape[0])
-                fail(SHAPE_ERROR, "conv: bias has shape %s, expected [%lld]", SHAPE(*bias),
-                     (long long)weight->shape[0]);
+                fail(SHAPE_ERROR, "conv: bias has shape {}, expected [{}]", shape_text(*bias), weight->shape[0]);
         }
         Owned out = new_images(*x, weight->shape[0], window.y.out, window.x.out);
         if (out->size == 0) return out;
-        if (weight->size == 0) fail(SHAPE_ERROR, "conv: weight has shape %s, expected no size of 0", SHAPE(*weight));
+        if (weight->size == 0)
+            fail(SHAPE_ERROR, "conv: weight has shape {}, expected no size of 0", shape_text(*weight));
         Owned images = contiguous(*x), filters = contiguous(*weight), start;
         if (bias) start = contiguous(*bias);
         kernels::conv.launch(x->device, *images, *filters, start.tensor, *out, window);
@@ -157,22 +135,22 @@ int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* gi
         const Window window = conv_window(*x, *weight, given, groups);
         check_pair(*gradient, *x, "conv_backward");
         const int64_t expected[] = {x->shape[0], weight->shape[0], window.y.out, window.x.out};
-        if (gradient->ndim != 4 || memcmp(gradient->shape, expected, sizeof expected))
-            fail(SHAPE_ERROR, "conv_backward: gradient has shape %s, expected %s", SHAPE(*gradient),
-                 (const char*)shape_text(expected, 4));
+        if (!has_shape(*gradient, expected, 4))
+            fail(SHAPE_ERROR, "conv_backward: gradient has shape {}, expected {}", shape_text(*gradient),
+                 shape_text(expected, 4));
         Owned g = contiguous(*gradient), for_input, for_weight, for_bias;
         const bool empty = g->size == 0 || x->size == 0;
         if (needed & INPUT) {
             for_input = new_images(*x, x->shape[1], x->shape[2], x->shape[3]);
             if (empty)
-                fill_with_zeros(*for_input);
+                fill(*for_input, 0);
             else
                 kernels::conv_input.launch(x->device, *g, *contiguous(*weight), *for_input, window);
         }
         if (needed & WEIGHT) {
             for_weight = new_tensor(weight->shape, 4, weight->dtype, weight->device);
             if (empty)
-                fill_with_zeros(*for_weight);
+                fill(*for_weight, 0);
             else
                 kernels::conv_weight.launch(x->device, *g, *contiguous(*x), *for_weight, window);
         }
@@ -190,8 +168,8 @@ static void check_padding(const int64_t* given, const char* name) {
     for (int d = 0; d < 2; d++) {
         const int64_t seen = given[4 + d] * (given[d] - 1) + 1;
         if (given[6 + d] > seen / 2)
-            fail(RUNTIME_ERROR, "%s: padding is %lld, expected at most half of the window's %lld elements", name,
-                 (long long)given[6 + d], (long long)seen);
+            fail(RUNTIME_ERROR, "{}: padding is {}, expected at most half of the window's {} elements", name,
+                 given[6 + d], seen);
     }
 }
 
@@ -202,8 +180,7 @@ static void check_taps(const Axis& axis, const char* name) {
         bool sees = false;
         for (int64_t tap = 0; tap < axis.kernel && !sees; tap++) sees = axis.holds(axis.input(o, tap));
         if (!sees)
-            fail(SHAPE_ERROR, "%s: no tap of the window at %lld falls on the %lld elements of the input", name,
-                 (long long)o, (long long)axis.in);
+            fail(SHAPE_ERROR, "{}: no tap of the window at {} falls on the {} elements of the input", name, o, axis.in);
     }
 }
 
@@ -213,16 +190,15 @@ static Window pool_window(const int64_t* given, int64_t height, int64_t width, b
     check_padding(given, name);
     check_taps(window.y, name);
     check_taps(window.x, name);
-    if (height == 0 || width == 0)
-        fail(SHAPE_ERROR, "%s: an image of %lld x %lld has no elements", name, (long long)height, (long long)width);
+    if (height == 0 || width == 0) fail(SHAPE_ERROR, "{}: an image of {} x {} has no elements", name, height, width);
     return window;
 }
 
 static void check_gradient(const Tensor& gradient, const Window& window, const char* name) {
     check_images(gradient, name);
     if (gradient.shape[2] != window.y.out || gradient.shape[3] != window.x.out)
-        fail(SHAPE_ERROR, "%s: gradient has shape %s, expected [N, C, %lld, %lld]", name, SHAPE(gradient),
-             (long long)window.y.out, (long long)window.x.out);
+        fail(SHAPE_ERROR, "{}: gradient has shape {}, expected [N, C, {}, {}]", name, shape_text(gradient),
+             window.y.out, window.x.out);
 }
 
 int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** results) {
@@ -243,10 +219,9 @@ Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* give
         const Window window = pool_window(given, height, width, ceil, "max_pool_backward");
         check_gradient(*gradient, window, "max_pool_backward");
         check_devices(*gradient, *indices, "max_pool_backward");
-        if (indices->dtype != INT64 || indices->ndim != 4 ||
-            memcmp(indices->shape, gradient->shape, 4 * sizeof(int64_t)))
-            fail(SHAPE_ERROR, "max_pool_backward: indices have shape %s and dtype %s, expected %s and int64",
-                 SHAPE(*indices), dtype_name(indices->dtype), SHAPE(*gradient));
+        if (indices->dtype != INT64 || !same_shape(*indices, *gradient))
+            fail(SHAPE_ERROR, "max_pool_backward: indices have shape {} and dtype {}, expected {} and int64",
+                 shape_text(*indices), dtype_name(indices->dtype), shape_text(*gradient));
         Owned out = new_images(*gradient, gradient->shape[1], height, width);
         if (out->size)
             kernels::max_pool_backward.launch(out->device, *contiguous(*gradient), *contiguous(*indices), *out, window);
@@ -292,8 +267,8 @@ Tensor* avg_pool_backward(Tensor* gradient, const int64_t* given, int32_t ceil, 
 
 static Averaging adaptive(int64_t height, int64_t width, int64_t out_height, int64_t out_width, const char* name) {
     if (height < 1 || width < 1 || out_height < 1 || out_width < 1 || out_height > INT32_MAX || out_width > INT32_MAX)
-        fail(SHAPE_ERROR, "%s: from an image of %lld x %lld to %lld x %lld, expected sizes of at least 1", name,
-             (long long)height, (long long)width, (long long)out_height, (long long)out_width);
+        fail(SHAPE_ERROR, "{}: from an image of {} x {} to {} x {}, expected sizes of at least 1", name, height, width,
+             out_height, out_width);
     return {{{height, out_height, 0, 0, 1, 0}, {width, out_width, 0, 0, 1, 0}}, 0, 0};
 }
 

@@ -23,7 +23,7 @@ VECTOR_KERNELS
 }  // namespace baseline
 // Integers and bool are left to the baseline copy, which is fast enough for them: the library compiles in half the time.
 #define INTEGERS_IN_BASELINE(dtype, name, ...) \
-    if ((dtype) < FLOAT32) return baseline::name##_tensor_cpu(__VA_ARGS__)
+    if (!is_real(dtype)) return baseline::name##_tensor_cpu(__VA_ARGS__)
 #else
 #define INTEGERS_IN_BASELINE(dtype, name, ...)
 #endif

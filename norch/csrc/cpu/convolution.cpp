@@ -187,11 +187,11 @@ void conv_block(const Sizes& sizes, const Block& block, const Window& window, in
 
 template <class T>
 const T* values(const Tensor& tensor) {
-    return static_cast<const T*>(tensor.data);
+    return data_as<const T>(tensor);
 }
 template <class T>
 T* values(Tensor& tensor) {
-    return static_cast<T*>(tensor.data);
+    return data_as<T>(tensor);
 }
 
 }  // namespace

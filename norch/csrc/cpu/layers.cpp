@@ -103,11 +103,11 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
 
 template <class T>
 const T* values(const Tensor& tensor) {
-    return static_cast<const T*>(tensor.data);
+    return data_as<const T>(tensor);
 }
 template <class T>
 T* values(Tensor& tensor) {
-    return static_cast<T*>(tensor.data);
+    return data_as<T>(tensor);
 }
 int64_t row_length(const Tensor& x) { return x.shape[x.ndim - 1]; }
 

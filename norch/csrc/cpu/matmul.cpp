@@ -32,10 +32,10 @@ void for_each_product(const Tensor& a, const Tensor& b, Tensor& out, F product) 
     int64_t m = out.shape[row];
     const int64_t n = out.shape[column], k = a.shape[column];
     auto product_at = [&](int64_t a_offset, int64_t b_offset, int64_t out_offset) {
-        const T *left = static_cast<const T*>(a.data) + a_offset, *right = static_cast<const T*>(b.data) + b_offset;
+        const T *left = data_as<const T>(a) + a_offset, *right = data_as<const T>(b) + b_offset;
         product(Matrix<const T>{left, a.strides[row], a.strides[column]},
                 Matrix<const T>{right, b.strides[row], b.strides[column]},
-                Matrix<T>{static_cast<T*>(out.data) + out_offset, n, 1}, m, n, k);
+                Matrix<T>{data_as<T>(out) + out_offset, n, 1}, m, n, k);
     };
     if (row == 0) return product_at(0, 0, 0);
     Tensor batch[3] = {a, b, out};
@@ -384,9 +384,9 @@ void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t m = out.shape[0], n = out.shape[1], k = x.shape[1];
-        const Matrix<T> to = {static_cast<T*>(out.data), n, 1};
+        const Matrix<T> to = {data_as<T>(out), n, 1};
         if (bias) {
-            const T* from = static_cast<const T*>(bias->data);
+            const T* from = data_as<const T>(*bias);
             const int64_t step = bias->strides[0];
             for (int64_t i = 0; i < m; i++)
                 for (int64_t j = 0; j < n; j++) to(i, j) = from[j * step];
@@ -394,8 +394,8 @@ void linear_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias
             memset(out.data, 0, size_t(m * n) * sizeof(T));
         }
         if (k == 0) return;
-        const Matrix<const T> rows = {static_cast<const T*>(x.data), x.strides[0], x.strides[1]};
-        const Matrix<const T> columns = {static_cast<const T*>(weight.data), weight.strides[1], weight.strides[0]};
+        const Matrix<const T> rows = {data_as<const T>(x), x.strides[0], x.strides[1]};
+        const Matrix<const T> columns = {data_as<const T>(weight), weight.strides[1], weight.strides[0]};
         matrix_product(rows, columns, to, m, n, k, true);
     });
 }

@@ -17,11 +17,11 @@ enum { PART = 256 };  // groups whose gradients for weight and bias are summed i
 
 template <class T>
 const T* values(const Tensor& tensor) {
-    return static_cast<const T*>(tensor.data);
+    return data_as<const T>(tensor);
 }
 template <class T>
 T* values(Tensor& tensor) {
-    return static_cast<T*>(tensor.data);
+    return data_as<T>(tensor);
 }
 
 // Calls f(group, row of each tensor) for every group, on several threads where there is enough work. The rows of the

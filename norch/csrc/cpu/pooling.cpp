@@ -73,8 +73,8 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Wi
         Scratch<Taps> columns(window.x.out);  // the same for all rows
         for (int64_t o = 0; o < window.x.out; o++) columns[o] = Taps(window.x, o);
         for_each_image(x, outputs * window.taps(), [&](int64_t i) {
-            max_pool_image(static_cast<const T*>(x.data) + i * inputs, static_cast<T*>(out.data) + i * outputs,
-                           static_cast<int64_t*>(indices.data) + i * outputs, window, columns.data);
+            max_pool_image(data_as<const T>(x) + i * inputs, data_as<T>(out) + i * outputs,
+                           data_as<int64_t>(indices) + i * outputs, window, columns.data);
         });
     });
 }
@@ -85,9 +85,9 @@ void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices,
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
         for_each_image(out, inputs, [&](int64_t i) {
-            T* to = static_cast<T*>(out.data) + i * inputs;
-            const T* from = static_cast<const T*>(gradient.data) + i * outputs;
-            const int64_t* place = static_cast<const int64_t*>(indices.data) + i * outputs;
+            T* to = data_as<T>(out) + i * inputs;
+            const T* from = data_as<const T>(gradient) + i * outputs;
+            const int64_t* place = data_as<const int64_t>(indices) + i * outputs;
             memset(to, 0, size_t(inputs) * sizeof(T));
             for (int64_t o = 0; o < outputs; o++)
                 if (uint64_t(place[o]) < uint64_t(inputs)) to[place[o]] += from[o];
@@ -119,8 +119,8 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_image(x, window.inputs(), [&](int64_t i) {
-            const T* from = static_cast<const T*>(x.data) + i * window.inputs();
-            T* to = static_cast<T*>(out.data) + i * window.outputs();
+            const T* from = data_as<const T>(x) + i * window.inputs();
+            T* to = data_as<T>(out) + i * window.outputs();
             for (int64_t oy = 0; oy < window.y.out; oy++) {
                 const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
                 for (int64_t ox = 0; ox < window.x.out; ox++) {
@@ -147,8 +147,8 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_image(out, window.inputs(), [&](int64_t i) {
-            const T* from = static_cast<const T*>(gradient.data) + i * window.outputs();
-            T* to = static_cast<T*>(out.data) + i * window.inputs();
+            const T* from = data_as<const T>(gradient) + i * window.outputs();
+            T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
             for (int64_t oy = 0; oy < window.y.out; oy++) {
                 const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);

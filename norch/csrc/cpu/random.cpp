@@ -15,7 +15,7 @@ enum { LANES = 64 };  // blocks that are made at a time, in loops that the compi
 template <class T, class Draw>
 void fill(Tensor& out, Stream stream, Draw draw) {
     enum { PER_BLOCK = Draw::PER_BLOCK, STEP = LANES * PER_BLOCK };
-    T* data = static_cast<T*>(out.data);
+    T* data = data_as<T>(out);
     const int64_t size = out.size, steps = (size + STEP - 1) / STEP;
     parallel_for(steps, 1 + SMALL_WORK / 8 / STEP, [=](int64_t begin, int64_t end) {
         for (int64_t step = begin; step < end; step++) {

@@ -209,7 +209,7 @@ void reduce(const Tensor& x, Tensor& out) {
         dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 && bring_columns_last(dims.kept);
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* from = static_cast<const T*>(x.data);
+        const T* from = data_as<const T>(x);
         auto to = static_cast<typename Op<T>::Result*>(out.data);
         if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, from, to);
         reduce_rows<Op<T>>(dims.kept, dims.reduced, from, to);
@@ -285,8 +285,8 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* from = static_cast<const T*>(x.data);
-        int64_t* to = static_cast<int64_t*>(out.data);
+        const T* from = data_as<const T>(x);
+        int64_t* to = data_as<int64_t>(out);
         parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
             Odometer<2> at(kept, across ? last : kept.ndim);
             at.seek(begin / blocks);

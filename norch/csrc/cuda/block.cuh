@@ -32,11 +32,11 @@ int power_of_two(int64_t least, int limit) {
 
 template <class T>
 const T* values(const Tensor& tensor) {
-    return static_cast<const T*>(tensor.data);
+    return data_as<const T>(tensor);
 }
 template <class T>
 T* values(Tensor& tensor) {
-    return static_cast<T*>(tensor.data);
+    return data_as<T>(tensor);
 }
 
 // The elements of a grid-stride loop that fall to this thread: for (int64_t i = first_of_thread(); i < n; i += all_threads())

@@ -22,7 +22,7 @@ namespace {
 void check(cudaError_t error, const char* operation) {
     if (error == cudaSuccess) return;
     cudaGetLastError();  // the next call must not report it again
-    fail(error == cudaErrorMemoryAllocation ? MEMORY_ERROR : RUNTIME_ERROR, "%s: the CUDA driver reports: %s (%s)", operation,
+    fail(error == cudaErrorMemoryAllocation ? MEMORY_ERROR : RUNTIME_ERROR, "{}: the CUDA driver reports: {} ({})", operation,
          cudaGetErrorString(error), cudaGetErrorName(error));
 }
 

@@ -214,7 +214,7 @@ void launch_tiled(const Tensor& a, const Tensor& b, const T* bias, T* out, Produ
                   cudaStream_t stream) {
     constexpr int64_t TILE = EACH * BLOCK_EDGE;
     const int64_t tiles = divided_up(product.m, TILE) * divided_up(product.n, TILE) * product.batches.size;
-    if (tiles > INT32_MAX) fail(RUNTIME_ERROR, "matmul: a result of %lld tiles is too large for CUDA", (long long)tiles);
+    if (tiles > INT32_MAX) fail(RUNTIME_ERROR, "matmul: a result of {} tiles is too large for CUDA", tiles);
     const dim3 grid = {unsigned(tiles), unsigned(stretches)};
     matmul_kernel<T, EACH, DEPTH, WIDTH><<<grid, dim3(BLOCK_EDGE, BLOCK_EDGE), 0, stream>>>(
         values<T>(a), a.strides[a.ndim - 2], a.strides[a.ndim - 1], values<T>(b), b.strides[b.ndim - 2],

@@ -92,11 +92,11 @@ int group_threads(const Normalizing& sizes) {
 
 template <class T>
 const T* values(const Tensor* tensor) {
-    return tensor ? static_cast<const T*>(tensor->data) : nullptr;
+    return tensor ? data_as<const T>(*tensor) : nullptr;
 }
 template <class T>
 T* values(Tensor* tensor) {
-    return tensor ? static_cast<T*>(tensor->data) : nullptr;
+    return tensor ? data_as<T>(*tensor) : nullptr;
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct OnCUDA {
         }
         const Strides<Step::COUNT + 1> strides = elementwise_strides<Step::COUNT + 1>(operands);
         step_kernel<Step, T><<<blocks_for(gradient.size), threads_for(gradient.size), 0, stream>>>(
-            static_cast<const T*>(gradient.data), changed, step, strides);
+            data_as<const T>(gradient), changed, step, strides);
         check_launch(name);
     }
 };

@@ -185,8 +185,8 @@ void reduce(const char* name, const Tensor& x, Tensor& out) {
     const bool across = !along && bring_columns_last(dims.kept) && dims.kept.shape[dims.kept.ndim - 1] >= COLUMNS / 2;
     const dim3 block = block_for(across, out.size, reduced.size);
     const int64_t results = out.size, rows = rows_of_blocks(results, reduced.size, block);
-    const T* from = static_cast<const T*>(x.data);
-    R* to = static_cast<R*>(out.data);
+    const T* from = data_as<const T>(x);
+    R* to = data_as<R>(out);
     if (rows == 1) return launch_reduce<Op, T, R>(from, to, dims.kept, reduced, block, 1, stream, name);
 
     using Total = typename Op::Total;

@@ -11,7 +11,7 @@ const char* cuda_unavailable() {
     return "this norch was built without CUDA (CUDA=0); on a machine with nvcc rebuild with `make CUDA=1`";
 }
 
-[[noreturn]] static void fail_without_cuda() { fail(RUNTIME_ERROR, "%s", cuda_unavailable()); }
+[[noreturn]] static void fail_without_cuda() { fail(RUNTIME_ERROR, "{}", cuda_unavailable()); }
 
 // A row becomes:  void add_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out) { fail_without_cuda(); }
 #define KERNEL(name, arguments) void name##_tensor_cuda arguments { fail_without_cuda(); }

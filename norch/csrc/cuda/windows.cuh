@@ -179,7 +179,7 @@ struct Lowered {
     }
     Tensor rows_of(const Tensor& out, int64_t first, int64_t n) const {
         const int64_t matrix = outputs * positions;
-        return over(static_cast<char*>(out.data) + first * groups * matrix * item_size(out.dtype), out, 4,
+        return over(data_as<char>(out) + first * groups * matrix * item_size(out.dtype), out, 4,
                     {n, groups, outputs, positions}, {groups * matrix, matrix, positions, 1});
     }
 };
@@ -188,7 +188,7 @@ struct Lowered {
 Tensor samples_of(const Tensor& images, int64_t first, int64_t n) {
     Tensor part = images;
     const int64_t sample = images.size / images.shape[0];
-    part.data = static_cast<char*>(images.data) + first * sample * item_size(images.dtype);
+    part.data = data_as<char>(images) + first * sample * item_size(images.dtype);
     part.shape[0] = n;
     part.size = n * sample;
     return part;

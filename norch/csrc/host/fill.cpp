@@ -8,7 +8,7 @@
 void ramp_tensor_cpu(Tensor& out, const Ramp& ramp) {
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        T* data = static_cast<T*>(out.data);
+        T* data = data_as<T>(out);
         const int64_t n = out.size;
         parallel_for(n, SMALL_WORK, [=](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i++) data[i] = ramp_element<T>(ramp, i, n);

@@ -30,15 +30,15 @@ void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, F f) {
 }  // namespace
 
 void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
-    if (!*static_cast<const bool*>(truth.data)) fail_with(fault, 0);
+    if (!*data_as<const bool>(truth)) fail_with(fault, 0);
 }
 
 // offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
 void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,
                        Tensor& offsets) {
     const int64_t size = bounds.size, least = wraps ? -size : 0;
-    const int64_t* from = static_cast<const int64_t*>(index.data);
-    int64_t* to = static_cast<int64_t*>(offsets.data);
+    const int64_t* from = data_as<const int64_t>(index);
+    int64_t* to = data_as<int64_t>(offsets);
     const Layout<2> layout = collapse<2>({&index, &offsets});
     const int last = layout.ndim - 1;
     const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
@@ -56,14 +56,14 @@ void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int
 
 // scale = 1 / the number of labels that are not ignored, or 1 unless mean
 void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale) {
-    const int64_t* label = static_cast<const int64_t*>(labels.data);
+    const int64_t* label = data_as<const int64_t>(labels);
     int64_t counted = 0;
     for (int64_t i = 0; i < labels.size; i++) {
         if (label[i] == bounds.ignored) continue;
         if (label[i] < 0 || label[i] >= bounds.size) fail_with(bounds, label[i]);
         counted++;
     }
-    *static_cast<double*>(scale.data) = mean ? 1 / double(counted) : 1;
+    *data_as<double>(scale) = mean ? 1 / double(counted) : 1;
 }
 
 // ---- index and index_put ----------------------------------------------------------------------------------------
@@ -72,9 +72,9 @@ void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean
 void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* source = static_cast<const T*>(x.data);
-        const int64_t* places = static_cast<const int64_t*>(offsets.data);
-        T* target = static_cast<T*>(out.data);
+        const T* source = data_as<const T>(x);
+        const int64_t* places = data_as<const int64_t>(offsets);
+        T* target = data_as<T>(out);
         for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
             const T* from = source + x_start;
             const int64_t* place = places + place_start;
@@ -102,9 +102,9 @@ bool plus(bool x, bool y) {
 
 template <class T, class F>
 void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
-    const T* source = static_cast<const T*>(x.data);
-    const int64_t* places = static_cast<const int64_t*>(offsets.data);
-    T* target = static_cast<T*>(out.data);
+    const T* source = data_as<const T>(x);
+    const int64_t* places = data_as<const int64_t>(offsets);
+    T* target = data_as<T>(out);
     for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
         const T* from = source + x_start;
         const int64_t* place = places + place_start;
@@ -138,9 +138,9 @@ void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, bool accumulat
 void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* data = static_cast<const T*>(x.data);
+        const T* data = data_as<const T>(x);
         const int last = x.ndim - 1;
-        int64_t* row = static_cast<int64_t*>(out.data);
+        int64_t* row = data_as<int64_t>(out);
         int64_t index[MAX_DIMS] = {};
         for (int64_t lines = x.size / x.shape[last]; lines > 0; lines--) {
             const T* line = data;
@@ -205,12 +205,12 @@ void sort_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis,
         Scratch<Entry<T>> scratch(n);
         Entry<T>* line = scratch.data;
         for_lines(x, values, indices, axis, [&](int64_t from, int64_t to, int64_t place) {
-            const T* source = static_cast<const T*>(x.data) + from;
+            const T* source = data_as<const T>(x) + from;
             for (int64_t i = 0; i < n; i++) line[i] = {source[i * step], i};
             descending ? sort_line<true>(line, n, count) : sort_line<false>(line, n, count);
             for (int64_t i = 0; i < count; i++) {
-                static_cast<T*>(values.data)[to + i * value_step] = line[i].value;
-                static_cast<int64_t*>(indices.data)[place + i * index_step] = line[i].index;
+                data_as<T>(values)[to + i * value_step] = line[i].value;
+                data_as<int64_t>(indices)[place + i * index_step] = line[i].index;
             }
         });
     });
@@ -227,8 +227,8 @@ void scan(const Tensor& x, Tensor& out, int axis, F combine) {
         using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
         using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
         for_lines(x, out, out, axis, [&](int64_t from, int64_t to, int64_t) {
-            const T* source = static_cast<const T*>(x.data) + from;
-            Result* target = static_cast<Result*>(out.data) + to;
+            const T* source = data_as<const T>(x) + from;
+            Result* target = data_as<Result>(out) + to;
             Total total = Total(source[0]);
             target[0] = Result(total);
             for (int64_t i = 1; i < n; i++) {

@@ -1,6 +1,5 @@
 // The choice between the copies of the CPU kernels, made once, when the library is loaded, and the table of kernels.
 
-#include "api.h"
 #include "cuda/backend.h"
 #include "dispatch.h"
 
@@ -64,8 +63,8 @@ static const Choice& choice() {
     return made;
 }
 
-const char* instruction_set() { return names[choice().isa]; }
-const char* instruction_set_error() { return choice().error; }
+const char* chosen_instruction_set() { return names[choice().isa]; }
+const char* instruction_set_complaint() { return choice().error; }
 
 // ---- The slots of the dispatch ----------------------------------------------------------------------------------
 

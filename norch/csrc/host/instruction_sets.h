@@ -7,6 +7,9 @@
 
 #pragma once
 
+const char* chosen_instruction_set();
+const char* instruction_set_complaint();  // why NORCH_ISA cannot be followed, or ""
+
 #if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
 #define INSTRUCTION_SETS(ISA, ...) ISA(baseline, __VA_ARGS__) ISA(avx2, __VA_ARGS__) ISA(avx512, __VA_ARGS__)
 #else

@@ -10,22 +10,16 @@
 #pragma once
 #include <stdint.h>
 
+#include "core/interpreter.h"
 #include "host/instruction_sets.h"
 
 enum { SMALL_WORK = 32768 };  // elements of cheap work that are not worth a second thread
 
 int thread_count();  // how many threads a kernel may use
+void set_thread_count(int64_t count);
 
 // Calls body(context, part) for every part below parts. An exception of a part is thrown here.
 void run_parts(int64_t parts, void (*body)(const void* context, int64_t part), const void* context);
-
-// While it lives, other threads of Python may run: this one gives the interpreter's lock back, if it holds it.
-struct Unlocked {
-    void* thread_state;
-    Unlocked();                   // core/external.cpp
-    ~Unlocked() noexcept(false);  // the interpreter may end this thread here, by unwinding it
-    Unlocked(const Unlocked&) = delete;
-};
 
 inline namespace NORCH_ISA {
 

@@ -4,6 +4,7 @@
 // started when first needed, spin a moment after their work, then sleep. They are never joined: the process may end at any
 // time. A child after fork has none of its parent's threads, so it starts with an empty pool and makes its own.
 
+#include <atomic>
 #include <new>
 #include <pthread.h>
 #include <sched.h>
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api.h"
+#include "core/errors.h"
 #include "host/parallel.h"
 
 enum { MAX_THREADS = 256, SPINS = 2000 };
@@ -185,8 +186,7 @@ static int default_threads() {
 }
 
 int thread_count() { return threads_wanted.load(std::memory_order_relaxed); }
-int32_t get_num_threads() { return thread_count(); }
-void set_num_threads(int32_t count) { threads_wanted = clamped(count); }
+void set_thread_count(int64_t count) { threads_wanted = clamped(count); }
 
 static void empty_pool() { new (pool_memory) Pool(); }
 

@@ -7,18 +7,16 @@
 #include <limits>
 #include <type_traits>
 
-#include "ops/operations.h"
+#include "ops/vector_math.h"
 
 inline namespace NORCH_ISA {
 
 template <class T>
-constexpr bool is_real = std::is_floating_point<T>::value;
-
-template <class T>
 struct Sum {
-    using Total = std::conditional_t<is_real<T>, double, int64_t>;
-    using Partial = std::conditional_t<is_real<T>, T, std::conditional_t<(sizeof(T) < 4), int32_t, int64_t>>;
-    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    using Total = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
+    using Partial =
+        std::conditional_t<std::is_floating_point_v<T>, T, std::conditional_t<(sizeof(T) < 4), int32_t, int64_t>>;
+    using Result = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
     HOST_DEVICE static constexpr Total empty() { return 0; }
     HOST_DEVICE static Partial lift(T x) { return x; }
     template <class A>
@@ -29,9 +27,9 @@ struct Sum {
 
 template <class T>
 struct Prod {
-    using Total = std::conditional_t<is_real<T>, double, int64_t>;
+    using Total = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
     using Partial = Total;
-    using Result = std::conditional_t<is_real<T>, T, int64_t>;
+    using Result = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
     HOST_DEVICE static constexpr Total empty() { return 1; }
     HOST_DEVICE static Partial lift(T x) { return x; }
     HOST_DEVICE static Total combine(Total a, Total b) { return a * b; }
@@ -44,7 +42,7 @@ struct Extreme {
     using Result = T;
     HOST_DEVICE static constexpr T empty() {
         using Limits = std::numeric_limits<T>;
-        if (is_real<T>) return LARGEST ? -Limits::infinity() : Limits::infinity();
+        if (std::is_floating_point_v<T>) return LARGEST ? -Limits::infinity() : Limits::infinity();
         return LARGEST ? Limits::lowest() : Limits::max();
     }
     HOST_DEVICE static T lift(T x) { return x; }

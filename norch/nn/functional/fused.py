@@ -10,7 +10,8 @@ from ...tensor import Tensor
 def fused_or(fused: Callable[..., Tensor], formula: Callable[..., Tensor], *operands: object) -> Tensor:
     """fused(*operands), one C call; if it refuses their shapes or dtypes, formula(*operands).
 
-    The formula, in tensor operations, takes more, or says what is wrong. A failure, such as MemoryError, is no refusal.
+    The formula, in tensor operations, takes other shapes and dtypes too, or says what is wrong with them. An error that
+    does not come from the operands, such as MemoryError, surfaces.
     """
     try:
         return fused(*operands)

@@ -4,34 +4,8 @@
 // at any time and in any thread. That is why this is C: a callback written in Python could outlive the interpreter.
 
 #include "api.h"
-#include "host/parallel.h"
-
-// ---- Python objects as owners -----------------------------------------------------------------------------------
-
-static PythonFunctions python;
 
 void use_python(const PythonFunctions* functions) { python = *functions; }
-
-static void take_object(void* object) {
-    int state = python.take_lock();
-    python.take_reference(object);
-    python.give_lock(state);
-}
-
-static void drop_object(void* object) {
-    if (!python.is_initialized()) return;  // the interpreter has ended, and its objects with it
-    int state = python.take_lock();
-    python.drop_reference(object);
-    python.give_lock(state);
-}
-
-Unlocked::Unlocked() : thread_state(nullptr) {
-    if (python.holds_lock && python.is_initialized() && python.holds_lock()) thread_state = python.save_thread();
-}
-
-Unlocked::~Unlocked() noexcept(false) {
-    if (thread_state) python.restore_thread(thread_state);
-}
 
 // ---- Storages as objects ----------------------------------------------------------------------------------------
 
@@ -71,14 +45,14 @@ static int64_t count_spanned(const Tensor& tensor) {
     bool fits = true;
     for (int d = 0; d < tensor.ndim; d++) {
         if (tensor.strides[d] < 0)
-            fail(VALUE_ERROR, "negative strides are not supported: got strides %s for shape %s; copy the array first",
-                 (const char*)shape_text(tensor.strides, tensor.ndim), (const char*)shape_text(tensor));
+            fail(VALUE_ERROR, "negative strides are not supported: got strides {} for shape {}; copy the array first",
+                 shape_text(tensor.strides, tensor.ndim), shape_text(tensor));
         fits = fits && !__builtin_mul_overflow(tensor.shape[d] - 1, tensor.strides[d], &reach) &&
                !__builtin_add_overflow(last, reach, &last);
     }
     if (!fits || last >= INT64_MAX / 16)
-        fail(VALUE_ERROR, "shape %s with strides %s is too large", (const char*)shape_text(tensor),
-             (const char*)shape_text(tensor.strides, tensor.ndim));
+        fail(VALUE_ERROR, "shape {} with strides {} is too large", shape_text(tensor),
+             shape_text(tensor.strides, tensor.ndim));
     return last + 1;
 }
 
@@ -100,8 +74,8 @@ static Owned tensor_over(void* data, const int64_t* shape, const int64_t* stride
     }
     int64_t spanned = tensor->size ? count_spanned(*tensor) : 0;
     if (spanned && uintptr_t(data) % uintptr_t(width))
-        fail(VALUE_ERROR, "elements of %s must lie at multiples of %lld bytes, which these do not: copy them first",
-             dtype_name(dtype), (long long)width);
+        fail(VALUE_ERROR, "elements of {} must lie at multiples of {} bytes, which these do not: copy them first",
+             dtype_name(dtype), width);
     tensor->data = spanned ? data : nullptr;
     tensor->storage = new_storage_over(tensor->data, spanned * width, device, read_only, release, owner);
     return tensor;
@@ -168,12 +142,12 @@ template <class Managed>
 static void delete_exported(Managed* managed) {
     Exported<Managed>* exported = static_cast<Exported<Managed>*>(managed->context);
     free_storage(exported->storage);
-    free_object(exported);
+    free_struct(exported, sizeof *exported);
 }
 
 template <class Managed>
 static Managed* exported(Tensor& tensor) {
-    auto* result = static_cast<Exported<Managed>*>(allocate_object(sizeof(Exported<Managed>)));
+    auto* result = static_cast<Exported<Managed>*>(allocate_struct(sizeof(Exported<Managed>)));
     *result = Exported<Managed>();
     for (int d = 0; d < tensor.ndim; d++) result->shape[d] = tensor.shape[d], result->strides[d] = tensor.strides[d];
     DLTensor& shown = result->managed.tensor;
@@ -223,12 +197,12 @@ static Owned imported(Managed* managed, bool read_only) {
            (dlpack_types[dtype].code != given.type_code || dlpack_types[dtype].bits != given.bits))
         dtype++;
     if (dtype == DTYPE_COUNT || given.lanes != 1)
-        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code %d of %d bits and %d lanes", given.type_code,
+        fail(TYPE_ERROR, "from_dlpack: no dtype for DLPack's type code {} of {} bits and {} lanes", given.type_code,
              given.bits, given.lanes);
     if (given.device_type == DLPACK_CUDA || given.device_type == DLPACK_CUDA_MANAGED)
         device = 1 + given.device_id;
     else if (given.device_type != DLPACK_CPU && given.device_type != DLPACK_CUDA_HOST)
-        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type %d",
+        fail(RUNTIME_ERROR, "from_dlpack: expected a tensor on a CPU or a CUDA device, got DLPack's device type {}",
              given.device_type);
     return tensor_over(static_cast<char*>(given.data) + given.byte_offset, given.shape, given.strides, given.ndim,
                        dtype, device, read_only, give_back<Managed>, managed);
@@ -239,7 +213,7 @@ Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
         if (!versioned) return imported(static_cast<DLManagedTensor*>(managed), false);
         auto* tensor = static_cast<DLManagedTensorVersioned*>(managed);
         if (tensor->major != 1)
-            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version %u.%u", tensor->major,
+            fail(RUNTIME_ERROR, "from_dlpack: expected DLPack version 1, got version {}.{}", tensor->major,
                  tensor->minor);
         return imported(tensor, tensor->flags & DLPACK_READ_ONLY);
     });

@@ -1,0 +1,60 @@
+#include "api/checks.h"
+
+void check_real(const Tensor& x, const char* name) {
+    if (!is_real(x.dtype)) fail(RUNTIME_ERROR, "{}: expected a floating dtype, got {}", name, dtype_name(x.dtype));
+}
+
+void check_devices(const Tensor& x, const Tensor& y, const char* name) {
+    if (!x.is_number && !y.is_number && x.device != y.device)
+        fail(RUNTIME_ERROR, "{}: expected all tensors on one device, got {} and {}", name, device_text(x.device),
+             device_text(y.device));
+}
+
+void check_pair(const Tensor& x, const Tensor& y, const char* name) {
+    check_devices(x, y, name);
+    if (x.dtype != y.dtype)
+        fail(RUNTIME_ERROR, "{}: expected two tensors of one dtype, got {} and {}", name, dtype_name(x.dtype),
+             dtype_name(y.dtype));
+}
+
+void check_same_shape(const Tensor& x, const Tensor& y, const char* name) {
+    if (!same_shape(x, y))
+        fail(SHAPE_ERROR, "{}: expected two tensors of one shape, got {} and {}", name, shape_text(x), shape_text(y));
+}
+
+void check_writable(const Tensor& out, const char* name) {
+    if (out.storage->read_only)
+        fail(RUNTIME_ERROR, "{}: the written-to tensor is over memory that is read-only; clone() it first", name);
+    for (int d = 0; d < out.ndim; d++)
+        if (out.strides[d] == 0 && out.shape[d] > 1)
+            fail(RUNTIME_ERROR,
+                 "{}: several elements of the written-to tensor share one place in memory (it was expanded); "
+                 "clone() it first",
+                 name);
+}
+
+int check_axis(int64_t axis, int ndim, const char* operation) {
+    int64_t rank = ndim > 0 ? ndim : 1;  // a 0-d tensor is addressed as if it had one axis
+    if (axis < -rank || axis >= rank)
+        fail(INDEX_ERROR, "{}: axis {} is out of range [{}, {}] for a tensor of {} dimensions", operation, axis, -rank,
+             rank - 1, ndim);
+    return int(axis < 0 ? axis + rank : axis);
+}
+
+void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
+    Shape before = shape;
+    if (tensor.ndim > shape.ndim) {
+        int added = tensor.ndim - shape.ndim;
+        for (int d = shape.ndim - 1; d >= 0; d--) shape.sizes[d + added] = shape.sizes[d];
+        for (int d = 0; d < added; d++) shape.sizes[d] = 1;
+        shape.ndim = tensor.ndim;
+    }
+    for (int d = 0; d < tensor.ndim; d++) {
+        int64_t& size = shape.sizes[shape.ndim - tensor.ndim + d];
+        if (size == 1)
+            size = tensor.shape[d];
+        else if (tensor.shape[d] != 1 && tensor.shape[d] != size)
+            fail(SHAPE_ERROR, "{}: shapes {} and {} cannot be broadcast together ({} != {})", name,
+                 shape_text(before.sizes, before.ndim), shape_text(tensor), size, tensor.shape[d]);
+    }
+}

@@ -1,0 +1,17 @@
+// What the functions of the C API check before they call a kernel. `operation` begins the message.
+
+#pragma once
+#include "tensor.h"
+
+void check_real(const Tensor& x, const char* operation);                      // a floating dtype
+void check_devices(const Tensor& x, const Tensor& y, const char* operation);  // numbers fit every device
+void check_pair(const Tensor& x, const Tensor& y, const char* operation);     // one device and one dtype
+void check_same_shape(const Tensor& x, const Tensor& y, const char* operation);
+void check_writable(const Tensor& out, const char* operation);  // whether it can be written in place
+int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
+
+struct Shape {
+    int ndim = 0;
+    int64_t sizes[MAX_DIMS];
+};
+void broadcast(Shape& shape, const Tensor& tensor, const char* operation);  // grows the shape by a tensor's
