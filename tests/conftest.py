@@ -59,6 +59,12 @@ def pairwise(cases: list[pytest.Item], rng: random.Random) -> Iterator[pytest.It
         seen |= pairs
 
 
+def pytest_collection_finish() -> None:
+    """Spares the many garbage collections of tests what modules and collected tests hold."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs the tests of those files once more where there is a second device."""
     if metafunc.module.__name__ in ON_EACH_DEVICE and "device" not in metafunc.fixturenames and len(DEVICES) > 1:

@@ -1,9 +1,9 @@
-# The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores, with a part of the
-# long products of cases (--cases of tests/conftest.py); `make check-all` runs every case.
+# The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores; under sanitizers
+# and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs every case.
 
 CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle thorough aarch64 isas races lint
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
-check: export CASES := --cases=2
+check: export CASES := --pairwise
 check check-all: all .venv/ready .venv-check/ready
 	@$(MAKE) --keep-going --output-sync=recurse $(CHECKS:%=timed-%)
 $(CHECKS:%=timed-%): timed-%:
