@@ -76,7 +76,7 @@ class Function:
     def __init__(self, *input: Any) -> None:
         self.input = input
 
-    def backward(self, *gradients: Any) -> Any:
+    def backward(self, *gradients: Any, **_: Any) -> Any:  # checkers let any signature override this one
         """Return a list with a gradient for each of `input`."""
         raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
 
@@ -156,12 +156,12 @@ class Function:
     # ---- Custom operations
 
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
+    def forward(ctx: Any, *args: Any, **_: Any) -> Any:
         """Compute the result, with autograd off; `ctx` is the node, to keep on it what `backward` needs."""
         raise NotImplementedError("a custom operation defines forward(ctx, ...)")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any) -> Tensor:
         """Run `forward(ctx, *args)` and make this a node of the graph."""
         node = cls.__new__(cls)
         node.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
@@ -185,7 +185,7 @@ class Function:
         self._saved = tensors
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """What `save_for_backward` kept, checked not to have changed since."""
         if self.freed:
             raise RuntimeError(FREED)

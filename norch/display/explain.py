@@ -17,12 +17,10 @@ storage of 6 elements, 24 bytes
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Sequence
+from typing import Sequence
 
 from ..operation import check_tensor
-
-if TYPE_CHECKING:
-    from ..tensor import Tensor
+from ..tensor import Tensor
 
 _LETTERS = "ijklmnop"  # one for each of at most 8 dimensions
 _MOST_CELLS = 64

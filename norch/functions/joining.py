@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterable, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
 from .._C import ShapeError
 from ..arguments import broadcast_shapes, one_size
@@ -156,14 +156,14 @@ def _padded(x: Tensor, rank: int) -> Tensor:
     return x if x.ndim >= rank else x.reshape([1] * (rank - x.ndim) + list(x.shape))
 
 
-def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Tensor | tuple[Tensor, ...]:
+def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Any:
     given = tensors[0] if len(tensors) == 1 else tensors
     if hasattr(given, "_ptr"):
         return _padded(check_tensor(given, name), rank)
     return tuple(_padded(x, rank) for x in _sequence(given, name))
 
 
-def atleast_1d(*tensors: Tensors) -> Tensor | tuple[Tensor, ...]:
+def atleast_1d(*tensors: Tensors) -> Any:
     """Tensors of no dimensions get one, [1]; others stay. Several tensors, or a list of them, give a tuple.
 
     Dtypes stay. Raises TypeError if an argument is not a tensor.
@@ -174,7 +174,7 @@ def atleast_1d(*tensors: Tensors) -> Tensor | tuple[Tensor, ...]:
     return _all_padded(tensors, 1, "atleast_1d")
 
 
-def atleast_2d(*tensors: Tensors) -> Tensor | tuple[Tensor, ...]:
+def atleast_2d(*tensors: Tensors) -> Any:
     """Dimensions of size 1 in front if there are fewer than two: [n] to [1, n]; otherwise as `atleast_1d`.
 
     >>> norch.atleast_2d(norch.tensor([1, 2]))
@@ -183,7 +183,7 @@ def atleast_2d(*tensors: Tensors) -> Tensor | tuple[Tensor, ...]:
     return _all_padded(tensors, 2, "atleast_2d")
 
 
-def atleast_3d(*tensors: Tensors) -> Tensor | tuple[Tensor, ...]:
+def atleast_3d(*tensors: Tensors) -> Any:
     """Dimensions of size 1 if there are fewer than three: [m, n] to [m, n, 1], [n] to [1, n, 1].
 
     Otherwise as `atleast_1d`.

@@ -20,20 +20,17 @@ import struct
 from collections import Counter, OrderedDict
 from contextlib import contextmanager, suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
+from typing import Any, Callable, Iterator, Union
 
 from .._C import MAX_DIMS
 from ..packing import uninitialized
 from ..tensor import Tensor
 from ..types import bool_, dtype, float32, float64, int32, int64, uint8
 
-if TYPE_CHECKING:
-    from typing import TypeGuard
-
-    OpenFile = Union[io.RawIOBase, io.BufferedIOBase]
-    File = Union[str, os.PathLike[str], OpenFile]
-    Entry = tuple[dtype, list[int], int, int]  # of a tensor: its dtype and shape, and where its elements begin and end
-    Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
+OpenFile = Union[io.RawIOBase, io.BufferedIOBase]
+File = Union[str, "os.PathLike[str]", OpenFile]
+Entry = tuple[dtype, list[int], int, int]  # of a tensor: its dtype and shape, and where its elements begin and end
+Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
 
 _NAMES = {bool_: "BOOL", uint8: "U8", int32: "I32", int64: "I64", float32: "F32", float64: "F64"}
 _BY_NAME = {name: kind for kind, name in _NAMES.items()}
@@ -171,12 +168,11 @@ def write_elements(file: OpenFile, tensor: Tensor) -> None:
 @contextmanager
 def _written(f: File) -> Iterator[OpenFile]:
     """An open file: the one given, or a new one that replaces the file at the path at the end."""
-    if isinstance(f, io.TextIOBase):
-        raise TypeError("save: expected a binary file, got one opened for text; open it with mode 'wb'")
-    if _is_open(f, "write"):
+    if not isinstance(f, (str, os.PathLike)):
+        _check_open(f, "save", "write")
         yield f
         return
-    path = os.path.realpath(os.fsdecode(_path(f, "save")))  # through links: what they point to is replaced
+    path = os.path.realpath(os.fsdecode(f))  # through links, to replace their target
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
         with open(path, "wb") as file:
             yield file
@@ -212,14 +208,12 @@ def _sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _is_open(f: File, method: str) -> TypeGuard[OpenFile]:
-    return hasattr(f, method)
-
-
-def _path(f: File, name: str) -> str:
-    if not isinstance(f, (str, os.PathLike)):
+def _check_open(f: object, name: str, method: str) -> None:
+    """Raise TypeError unless f is a binary file with a method."""
+    if isinstance(f, io.TextIOBase):
+        raise TypeError(f"{name}: expected a binary file, got one opened for text; open it with mode '{method[0]}b'")
+    if not hasattr(f, method):
         raise TypeError(f"{name}: expected a path or an open binary file, got {type(f).__name__}")
-    return os.fspath(f)
 
 
 # ---- Loading ------------------------------------------------------------------------------------------------------
@@ -236,11 +230,10 @@ def load(f: File, map_location: str | dict[str, str] | None = None, *, weights_o
     >>> norch.load("weights.safetensors")
     {'weight': tensor([1., 1.])}
     """
-    if isinstance(f, io.TextIOBase):
-        raise TypeError("load: expected a binary file, got one opened for text; open it with mode 'rb'")
-    if not _is_open(f, "read"):
-        with open(_path(f, "load"), "rb") as file:
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
             return load(file, map_location)
+    _check_open(f, "load", "read")
     seekable = hasattr(f, "seekable") and f.seekable()
     try:
         return _load(f if seekable else io.BytesIO(f.read()), map_location)  # the size must be known first

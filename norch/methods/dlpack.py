@@ -1,6 +1,6 @@
 """DLPack: tensors handed between libraries without copying, as PyCapsules around a C struct.
 
-The struct is built, read and given back by csrc/core/external.cpp; here is the Python side: `__dlpack__`
+The struct is built, read and given back by csrc/api/external.cpp; here is the Python side: `__dlpack__`
 makes a capsule, `from_dlpack` consumes one. Both know its versions 0 ("dltensor") and 1 ("dltensor_versioned").
 """
 # mypy: disable-error-code="misc"

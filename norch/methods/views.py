@@ -273,8 +273,8 @@ class ViewMethods:
     def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
-        for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up,
+        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))

@@ -76,7 +76,7 @@ class LeakyReLU(Module):
         return F.leaky_relu(x, self.negative_slope, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + _in_place(self)
+        return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
 
 
 class ELU(Module):
@@ -94,7 +94,7 @@ class ELU(Module):
         return F.elu(x, self.alpha, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"alpha={self.alpha}" + _in_place(self)
+        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
 
 class GELU(Module):
@@ -170,11 +170,7 @@ class Hardtanh(Module):
         return F.hardtanh(x, self.min_val, self.max_val, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self)
-
-
-def _in_place(module: Module) -> str:
-    return ", inplace=True" if module.inplace else ""
+        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self.inplace)
 
 
 class Softmax(Module):
@@ -204,3 +200,7 @@ class LogSoftmax(Softmax):
 
     def forward(self, x: Tensor) -> Tensor:
         return F.log_softmax(x, self.dim)
+
+
+def _in_place(inplace: bool) -> str:
+    return ", inplace=True" if inplace else ""

@@ -15,6 +15,20 @@ from ..operation import check_tensor
 from ..tensor import Tensor
 from ..utils import utils
 
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Draw each element from `random.uniform(a, b)`, in row order, into a tensor of any shape and floating dtype.

@@ -95,6 +95,8 @@ class BCELoss(Module):
     tensor([0.3993])
     """
 
+    weight: Tensor | None
+
     def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
         super().__init__()
         self.register_buffer("weight", weight)
@@ -110,6 +112,9 @@ class BCEWithLogitsLoss(Module):
     >>> nn.BCEWithLogitsLoss()(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
     tensor([0.3466])
     """
+
+    weight: Tensor | None
+    pos_weight: Tensor | None
 
     def __init__(
         self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None
@@ -148,6 +153,8 @@ class NLLLoss(Module):
     tensor([0.1000])
     """
 
+    weight: Tensor | None
+
     def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__()
         self.register_buffer("weight", weight)
@@ -164,6 +171,8 @@ class CrossEntropyLoss(Module):
     >>> nn.CrossEntropyLoss()(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
     tensor([0.1809])
     """
+
+    weight: Tensor | None
 
     def __init__(
         self,

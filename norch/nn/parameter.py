@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Union
 
 from ..tensor import Tensor
 from ..utils import utils
@@ -46,6 +46,9 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+ParameterOrNone = Union[Parameter, Any]  # of a layer that may have none; a type checker does not ask for a test
 
 
 def _is_shape(data: object) -> bool:

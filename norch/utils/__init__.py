@@ -2,9 +2,13 @@
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from . import utils
 from .resume import load_checkpoint, progress, save_checkpoint
+
+if TYPE_CHECKING:
+    from . import data
 
 __all__ = ["data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..functions.generator import Generator, get_rng_state, set_rng_state
-from ..functions.serialization import load, save
-
-if TYPE_CHECKING:
-    from ..functions.serialization import File
+from ..functions.serialization import File, load, save
 
 Item = TypeVar("Item")
 

@@ -52,6 +52,20 @@ def test_every_mistake_is_reported(check, tmp_path):
     assert set(check(SCRIPTS / "mistakes.py", tmp_path)) == planted
 
 
+def test_the_sources_behind_the_stubs_are_right():
+    """`mypy norch` reads the stubs in their place."""
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--follow-imports=silent",
+        "norch/tensor.py",
+        "norch/functions/of_methods.py",
+    ]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+
+
 def test_the_good_script_runs(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     script = str(SCRIPTS / "training.py")

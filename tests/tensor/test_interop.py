@@ -257,6 +257,13 @@ def test_operators_take_what_has_an_array_interface():
     assert (y @ Interface([1, 2], (2,))).item() == 8.0 and (Interface([1, 2], (2,)) @ y).item() == 8.0
 
 
+@pytest.mark.parametrize("index", [slice(1, 3), [1, 2], norch.tensor([False, True, True])])
+def test_an_array_interface_is_assigned(index):
+    x = norch.zeros(3)
+    x[index] = Interface([5, 6], (2,))
+    assert x.tolist() == [0, 5, 6]
+
+
 def test_a_tensor_shows_its_array_interface():
     x = norch.tensor([[1, 2, 3], [4, 5, 6]], dtype=norch.int32)
     shown = x.__array_interface__

@@ -61,7 +61,8 @@ def test_the_operation_passes_every_test(extended):
     quick = ["make", "CUDA=0", "CXXFLAGS=-O0"]  # it compiles quickly
     build = subprocess.run(quick, cwd=extended, env=environment, capture_output=True, text=True)
     assert build.returncode == 0, build.stderr
-    subprocess.run([sys.executable, "tools/stubs.py"], cwd=extended, check=True)
+    paths = {**environment, "PYTHONPATH": str(extended)}
+    subprocess.run([sys.executable, "tools/stubs.py"], cwd=extended, env=paths, check=True)
     command = [sys.executable, "-m", "pytest", "tests", "tests/oracle", "-q", "-k", "asinh or stubs"]
     suite = subprocess.run(command, cwd=extended, env=environment, capture_output=True, text=True)
     assert suite.returncode == 0, suite.stdout

@@ -1,7 +1,7 @@
 // Numbers at equal distances, for arange and linspace: each element by itself, so that no error adds up.
 
 #pragma once
-#include "ops/operations.h"
+#include "ops/conversion.h"
 
 // start + i * step; with meets_end the second half is end - (size - 1 - i) * step, so that the last element is `end`.
 struct Ramp {

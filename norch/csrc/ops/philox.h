@@ -8,7 +8,7 @@
 #pragma once
 #include <string.h>
 
-#include "ops/operations.h"
+#include "ops/conversion.h"
 
 struct Stream {
     uint64_t seed, draw;  // the draw counts the tensors that were filled since the seed was set

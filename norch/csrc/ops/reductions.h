@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "ops/operations.h"
+#include "ops/vector_math.h"
 
 inline namespace NORCH_ISA {
 

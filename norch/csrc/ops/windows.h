@@ -4,7 +4,7 @@
 // outside the image is padding.
 
 #pragma once
-#include "ops/operations.h"
+#include "ops/vector_math.h"
 
 struct Span {
     int64_t begin, end;  // the end is not part of it

@@ -7,15 +7,11 @@ writes text, DOT and SVG, and svg.py is the sheet it draws on. None of them read
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from ...tensor import Tensor
 from . import formats
-from .reading import Node, read
+from .reading import Names, Node, read
 from .summary import summarise
-
-if TYPE_CHECKING:
-    from ...tensor import Tensor
-    from .reading import Names
 
 FORMATS = ("text", "dot", "svg")
 _ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}

@@ -12,16 +12,16 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
 from ..._C import Number, operations
-from ...autograd.function import AccumulateGrad, Function
+from ...autograd.function import Function
 from ...operation import check_tensor
 from ...tensor import Tensor
 
 if TYPE_CHECKING:
     from ...nn import Module
 
-    Names = Union[Module, Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
-    Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
-    Descriptions = dict[Function, Description]
+Names = Union["Module", Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
+Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
+Descriptions = dict[Function, Description]
 
 OPERATION, LEAF, FREED, FOLDED = "operation", "leaf", "freed", "folded"
 
@@ -152,8 +152,7 @@ def _node(
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if function.is_leaf:
-        leaf = function.result()
-        kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
+        kind = "parameter" if type(_leaf(function)).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
     freed = function.freed
@@ -166,6 +165,11 @@ def _node(
     if named:
         node.title = f"{named} = {node.title}"
     return node
+
+
+def _leaf(function: Function) -> Tensor | None:
+    """The tensor of a leaf's node; None if it is gone."""
+    return None if function.result is None else function.result()
 
 
 def _operands(function: Function, names: _Names, nodes: list[Node], places: dict[Function, int]) -> list[Operand]:
@@ -206,8 +210,7 @@ def _learn(shapes: Descriptions, function: Function, user: Function, place: int 
     """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    if function.is_leaf:
-        leaf = function.result()
+    tensor = _leaf(function) if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:

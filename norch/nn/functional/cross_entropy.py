@@ -60,12 +60,7 @@ def cross_entropy(
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: int = -100,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
     """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...].
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from ctypes import Array, c_int64
 from typing import Any, Optional, Sequence, Union
 
 from ...autograd.derivatives import pooling as kernels
+from ...autograd.derivatives.convolution import Window
 from ...tensor import Tensor
 from ...types import Sizes
 from .windows import as_images, from_images, per_axis, window
 
-__all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "max_pool1d",
-    "max_pool2d",
-]
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
 
 OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the input
 
@@ -137,17 +130,13 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize)
     return from_images(kernels.adaptive_avg_pool(images, *sizes), axes, x)
 
 
-def _max_pool(
-    name: str, axes: int, x: Tensor, taps: Array[c_int64], ceil: bool, pair: bool
-) -> Tensor | tuple[Tensor, Tensor]:
+def _max_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     values, indices = kernels.max_pool(as_images(name, axes, x), taps, bool(ceil))
     values, indices = from_images(values, axes, x), from_images(indices, axes, x)
     return (values, indices) if pair else values
 
 
-def _avg_pool(
-    name: str, axes: int, x: Tensor, taps: Array[c_int64], ceil: bool, counts: bool, divisor: int | None
-) -> Tensor:
+def _avg_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
     if divisor is not None and not divisor:
         raise ValueError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
     images = as_images(name, axes, x)

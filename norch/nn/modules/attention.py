@@ -18,7 +18,7 @@ from ..functional.attention import attention_weights, checked_mask
 from ..functional.checks import check_probability
 from ..functional.dropout import dropout
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 from .linear import Linear
 
 __all__ = ["MultiheadAttention"]
@@ -43,6 +43,14 @@ class MultiheadAttention(Module):
     >>> output.shape, weights.shape
     (norch.Size([4, 5, 8]), norch.Size([4, 5, 5]))
     """
+
+    in_proj_weight: ParameterOrNone
+    q_proj_weight: ParameterOrNone
+    k_proj_weight: ParameterOrNone
+    v_proj_weight: ParameterOrNone
+    in_proj_bias: ParameterOrNone
+    bias_k: ParameterOrNone
+    bias_v: ParameterOrNone
 
     def __init__(
         self,

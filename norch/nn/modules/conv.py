@@ -11,7 +11,7 @@ from .. import init
 from ..functional.convolution import padding_of
 from ..functional.windows import per_axis
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["Conv1d", "Conv2d", "Fold", "Unfold"]
 
@@ -20,6 +20,7 @@ class _Convolution(Module):
     """What Conv1d and Conv2d share; they differ in the number of axes and in the function they call."""
 
     axes: int
+    bias: ParameterOrNone
 
     def __init__(
         self,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["Flatten", "Identity", "Linear"]
 
@@ -23,6 +25,23 @@ class Linear(Module):
     norch.Size([5, 2])
     """
 
+    weight: Parameter
+    bias: ParameterOrNone
+
+    @overload
+    def __init__(
+        self, input_dim: int, output_dim: int, bias: bool = True, device: str | None = None, dtype: DType | None = None
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        *,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None: ...
     def __init__(
         self,
         input_dim: int | None = None,
@@ -85,7 +104,7 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Joins the dimensions start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `Tensor.flatten`.
+    """Joins the dimensions start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `flatten`.
 
     >>> nn.Flatten()(norch.zeros(8, 3, 4, 5)).shape
     norch.Size([8, 60])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..._C import ShapeError
 from ...autograd import no_grad
 from ...functions.creation import ones, zeros
@@ -10,7 +12,7 @@ from ...types import DType, Sizes, int64
 from .. import functional as F
 from .. import init
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm"]
 
@@ -20,6 +22,11 @@ class _BatchNorm(Module):
 
     ranks: tuple[int, ...]
     expected: str
+    weight: ParameterOrNone
+    bias: ParameterOrNone
+    running_mean: Tensor | Any  # None without track_running_stats
+    running_var: Tensor | Any
+    num_batches_tracked: Tensor | Any
 
     def __init__(
         self,
@@ -115,6 +122,9 @@ class LayerNorm(Module):
             [-1.0000,  1.0000]])
     """
 
+    weight: ParameterOrNone
+    bias: ParameterOrNone
+
     def __init__(
         self,
         normalized_shape: Sizes,
@@ -147,6 +157,9 @@ class GroupNorm(Module):
     >>> nn.GroupNorm(2, 4)(norch.tensor([[1.0, 3.0, 10.0, 30.0]])).detach()
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
+
+    weight: ParameterOrNone
+    bias: ParameterOrNone
 
     def __init__(
         self,

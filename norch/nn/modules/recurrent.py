@@ -8,7 +8,7 @@ autograd/derivatives/recurrent.py.
 from __future__ import annotations
 
 import math
-from typing import Sequence, Union
+from typing import TYPE_CHECKING, Sequence, Union
 
 from ..._C import ShapeError
 from ...autograd.derivatives import recurrent
@@ -21,7 +21,7 @@ from .. import init
 from ..functional.checks import check_probability, check_tensors
 from ..functional.dropout import dropout
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
 
@@ -35,6 +35,9 @@ class _Recurrent(Module):
     kind = ""  # of the steps in derivatives/recurrent.py
     bias: bool
     hidden_size: int
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> ParameterOrNone: ...  # weight_ih_l0 and so on
 
     def _checked_size(self, name: str, size: int) -> int:
         if not isinstance(size, int) or isinstance(size, bool):
@@ -120,7 +123,7 @@ class RNNBase(_Recurrent):
         x = input.transpose(0, 1) if transposed else input
         shape = [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
         states = list(zip(*self._states(hx, names, x, shape)))  # of each layer and direction
-        last: list[tuple[Tensor, ...]] = []
+        last: list[Sequence[Tensor]] = []
         for layer in range(self.num_layers):
             directions = []
             for suffix in self._directions:
@@ -132,7 +135,7 @@ class RNNBase(_Recurrent):
                 x = dropout(x, self.dropout)
         return (x.transpose(0, 1) if transposed else x), [stack(list(states)) for states in zip(*last)]
 
-    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, Sequence[Tensor]]:
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
         w_ih, w_hh, b_ih, b_hh = self._weights(suffix)
         if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
@@ -257,7 +260,7 @@ class RNNCellBase(_Recurrent):
         self._add_weights(input_size)
         self.to(device, dtype)
 
-    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> tuple[Tensor, ...]:
+    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
         name, size = self.get_name(), self.input_size
         check_tensors(name, input)
         if input.ndim not in (1, 2) or input.shape[-1] != size:
@@ -265,7 +268,7 @@ class RNNCellBase(_Recurrent):
         state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
         w_ih, w_hh, b_ih, b_hh = self._weights()
         new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
-        return new
+        return tuple(new)
 
     def inner_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")

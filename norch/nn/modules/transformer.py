@@ -27,7 +27,8 @@ class TransformerEncoderLayer(Module):
 
     x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))) (Vaswani et al. 2017); with
     `norm_first` x = x + attention(norm1(x)) and so on. Input and output are [T, N, E], with `batch_first` [N, T, E], or
-    [T, E]; masks, dtypes and errors are those of `MultiheadAttention`. Weights start as in PyTorch.
+    [T, E]; the masks are MultiheadAttention's. Weights start as in PyTorch.
+    Shapes, dtypes and errors otherwise as for `MultiheadAttention`.
 
     >>> nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, batch_first=True)(norch.ones(4, 5, 8)).shape
     norch.Size([4, 5, 8])
@@ -90,6 +91,8 @@ class TransformerEncoder(Module):
     >>> nn.TransformerEncoder(layer, num_layers=3)(norch.ones(4, 5, 8)).shape
     norch.Size([4, 5, 8])
     """
+
+    norm: Module | None
 
     def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()

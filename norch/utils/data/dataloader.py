@@ -10,20 +10,17 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any
+from multiprocessing.context import BaseContext
+from typing import Any
 
+from ...functions.generator import Generator
 from ...functions.random import randint
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
-if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext
-
-    from ...functions.generator import Generator
-
-    Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
+Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
 
 MAX_PREFETCH = 64  # batches in flight for each worker; each is an open file
 
@@ -91,10 +88,8 @@ class DataLoader:
             batch_size = None
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-        if batch_size is not None:
-            batches = BatchSampler(
-                () if sampler is None else sampler, batch_size, drop_last
-            )  # which checks its arguments
+        if batch_size is not None:  # BatchSampler checks its arguments, those of a stream too
+            batches = BatchSampler(() if sampler is None else sampler, batch_size, drop_last)
             batch_sampler = None if self._iterable else batches
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler = sampler, batch_sampler
@@ -169,7 +164,7 @@ def _check_workers(
         raise ValueError(f"DataLoader: prefetch_factor is {prefetch}, expected 1 to {MAX_PREFETCH}")
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout is {timeout}, expected at least 0")
-    method = context if context is None or isinstance(context, str) else context.get_start_method()
+    method = getattr(context, "get_start_method", lambda: context)()
     if method not in (None, "fork"):
         raise ValueError(f"DataLoader: multiprocessing_context is {method!r}, expected None or 'fork'")
 

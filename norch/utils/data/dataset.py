@@ -8,14 +8,12 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._C import ShapeError
+from ...functions.generator import Generator
 from ...functions.random import randperm
 from ...tensor import Tensor
-
-if TYPE_CHECKING:
-    from ...functions.generator import Generator
 
 
 class Dataset:

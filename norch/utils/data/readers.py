@@ -15,18 +15,15 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 from ..._C import MAX_DIMS
 from ...functions.creation import zeros
 from ...functions.promotion import iinfo
 from ...methods.interop import frombuffer
-from ...types import bool_, check_dtype, float32, float64, int32, int64, uint8
+from ...tensor import Tensor
+from ...types import DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
 from .dataset import TensorDataset
-
-if TYPE_CHECKING:
-    from ...tensor import Tensor
-    from ...types import DType, dtype
 
 StrPath = Union[str, "os.PathLike[str]"]
 Parser = Union[Callable[[str], float], Mapping[str, float]]  # from a cell's text to a number

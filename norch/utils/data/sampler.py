@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import TYPE_CHECKING, Sized
 
+from ...functions.generator import Generator
 from ...functions.random import multinomial, randint, randperm
 from ...methods.interop import as_tensor
 from ...types import float64
-
-if TYPE_CHECKING:
-    from ...functions.generator import Generator
 
 
 class Sampler:

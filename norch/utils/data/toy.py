@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ...functions.creation import arange, linspace, tensor, where
+from ...functions.generator import Generator
 from ...functions.joining import stack
 from ...functions.random import randn
+from ...tensor import Tensor
 from .dataset import TensorDataset
-
-if TYPE_CHECKING:
-    from ...functions.generator import Generator
-    from ...tensor import Tensor
 
 
 def sin_squared(

@@ -73,11 +73,12 @@ class Failure(NamedTuple):
 
     def exception(self) -> Exception:
         """An exception of the same class, or a RuntimeError if the class needs more than a text."""
-        try:
-            made = RuntimeError(self.text) if self.kind is None else self.kind(_Text(self.text))
-        except Exception:
-            made = RuntimeError(self.text)
-        return RuntimeError(self.text) if isinstance(made, StopIteration) else made  # would end the loop silently
+        if self.kind is not None and not issubclass(self.kind, StopIteration):  # which would end the loop silently
+            try:
+                return self.kind(_Text(self.text))
+            except Exception:
+                pass
+        return RuntimeError(self.text)
 
 
 class _Text(str):

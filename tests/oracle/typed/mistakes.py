@@ -28,10 +28,10 @@ norch.ones(2, dtype="float32")  # mistake
 norch.cat(x, x)  # mistake
 norch.maximum(x)  # mistake
 nn.Linear("a", 3)  # mistake
-nn.Linear(3)  # mistake
+nn.Linear(3, 4, 5, 6)  # mistake
 nn.Lineer(3, 4)  # mistake
 nn.Dropout("a")  # mistake
-print(model.wieght)  # mistake
+model(x, 3)  # mistake
 F.relu("a")  # mistake
 F.cross_entropy(x)  # mistake
 optim.SGD(model, lr="a")  # mistake

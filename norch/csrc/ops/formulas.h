@@ -1,0 +1,190 @@
+// The scalar functions behind the formulas of operations.h, for each type that a kernel is built for. vector_math.h has
+// those of a float that are worth vectors.
+
+#pragma once
+#include <math.h>
+#include <stdint.h>
+
+#include "ops/vector_math.h"
+
+inline namespace NORCH_ISA {
+namespace formula {
+
+HOST_DEVICE double exp(double x) { return ::exp(x); }
+HOST_DEVICE double log(double x) { return ::log(x); }
+HOST_DEVICE double sin(double x) { return ::sin(x); }
+HOST_DEVICE double cos(double x) { return ::cos(x); }
+HOST_DEVICE double tanh(double x) { return ::tanh(x); }
+HOST_DEVICE double expm1(double x) { return ::expm1(x); }
+HOST_DEVICE double log1p(double x) { return ::log1p(x); }
+HOST_DEVICE double erf(double x) { return ::erf(x); }
+HOST_DEVICE double erfc(double x) { return ::erfc(x); }
+HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
+HOST_DEVICE double sigmoid(double x) {
+    const double e = ::exp(x < 0.0 ? x : -x);
+    return (x < 0.0 ? e : 1.0) / (1.0 + e);
+}
+
+#define REAL_FUNCTION(name)                                     \
+    HOST_DEVICE float name(float x) { return ::name##f(x); }    \
+    HOST_DEVICE double name(double x) { return ::name(x); }
+
+REAL_FUNCTION(sqrt)
+REAL_FUNCTION(tan)
+REAL_FUNCTION(asin)
+REAL_FUNCTION(acos)
+REAL_FUNCTION(atan)
+REAL_FUNCTION(sinh)
+REAL_FUNCTION(cosh)
+REAL_FUNCTION(exp2)
+REAL_FUNCTION(log2)
+REAL_FUNCTION(log10)
+REAL_FUNCTION(floor)
+REAL_FUNCTION(ceil)
+REAL_FUNCTION(trunc)
+REAL_FUNCTION(rint)
+#undef REAL_FUNCTION
+
+HOST_DEVICE float round(float x) { return rint(x); }  // halves go to the even neighbour, as in PyTorch
+HOST_DEVICE double round(double x) { return rint(x); }
+
+template <class T> HOST_DEVICE T floor(T x) { return x; }  // integers are their own floor
+template <class T> HOST_DEVICE T ceil(T x) { return x; }
+template <class T> HOST_DEVICE T round(T x) { return x; }
+template <class T> HOST_DEVICE T trunc(T x) { return x; }
+
+template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
+
+template <class T> HOST_DEVICE T flip(T x) { return T(~x); }
+HOST_DEVICE bool flip(bool x) { return !x; }
+
+HOST_DEVICE float atan2(float x, float y) { return ::atan2f(x, y); }
+HOST_DEVICE double atan2(double x, double y) { return ::atan2(x, y); }
+HOST_DEVICE float hypot(float x, float y) { return ::hypotf(x, y); }
+HOST_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
+
+// Integer powers by squaring; overflow wraps. A negative exponent leaves 1, -1 or 0, as 1 / x ** -y truncates.
+template <class T> HOST_DEVICE T pow(T x, T y) {
+    if (y < T(0)) {
+        if (x == T(1)) return T(1);
+        if (x == T(-1)) return (y & T(1)) ? x : T(1);
+        return T(0);
+    }
+    T result = T(1);
+    for (; y > T(0); y = T(y >> 1)) {
+        if (y & T(1)) result = T(result * x);
+        x = T(x * x);
+    }
+    return result;
+}
+
+// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign. What traps
+// has a value here: the smallest integer by -1, and zero, which is refused, on a GPU after the fact.
+template <class T> HOST_DEVICE bool traps(T y) { return (y == T(0)) | ((T(-1) < T(0)) & (y == T(-1))); }
+template <class T> HOST_DEVICE T remainder(T x, T y) {
+    if (traps(y)) return T(0);
+    T r = T(x % y);
+    return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? T(r + y) : r;
+}
+template <class T> HOST_DEVICE T floor_divide(T x, T y) {
+    if (traps(y)) return T(T(0) - x);
+    T q = T(x / y);
+    return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
+}
+
+template <class T> HOST_DEVICE T real_remainder(T x, T y) {
+    T r = T(fmod(x, y));
+    return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? r + y : r;
+}
+// floor(x / y) itself would be one too large where x / y rounds up to an integer.
+template <class T> HOST_DEVICE T real_floor_divide(T x, T y) {
+    if (y == T(0)) return x / y;
+    T r = T(fmod(x, y));
+    T q = (x - r) / y;
+    if ((r != T(0)) & ((r < T(0)) != (y < T(0)))) q -= T(1);
+    if (q == T(0)) return T(copysign(T(0), x / y));
+    T whole = floor(q);
+    return q - whole > T(0.5) ? whole + T(1) : whole;
+}
+HOST_DEVICE float remainder(float x, float y) { return real_remainder(x, y); }
+HOST_DEVICE double remainder(double x, double y) { return real_remainder(x, y); }
+HOST_DEVICE float floor_divide(float x, float y) { return real_floor_divide(x, y); }
+HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y); }
+
+// The remainder of division rounded towards zero: it has x's sign.
+HOST_DEVICE float fmod(float x, float y) { return ::fmodf(x, y); }
+HOST_DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
+template <class T> HOST_DEVICE T fmod(T x, T y) {
+    if (traps(y)) return T(0);
+    return T(x % y);
+}
+
+template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
+    T raised = (x < low) | (low != low) ? low : x;
+    return (raised > high) | (high != high) ? high : raised;
+}
+
+// A float that is known to be neither NaN nor extreme takes the shorter way of formulas.h.
+HOST_DEVICE Ordinary ordinary(float x) { return Ordinary(x); }
+HOST_DEVICE double ordinary(double x) { return x; }
+
+// log(1 + e^-|x|), where no exponential can overflow; any number for a NaN
+template <class T> HOST_DEVICE T log_1_plus_exp(T x) { return log1p(ordinary(exp(x < T(0) ? x : -x))); }
+
+// ---- Activations
+
+template <class T> HOST_DEVICE T silu_slope(T x) {
+    const T s = sigmoid(x);
+    return s * (T(1) + x * (T(1) - s));
+}
+
+template <class T> HOST_DEVICE T gelu_slope(T x) {
+    const Normal<T> at = normal(x);
+    return at.below + x * at.density;
+}
+
+// x sigmoid(2 u) with u = sqrt(2 / pi) (x + 0.044715 x^3)
+template <class T> HOST_DEVICE T gelu_tanh(T x) {
+    return x * sigmoid(x * (T(1.59576912160573071176) + T(0.07135481627260025) * x * x));
+}
+template <class T> HOST_DEVICE T gelu_tanh_slope(T x) {
+    const T square = x * x, s = sigmoid(x * (T(1.59576912160573071176) + T(0.07135481627260025) * square));
+    const T slope = s * (T(1) - s);  // 0 at the far ends, where the square may be infinite
+    const T bend = x * slope * (T(1.59576912160573071176) + T(3 * 0.07135481627260025) * square);
+    return slope == T(0) ? s : s + bend;
+}
+
+// log(1 + e^x)
+template <class T> HOST_DEVICE T softplus(T x) { return (x < T(0) ? T(0) : x) + log_1_plus_exp(x); }
+
+// ---- Losses
+
+template <class T> HOST_DEVICE T huber(T x, T delta) {
+    const T size = x < T(0) ? -x : x;
+    return size <= delta ? T(0.5) * x * x : delta * (size - T(0.5) * delta);
+}
+
+// No logarithm is below -100, so that a certain prediction that is wrong costs 100, not infinity.
+template <class T> HOST_DEVICE T bce(T x, T y) {
+    const T yes = log(x), no = log1p(-x);
+    return -(y * (yes < T(-100) ? T(-100) : yes) + (T(1) - y) * (no < T(-100) ? T(-100) : no));
+}
+template <class T> HOST_DEVICE T bce_slope(T x, T y) {
+    const T spread = x * (T(1) - x);
+    return (x - y) / (spread < T(1e-12) ? T(1e-12) : spread);
+}
+
+// (1 - y) log(1 + e^x) + y log(1 + e^-x)
+template <class T> HOST_DEVICE T bce_with_logits(T x, T y) {
+    const T rest = log_1_plus_exp(x);
+    return (T(1) - y) * ((x < T(0) ? T(0) : x) + rest) + y * ((x < T(0) ? -x : T(0)) + rest);
+}
+// sigmoid(x) - y, written (1 - y) sigmoid(x) - y sigmoid(-x), which loses no digits where the prediction is right
+template <class T> HOST_DEVICE T bce_with_logits_slope(T x, T y) {
+    const T e = exp(x < T(0) ? x : -x), large = T(1) / (T(1) + e), small = e * large;
+    return (T(1) - y) * (x < T(0) ? small : large) - y * (x < T(0) ? large : small);
+}
+
+}  // namespace formula
+
+}  // namespace NORCH_ISA
