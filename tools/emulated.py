@@ -1,13 +1,13 @@
-"""Runs the tests of kernels on the CUDA emulator, in ways that each show another kind of bug.
+"""Runs the tests of kernels on the CUDA emulator, in three ways that find different bugs.
 
     python tools/emulated.py order build/cuda-emu/libnorch.so [options of pytest]
     python tools/emulated.py address build/cuda-emu-address/libnorch.so [--compiler g++]
     python tools/emulated.py thread build/cuda-emu-thread/libnorch.so [--compiler g++]
 
-order: threads and blocks in reverse and shuffled (a missing barrier). address: AddressSanitizer and UBSan, with memory
-of exact size (stores and loads out of bounds). thread: ThreadSanitizer, where each CUDA thread is a thread of its own
-and only barriers order them (races). Each way must have run every kernel of norch/csrc. That tools/cuda_emulator finds
-planted bugs in these modes is tested there.
+order: threads and blocks in reverse and shuffled (finds a missing barrier). address: AddressSanitizer and UBSan, with
+memory of exact size (finds loads and stores out of bounds). thread: ThreadSanitizer, which sees each CUDA thread as a
+thread that only barriers order (finds races). Each way must run every kernel of norch/csrc. The tests in
+tests/native/emulator check that planted bugs are found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from sanitized import ROOT, environment_for, find_runtime, run_watched
 
-# Shapes that need several blocks, tiles and stages; errors of launches; whatever else runs on each device.
+# Shapes that need several blocks, tiles and stages; failing launches; and all folders whose tests run on each device.
 FILES = ["tests/native/test_cuda_kernels.py", "tests/native/test_cuda.py"]
 FOLDERS = ["tests/tables", "tests/tensor", "tests/optim", "tests/nn"]
 # Gradients are made of other operations, but for those that have kernels of their own; statistics and trainings repeat
