@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 from .. import operation
 from ..packing import counting
@@ -12,10 +12,12 @@ from .mode import enable_grad, no_grad
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
+Checked = Callable[..., Union["Tensor", Sequence["Tensor"]]]
+
 
 def gradcheck(
-    function: Callable[..., Any],
-    inputs: Tensor | Sequence[Any],
+    function: Checked,
+    inputs: Tensor | Sequence[object],
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
@@ -48,7 +50,7 @@ def gradcheck(
     return True
 
 
-def gradgradcheck(function: Callable[..., Any], inputs: Tensor | Sequence[Any], **options: Any) -> bool:
+def gradgradcheck(function: Checked, inputs: Tensor | Sequence[object], **options: Any) -> bool:
     """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
@@ -72,7 +74,7 @@ class GradientMismatch(RuntimeError):
     """An analytic gradient that finite differences contradict."""
 
 
-def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
+def _outputs(function: Checked, inputs: Sequence[object]) -> list[Tensor]:
     result = function(*inputs)
     return [result] if isinstance(result, operation.Tensor) else list(result)
 
@@ -82,8 +84,8 @@ def _ramp(y: Tensor) -> Tensor:
 
 
 def _check_output(
-    function: Callable[..., Any],
-    inputs: Sequence[Any],
+    function: Checked,
+    inputs: Sequence[object],
     checked: list[Tensor],
     place: int,
     eps: float,

@@ -104,10 +104,10 @@ class no_grad(_Context):
     False
     """
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: object = None) -> None:
         super().__init__(False)
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:  # @no_grad without parentheses
+    def __new__(cls, function: F | None = None) -> Any:  # @no_grad without parentheses
         return object.__new__(cls) if function is None else _decorated(function, False)
 
 
@@ -121,8 +121,8 @@ class enable_grad(_Context):
     True
     """
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: object = None) -> None:
         super().__init__(True)
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    def __new__(cls, function: F | None = None) -> Any:
         return object.__new__(cls) if function is None else _decorated(function, True)
