@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Generator, TypeVar, cast
+from typing import Any, Callable, Generator, TypeVar, cast, overload
 
 from ..operation import mode
 
@@ -94,7 +94,11 @@ class set_grad_enabled(_Context):
         return super().__call__(function)
 
 
-class no_grad(_Context):
+@overload
+def no_grad() -> _Context: ...
+@overload
+def no_grad(function: F) -> F: ...
+def no_grad(function: F | None = None) -> _Context | F:
     """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`).
 
     >>> x = norch.ones(1, requires_grad=True)
@@ -103,15 +107,14 @@ class no_grad(_Context):
     >>> y.requires_grad
     False
     """
-
-    def __init__(self, function: object = None) -> None:
-        super().__init__(False)
-
-    def __new__(cls, function: F | None = None) -> Any:  # @no_grad without parentheses
-        return object.__new__(cls) if function is None else _decorated(function, False)
+    return _Context(False) if function is None else _decorated(function, False)
 
 
-class enable_grad(_Context):
+@overload
+def enable_grad() -> _Context: ...
+@overload
+def enable_grad(function: F) -> F: ...
+def enable_grad(function: F | None = None) -> _Context | F:
     """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`).
 
     >>> x = norch.ones(1, requires_grad=True)
@@ -120,9 +123,4 @@ class enable_grad(_Context):
     >>> y.requires_grad
     True
     """
-
-    def __init__(self, function: object = None) -> None:
-        super().__init__(True)
-
-    def __new__(cls, function: F | None = None) -> Any:
-        return object.__new__(cls) if function is None else _decorated(function, True)
+    return _Context(True) if function is None else _decorated(function, True)
