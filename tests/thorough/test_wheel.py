@@ -84,6 +84,7 @@ def test_the_wheel_is_for_any_python_of_this_platform(wheel):
 def test_the_wheel_holds_the_package_and_its_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"norch/__init__.py", "norch/libnorch.so", "norch/py.typed", "norch/nn/modules/linear.py"} <= set(names)
+    assert {"norch/tensor.pyi", "norch/functions/of_methods.pyi"} <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"norch"}
 
 
