@@ -44,9 +44,12 @@ def check(status: int) -> None:
         raise_error()
 
 
+_ADDRESSES = [c_void_p * count for count in range(4)]
+
+
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    addresses = (c_void_p * count)()
+    addresses = _ADDRESSES[count]()
     check(function(*arguments, addresses))
     return [wrap(address) if address else None for address in addresses]
 

@@ -88,7 +88,7 @@ class Function:
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
-        return sum(self.needs(i) << i for i in range(len(self.edges)))
+        return sum([1 << i for i, target in enumerate(self.edges) if target is not None])
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
@@ -106,7 +106,9 @@ class Function:
 
     def operand(self, index: int) -> Any:
         """Any operand, likewise."""
-        found = self.unchanged(self.input[index])
+        found = self.input[index]
+        if write_clock.value > self.stamp:
+            self.unchanged(found)
         return found.value if isinstance(found, Number) else found
 
     @property

@@ -90,8 +90,12 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-            gradients = [parameter.grad for parameter in parameters]
+            parameters, gradients = [], []
+            for parameter in group["params"]:
+                gradient = parameter.grad
+                if gradient is not None:
+                    parameters.append(parameter)
+                    gradients.append(gradient)
             states = self._states(parameters, group)
             if self.fused is not None:
                 self.fused(parameters, gradients, states, group)
@@ -135,8 +139,9 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
-        for parameter in self.parameters:
-            clear_gradient(parameter, set_to_none)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                clear_gradient(parameter, set_to_none)
 
     def state_dict(self) -> StateDict:
         """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""

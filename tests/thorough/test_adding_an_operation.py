@@ -25,15 +25,14 @@ def read_pieces():
 
 
 def insert(lines, code):
-    """Puts a class after TanhBackward, any other line of code after the line like it for tanh, or else for sinh."""
+    """Puts a class after TanhBackward, any other line of code after the line like it for tanh."""
     if code.startswith("class"):
         start = next(i for i, line in enumerate(lines) if line.startswith("class TanhBackward"))
         end = next(i for i in range(start + 1, len(lines)) if lines[i].startswith("class "))
         return [*lines[:end], *code.splitlines(), "", "", *lines[end:]]
     for new in code.splitlines():
-        beside = [new[: new.index("asinh")] + name for name in ("tanh", "sinh")]
-        places = [[i for i, line in enumerate(lines) if re.match(rf"{re.escape(name)}\b", line)] for name in beside]
-        (place,) = places[0] or places[1]
+        beside = re.escape(new[: new.index("asinh")] + "tanh")
+        (place,) = [i for i, line in enumerate(lines) if re.match(rf"{beside}\b", line)]
         lines = [*lines[: place + 1], new, *lines[place + 1 :]]
     return lines
 

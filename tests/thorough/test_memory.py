@@ -173,15 +173,6 @@ def learn():
     optimizer.step()
 
 
-@pytest.fixture
-def quick_collections():
-    """A failing allocation collects garbage first: what was there before the test need not be searched each time."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("quick_collections")
 @pytest.mark.parametrize(
     "script",
     [create, compute, change_in_place, reduce, multiply, view, differentiate, learn],

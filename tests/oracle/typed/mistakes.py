@@ -32,6 +32,11 @@ nn.Linear(3, 4, 5, 6)  # mistake
 nn.Lineer(3, 4)  # mistake
 nn.Dropout("a")  # mistake
 model(x, 3)  # mistake
+print(model.wieght)  # mistake
+model("a")  # mistake
+model(x).sumn()  # mistake
+nn.Sequential(nn.ReLU(), 3)  # mistake
+nn.LSTM(2, 3)(x, x)  # mistake
 F.relu("a")  # mistake
 F.cross_entropy(x)  # mistake
 optim.SGD(model, lr="a")  # mistake
