@@ -209,7 +209,7 @@ class _Dict(_Container[T], MutableMapping[str, T]):
         return iter(list(self._values()))
 
 
-class ModuleDict(_Dict[Module]):
+class ModuleDict(_Dict[Any]):
     """A dict of modules, in the order given, whose parameters the module around it finds. It has no forward.
 
     >>> layers = nn.ModuleDict({"in": nn.Linear(2, 3), "out": nn.Linear(3, 1)})
