@@ -88,7 +88,11 @@ class Function:
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
-        return sum([1 << i for i, target in enumerate(self.edges) if target is not None])
+        bits = 0
+        for i, target in enumerate(self.edges):
+            if target is not None:
+                bits |= 1 << i
+        return bits
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
@@ -109,7 +113,7 @@ class Function:
         found = self.input[index]
         if write_clock.value > self.stamp:
             self.unchanged(found)
-        return found.value if isinstance(found, Number) else found
+        return found.value if type(found) is Number else found
 
     @property
     def output(self) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._C import lib
-from ...operation import address, recorded, several, wrap
+from ...operation import address, edge, mode, record, several, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x W^T + b for rows x [..., in], weight [out, in], bias [out] or None; RuntimeError for other shapes or dtypes."""
-    ptr = lib.linear_tensor(x._ptr, weight._ptr, address(bias))
-    return recorded(wrap(ptr), LinearBackward, (x, weight, bias))
+    result = wrap(lib.linear_tensor(x._ptr, weight._ptr, address(bias)))
+    edges = x._edge, weight._edge, edge(bias)
+    if any(edges) and mode.enabled:
+        record(result, LinearBackward(x, weight, bias), edges)
+    return result
 
 
 class LinearBackward(Function):
@@ -30,7 +33,10 @@ class LinearBackward(Function):
         ]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        # the gradient of the weight reads x, and the other way round
-        x = self.x if self.needs(1) else self.input[0]
-        weight = self.y if self.needs(0) else self.input[1]
+        x, weight, _ = self.input
+        to_x, to_weight, _ = self.edges
+        if to_weight:  # its gradient reads x
+            x = self.x
+        if to_x:
+            weight = self.y
         return several(lib.linear_backward, 3, gradient._ptr, x._ptr, weight._ptr, self.needed())

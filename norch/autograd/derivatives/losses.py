@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable
 
 from ..._C import lib
-from ...operation import operand, recorded, wrap
+from ...operation import mode, operand, record, recorded, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -109,8 +109,11 @@ REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 def mse(predictions: Tensor, labels: Tensor, reduction: str) -> Tensor:
     """The mean or sum of (prediction - label)^2, shape [1]; RuntimeError if the two do not fit each other."""
-    ptr = lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction])
-    return recorded(wrap(ptr), MSEBackward, (predictions, labels), reduction)
+    result = wrap(lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction]))
+    edges = predictions._edge, labels._edge
+    if any(edges) and mode.enabled:
+        record(result, MSEBackward(predictions, labels, reduction), edges)
+    return result
 
 
 class MSEBackward(Function):
