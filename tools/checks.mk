@@ -1,7 +1,8 @@
 # The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores; under sanitizers
 # and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs every case.
 
-CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle thorough aarch64 isas races lint
+CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle races isas aarch64 lint \
+          emulated-bugs
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
 check: export CASES := --pairwise
 check check-all: all .venv/ready .venv-check/ready

@@ -15,7 +15,7 @@ from typing import Iterator
 ROOT = Path(__file__).resolve().parents[1]
 TENSOR, FUNCTIONS = "norch/tensor.py", "norch/functions/of_methods.py"
 METHODS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "norch" / "methods").glob("*.py"))
-SIGNATURES = {"unary": "(self) -> Tensor", "binary": "(self, other: Operand) -> Tensor"}
+PARAMETERS = {"unary": "self", "binary": "self, other: Operand"}
 NOT_BOOL = "  # type: ignore[override]  # an object's == returns a bool"
 
 
@@ -51,8 +51,9 @@ def row_methods(names: list[str], call: ast.Call) -> Iterator[str]:
     doc = call.args[2].value.rstrip(".")
     for name in names:
         if name != "_":
-            head = f"def {name}{SIGNATURES[call.func.id]}:{NOT_BOOL if name in ('__eq__', '__ne__') else ''}"
-            yield f'{head}\n    """{doc}."""'
+            in_place = name.startswith("__i") or not name.endswith("__") and name.endswith("_")
+            head = f"def {name}({PARAMETERS[call.func.id]}) -> {'Self' if in_place else 'Tensor'}:"
+            yield f'{head}{NOT_BOOL if name in ("__eq__", "__ne__") else ""}\n    """{doc}."""'
 
 
 def members(body: list[ast.stmt]) -> Iterator[str]:
@@ -108,7 +109,8 @@ def finished(source: str, text: str, exported: list[str]) -> str:
     tree = ast.parse(text)
     needed = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(exported)
     needed -= {node.name for node in tree.body}
-    imports: dict[str, set[str]] = {}  # the words before the names -> the names
+    # the words before the names -> the names
+    imports = {"from typing_extensions import": {"Self"}} if "Self" in needed else {}
     for path in (source, *METHODS):
         package = path.split("/")[:-1]
         for node in ast.walk(tree_of(path)):

@@ -9,7 +9,7 @@ that: an operation runs after those it depends on, so the youngest node first is
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
@@ -162,7 +162,7 @@ def grad(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None).
@@ -184,7 +184,8 @@ def grad(
             raise RuntimeError(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
-    return tuple(found.get(target) for target in targets)
+    gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
+    return tuple(gradients)
 
 
 def _listed(tensors: Tensors) -> list[Tensor]:

@@ -1,8 +1,9 @@
-"""The derivative of every operation, one class each: the article's `XBackward(x, y).backward(gradient)`.
+"""The derivatives of the basic operations, one class each: the article's `XBackward(x, y).backward(gradient)`.
 
 Each `backward` returns a list with a gradient for each operand, written in tensor operations, so that it can itself be
-differentiated. None of them knows of broadcasting: the engine sums a gradient to its operand's shape. A gradient that
-nobody wants (`self.needs(i)` is false) need not be computed.
+differentiated. None of them knows of broadcasting: the engine sums a gradient to its operand's shape. A gradient may be
+None if its operand needs none (`self.needs(i)` is false). A second method, `fused`, computes the same gradients by one
+call into C; the engine takes it unless backward itself is to be differentiated.
 """
 
 from __future__ import annotations

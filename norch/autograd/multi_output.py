@@ -49,7 +49,7 @@ class OutputBackward(Function):
     def __init__(self, key: Hashable) -> None:
         self.key = key
 
-    def backward(self, gradient: Tensor) -> Sequence[Any]:
+    def backward(self, gradient: Tensor) -> Sequence[object]:
         return [OutputGradients({self.key: gradient})]
 
 
@@ -63,7 +63,7 @@ class ModuleBackward(MultiOutput):
     for no gradient, and returns the first or another one like it.
     """
 
-    def __init__(self, inputs: Sequence[Any], hook: Callable[[tuple[Any, ...], tuple[Any, ...]], Gradients]) -> None:
+    def __init__(self, inputs: Sequence[Any], hook: Callable[[Gradients, Gradients], Gradients]) -> None:
         self.inputs_count, self.outputs_count, self.hook = len(inputs), 0, hook
         self.tracked = [i for i, x in enumerate(inputs) if _has_graph(x)]
         super().__init__([inputs[i]._edge for i in self.tracked])
@@ -92,11 +92,11 @@ class ModuleBackward(MultiOutput):
 class ModuleOutputBackward(OutputBackward):
     """An output of a module: the gradient goes on into the module, and to the module's hooks."""
 
-    def backward(self, gradient: Tensor) -> Sequence[Any]:
+    def backward(self, gradient: Tensor) -> Sequence[object]:
         return [gradient, *super().backward(gradient)]
 
 
-def _has_graph(x: Any) -> bool:
+def _has_graph(x: object) -> bool:
     return isinstance(x, operation.Tensor) and x._edge is not None
 
 

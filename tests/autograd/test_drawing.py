@@ -167,7 +167,7 @@ def test_shapes_of_results_that_nobody_holds(name):
     assert line.split(")")[1].strip() == expected
 
 
-def test_an_operation_of_one_s_own_has_its_own_name():
+def test_a_custom_operation_has_its_own_name():
     class Square(norch.autograd.Function):
         @staticmethod
         def forward(ctx, x):

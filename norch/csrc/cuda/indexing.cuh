@@ -223,7 +223,7 @@ void nonzero_tensor_cuda(const Tensor& x, Tensor& out) {
         using T = typename decltype(type)::type;
         count_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, strides);
         check_launch("nonzero");
-        launch_scan<Adding, int64_t>("nonzero", data_as<const int64_t>(counts), totals.data, lines, out.device, stream);
+        launch_scan<Adding, int64_t>("nonzero", static_cast<const int64_t*>(counts.data), totals.data, lines, out.device, stream);
         nonzero_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, totals.data, values<int64_t>(out),
                                                           strides);
     });

@@ -102,7 +102,7 @@ void launch_scan(const char* name, const T* x, R* out, const Lines& lines, int32
         stretch_totals_kernel<Op><<<blocks, threads, 0, stream>>>(x, totals.data, lines, stretch, stretches);
         check_launch(name);
     }
-    scan_kernel<Op><<<blocks, threads, 0, stream>>>(x, data_as<const Total>(totals), out, lines, stretch, stretches);
+    scan_kernel<Op><<<blocks, threads, 0, stream>>>(x, static_cast<const Total*>(totals.data), out, lines, stretch, stretches);
     check_launch(name);
 }
 

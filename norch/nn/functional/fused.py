@@ -16,6 +16,8 @@ def fused_or(fused: Callable[..., Tensor], formula: Callable[..., Tensor], *oper
     """
     try:
         return fused(*operands)
+    except AttributeError:  # an operand that is not a tensor has no address: the formula says so
+        pass
     except RuntimeError as error:  # a ShapeError is one too
         if not isinstance(error, ShapeError) and _of_one_kind(operands):
             raise

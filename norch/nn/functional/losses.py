@@ -34,13 +34,13 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     tensor([2.])
     """
     check_reduction(reduction)
-    check_tensors("mse_loss", input, target)
     if reduction == "none":  # the kernel always reduces
         return _mse(input, target, reduction)
     return fused_or(losses.mse, _mse, input, target, reduction)
 
 
 def _mse(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    check_tensors("mse_loss", input, target)
     if target.shape != input.shape:
         raise ShapeError(f"Labels and predictions shape does not match: {list(target.shape)} and {list(input.shape)}")
     return _reduced((input - target) ** 2, reduction)

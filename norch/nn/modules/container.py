@@ -101,7 +101,7 @@ class _List(_Container[T]):
     __iadd__ = extend
 
 
-class _Modules(_List[Module]):
+class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` pass
     """What Sequential and ModuleList share."""
 
     kind = Module

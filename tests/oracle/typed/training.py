@@ -66,6 +66,10 @@ def classify(epochs: int) -> float:
         scheduler.step()
     model.eval()
     with norch.no_grad():
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                parameter -= 0.1 * parameter.grad
+        model[0].weight.clamp_(-1, 1)
         probabilities = F.softmax(model(norch.randn(2, 4)), dim=1)
     values, indices = probabilities.topk(2, dim=1)
     print(correct / len(batches), total, values.tolist(), int(indices[0, 0]))
