@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Generator, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Callable, Generator, TypeVar, cast, overload
 
 from ..operation import mode
 
@@ -94,33 +94,53 @@ class set_grad_enabled(_Context):
         return super().__call__(function)
 
 
-@overload
-def no_grad() -> _Context: ...
-@overload
-def no_grad(function: F) -> F: ...
-def no_grad(function: F | None = None) -> _Context | F:
-    """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`).
+if TYPE_CHECKING:  # checkers cannot follow a class whose call may return a decorated function
 
-    >>> x = norch.ones(1, requires_grad=True)
-    >>> with norch.no_grad():
-    ...     y = 2 * x
-    >>> y.requires_grad
-    False
-    """
-    return _Context(False) if function is None else _decorated(function, False)
+    @overload
+    def no_grad() -> _Context: ...
+    @overload
+    def no_grad(function: F) -> F: ...
+    def no_grad(function: F | None = None) -> _Context | F: ...
 
+    @overload
+    def enable_grad() -> _Context: ...
+    @overload
+    def enable_grad(function: F) -> F: ...
+    def enable_grad(function: F | None = None) -> _Context | F: ...
 
-@overload
-def enable_grad() -> _Context: ...
-@overload
-def enable_grad(function: F) -> F: ...
-def enable_grad(function: F | None = None) -> _Context | F:
-    """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`).
+else:
 
-    >>> x = norch.ones(1, requires_grad=True)
-    >>> with norch.no_grad(), norch.enable_grad():
-    ...     y = 2 * x
-    >>> y.requires_grad
-    True
-    """
-    return _Context(True) if function is None else _decorated(function, True)
+    class _Fixed(_Context):
+        """A context of one mode, which also decorates without parentheses (`@no_grad`)."""
+
+        fixed: bool
+
+        def __new__(cls, function: F | None = None) -> Any:
+            return super().__new__(cls) if function is None else _decorated(function, cls.fixed)
+
+        def __init__(self) -> None:
+            super().__init__(self.fixed)
+
+    class no_grad(_Fixed):
+        """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`).
+
+        >>> x = norch.ones(1, requires_grad=True)
+        >>> with norch.no_grad():
+        ...     y = 2 * x
+        >>> y.requires_grad
+        False
+        """
+
+        fixed = False
+
+    class enable_grad(_Fixed):
+        """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`).
+
+        >>> x = norch.ones(1, requires_grad=True)
+        >>> with norch.no_grad(), norch.enable_grad():
+        ...     y = 2 * x
+        >>> y.requires_grad
+        True
+        """
+
+        fixed = True

@@ -12,7 +12,7 @@
 #define API extern "C" __attribute__((visibility("default")))
 
 // ---- Errors, memory and devices (api/runtime.cpp)
-API int32_t error_kind();  // an ErrorKind; 0 where there was no error yet
+API int32_t error_kind();  // an ErrorKind; 0 if there was no error yet
 API const char* error_message();
 API int64_t memory_allocated(int32_t device);  // bytes of element data alive on a device
 API int64_t memory_reserved(int32_t device);   // bytes taken from the system: with what waits in the cache
@@ -25,9 +25,9 @@ extern "C" {
 extern __attribute__((visibility("default"))) std::atomic<int64_t> write_clock;
 }
 API const char* instruction_set();          // "baseline", "avx2" or "avx512": which copy of the CPU kernels runs
-API const char* instruction_set_error();    // why NORCH_ISA cannot be followed; "" where it can
-API int32_t device_count();                 // CUDA devices; 0 where there is no driver or no CUDA in this build
-API int32_t has_cuda();                     // 1 where this build holds CUDA kernels
+API const char* instruction_set_error();    // why NORCH_ISA cannot be followed, or ""
+API int32_t device_count();                 // CUDA devices; 0 without a driver, or in a build without CUDA
+API int32_t has_cuda();                     // 1 if this build has CUDA kernels
 API const char* cuda_name(int32_t device);  // as the driver calls it; null after an error
 API int synchronize(int32_t device);        // waits until all work queued on a CUDA device is done
 API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work is queued on; 0 after an error
@@ -46,14 +46,14 @@ API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Py
 API void free_tensor(Tensor* tensor);
 API Tensor* alias_tensor(Tensor* tensor);                      // the same elements under a new handle
 API Tensor* clone_tensor(Tensor* tensor);                      // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);                 // an alias where it already is
+API Tensor* contiguous_tensor(Tensor* tensor);                 // an alias if it already is
 API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);        // a contiguous copy in another dtype
 API Tensor* to_device(Tensor* tensor, int32_t device);         // a contiguous copy on another device
 API int assign_tensor(Tensor* target, Tensor* source);         // target[...] = source, broadcast and cast
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
-// ---- Filled: numbers at equal distances; random numbers by seed and number of the draw (ops/philox.h)
+// ---- Filled: evenly spaced numbers; random numbers by seed and number of the draw (ops/philox.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
@@ -64,7 +64,7 @@ API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low,
 API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
 API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);  // for tests: four words
 
-// ---- Views: share storage, never copy (reshape_tensor copies where strides leave no choice)
+// ---- Views: share storage, never copy (reshape_tensor copies if it must)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
 API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
@@ -80,8 +80,8 @@ API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                       
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim,
                               int64_t offset);
 
-// ---- Elementwise operations: each row of ops/operations.h gives NAME_tensor, a new result, and NAME_into, which writes its
-//      result into out. Operands broadcast against each other and are promoted to a common dtype.
+// ---- Elementwise operations: each row of ops/operations.h gives NAME_tensor, a new result, and NAME_into, which
+//      writes it into out. Operands broadcast against each other and are promoted to a common dtype.
 #define DECLARE_UNARY(name, rule, formula)      \
     API Tensor* name##_tensor(Tensor* tensor);  \
     API int name##_into(Tensor* out, Tensor* tensor);
@@ -113,7 +113,7 @@ API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
 
-// ---- Indexing by int64 tensors; where `wraps`, negative ones count from the end.
+// ---- Indexing by int64 tensors; with `wraps`, negative ones count from the end.
 //      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
 API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
 API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps,
@@ -122,7 +122,7 @@ API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, i
 API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
 API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
-// Two results: the first `count` of the sorted elements along an axis (-1: all), and where they were. Stable.
+// Two results: the first `count` of the sorted elements along an axis (-1: all), and their indices. Stable.
 API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results);
 API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
@@ -147,7 +147,7 @@ API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* optio
 OPTIMIZERS(DECLARE_STEP)
 #undef DECLARE_STEP
 
-// ---- The world outside (api/external.cpp): memory shared with Python objects, and with other libraries by DLPack
+// ---- Memory shared with Python objects, and with other libraries by DLPack (api/external.cpp)
 API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
 API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);
@@ -168,7 +168,7 @@ API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 ROW_OPS(DECLARE_ROW_OP)
 #undef DECLARE_ROW_OP
 API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
 API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
 // Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
 API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
@@ -177,13 +177,13 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
-// ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel, stride,
-//      dilation, padding before, padding after.
+// ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel,
+//      stride, dilation, padding before, padding after.
 API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
 API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
 API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
                         int64_t groups);  // bias may be null
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
 API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                       int32_t needed, Tensor** results);
 // Pools; with `ceil` a last window may begin inside the image and end outside.
@@ -198,12 +198,12 @@ API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t c
 API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
 API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
 
-// ---- Normalization (api/normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group. Weight
-//      and bias, which may be null, have an element for each group if by_group, or else for each place of the inner axis.
+// ---- Normalization (api/normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group.
+//      Weight and bias may be null. They have an element for each group if by_group, else for each position of inner.
 //      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
 API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
                          double eps, Tensor** results);
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null where not needed.
+// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
 API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
                            int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
 
@@ -216,8 +216,8 @@ API Tensor* unit_gradient(Tensor* tensor);  // 1 in the shape, dtype and device 
 // What a tensor's .grad can be: -1, not this (another shape, dtype or device); 0, a copy of this; 1, this itself,
 // whose memory no other tensor sees.
 API int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor);
-API int32_t shares_memory(Tensor* tensor);                // 1 where some other tensor does
-API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 where shape, dtype and device are the same
+API int32_t shares_memory(Tensor* tensor);                // 1 if another tensor does
+API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 if shape, dtype and device are equal
 API int64_t written_at(Tensor* tensor);                   // the write clock when its storage was last written in place
 API void mark_as_written(Tensor* tensor);                 // as if its storage had been written in place
 API int64_t version_of(Tensor* tensor);                   // how often that happened

@@ -1,7 +1,7 @@
 // Elementwise CPU kernels and copies.
 //
-// Each row of ops/operations.h becomes one plain loop over elements that lie side by side, which the compiler vectorises; walk() of
-// cpu/loops/strided_loops.h brings operands of any layout to that loop.
+// Each row of ops/operations.h becomes one plain loop over contiguous elements, which the compiler vectorises; walk()
+// of cpu/loops/strided_loops.h runs that loop on operands of any layout.
 
 #include "cpu/backend.h"
 
@@ -14,10 +14,10 @@
 inline namespace NORCH_ISA {
 namespace {
 
-// ---- The loops --------------------------------------------------------------------------------------------------
+// ---- The loops ---------------------------------------------------------------------------------------------------
 
-// Functions of a float that have a shorter way for ordinary arguments (ops/vector_math.h): those for which distance(x), an unsigned
-// integer, is at most `farthest`.
+// Functions of a float with a quicker version for ordinary arguments (ops/vector_math.h): those with a distance(x), an
+// unsigned integer, of at most `farthest`.
 template <class Row>
 struct Ordinaries {
     static constexpr bool exist = false;
@@ -37,7 +37,7 @@ ORDINARY(cos, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
-// Whether the formula of a row is so long that a loop in blocks pays: all that are computed in floats, but for these.
+// Whether the formula of a row is so long that a loop in blocks pays: all REAL rows except these.
 template <class Row>
 struct IsLong : std::true_type {};
 #define BRIEF(name)     \
@@ -56,7 +56,7 @@ BRIEF(leaky_relu_slope)
 BRIEF(share)
 #undef BRIEF
 
-// An operand in blocks of SIZE elements that lie side by side: where it is, or a copy where it repeats or ends.
+// An operand in blocks of SIZE contiguous elements: in place, or a copy if it repeats or is the shorter last block.
 template <class T>
 struct Blocks {
     enum { SIZE = 256 / sizeof(T) };
@@ -70,7 +70,7 @@ struct Blocks {
     void fill(T value) {
         for (T& element : copy) element = value;
     }
-    // The block that begins at `start`, of n elements; those that are missing there are like the last one.
+    // The block at `start` of n elements; the last block is filled up with the last element.
     const T* at(int64_t start, int64_t n) {
         if (repeats) return copy;
         if (n - start >= SIZE) return data + start;
@@ -80,8 +80,8 @@ struct Blocks {
     }
 };
 
-// The loop of a row whose formula is long. compute(start, results) computes a block; only then it is stored, as a processor
-// that has to store in between computes less at once.
+// The loop of a row whose formula is long. compute(start, results) computes a block before any of it is stored: stores
+// in between would leave the processor less to compute at once.
 template <class T, class F>
 void block_loop(const Run& run, int written, F compute) {
     enum { SIZE = Blocks<T>::SIZE };
@@ -96,7 +96,7 @@ void block_loop(const Run& run, int written, F compute) {
     }
 }
 
-// A block of ordinary arguments takes the shorter way, any other the whole formula.
+// A block of ordinary arguments takes the quicker version, any other the complete formula.
 template <class Row, class T>
 void compute_block(const T* x, T* results) {
     enum { SIZE = Blocks<T>::SIZE };
@@ -160,7 +160,7 @@ void ternary_loop(const Run& run) {
     });
 }
 
-// ---- From a row of ops/operations.h to a kernel --------------------------------------------------------------------
+// ---- From a row of ops/operations.h to a kernel ------------------------------------------------------------------
 
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
@@ -255,7 +255,7 @@ SHAPED_OPS(BINARY_CPU)
     }
 TERNARY_OPS(TERNARY_CPU)
 
-// ---- Copies -----------------------------------------------------------------------------------------------------
+// ---- Copies ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -270,7 +270,7 @@ void assign_loop(const Run& run) {
 
 }  // namespace
 
-// out.data[i] = x.data[i], converted where the dtypes differ. reshape, contiguous and to(dtype) copy with it.
+// out.data[i] = x.data[i], converted if the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cpu(const Tensor& x, Tensor& out) {
     INTEGERS_IN_BASELINE(x.dtype < out.dtype ? x.dtype : out.dtype, assign, x, out);
     for_any(x.dtype, [&](auto from) {

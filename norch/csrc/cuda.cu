@@ -1,10 +1,8 @@
 // The CUDA backend: the kernels of cpu.cpp, in its order, then their launchers.
 //
-// A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher chooses
-// the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc compiles; its
-// parts are cuda/device.cuh (memory and copies), cuda/block.cuh, cuda/layout.cuh, cuda/fill.cuh, cuda/matmul.cuh,
-// cuda/layers.cuh (layers and losses), cuda/normalization.cuh, cuda/windows.cuh (convolution and pooling), cuda/optim.cuh,
-// cuda/reductions.cuh, cuda/sort.cuh, cuda/scan.cuh (running totals) and cuda_index.cuh.
+// A kernel runs once for each thread of a grid of blocks; thread i of the whole grid takes element i. A launcher
+// chooses the grid and queues the kernel on the device's stream. This is the one file of the library that nvcc
+// compiles; its parts are in cuda/.
 
 #include <math.h>
 
@@ -17,10 +15,10 @@
 
 namespace {
 
-// ---- Elementwise kernels ----------------------------------------------------------------------------------------
+// ---- Elementwise kernels -----------------------------------------------------------------------------------------
 
 enum {
-    PACKS = 2,  // that a thread has under way at once, to keep the memory busy
+    PACKS = 2,  // that a thread processes at once, to keep the memory busy
     SHARE = PACKS * PACK
 };
 
@@ -52,8 +50,8 @@ __device__ Pack<R> combine_packs(F formula, const Pack<T>&... packs) {
     return result;
 }
 
-// out[i] = formula(operands[i]...) for all elements that fall to this thread: packs of neighbours where the layout is made
-// of them, else one by one. Either way several are read before the first is written.
+// out[i] = formula(operands[i]...) for all elements that fall to this thread: packs of neighbours if the layout allows,
+// else one by one. Either way several are read before the first is written.
 template <class R, int N, class F, class... Operands>
 __device__ void write_elements(R* out, const Strides<N>& strides, F formula, Operands... operands) {
     for (int64_t block = blockIdx.x; block * (THREADS * SHARE) < strides.size; block += gridDim.x) {
@@ -115,11 +113,11 @@ __global__ void assign_kernel(const From* x, From x_number, To* out, Strides<2> 
     write_elements(out, strides, [](From a) { return convert<To>(a); }, Operand<From, 0>{x, x_number});
 }
 
-// ---- Their launchers --------------------------------------------------------------------------------------------
+// ---- Their launchers ---------------------------------------------------------------------------------------------
 
 int elementwise_blocks(int64_t size) { return at_most(divided_up(size, THREADS * SHARE), MAX_BLOCKS); }
 
-// A number has no storage: its value lies on the host and travels with the launch.
+// A number has no storage: its value is an argument of the launch.
 template <class T>
 const T* data_of(const Tensor& x) {
     return x.storage ? data_as<const T>(x) : nullptr;
@@ -258,20 +256,19 @@ SHAPED_OPS(BINARY_CUDA)
     }
 TERNARY_OPS(TERNARY_CUDA)
 
-// ---- Copies -----------------------------------------------------------------------------------------------------
+// ---- Copies ------------------------------------------------------------------------------------------------------
 
 namespace {
 
 enum { TILE_EDGE = 32, TILE_ROWS = 8 };
 
-// A matrix, or a stack of them: element (b, i, j) of x is read where columns lie side by side, that of out written where
-// rows do.
+// A stack of matrices: x has contiguous columns, out has contiguous rows.
 struct Transposed {
     int64_t stack, rows, columns, x_stack, x_column, out_stack, out_row;
 };
 
-// out[b, i, j] = x[b, i, j] by way of a tile in shared memory, so that neighbouring threads both read and write neighbours.
-// One element more in each of its rows brings those of a column into different banks.
+// out[b, i, j] = x[b, i, j] by way of a tile in shared memory, so that neighbouring threads both read and write
+// neighbours. One element more in each of its rows brings those of a column into different banks.
 template <class T>
 __global__ void transposed_kernel(const T* __restrict__ x, T* __restrict__ out, Transposed shape) {
     __shared__ T tile[TILE_EDGE][TILE_EDGE + 1];
@@ -318,7 +315,7 @@ void launch_transposed(const Tensor& x, Tensor& out, const Transposed& shape, cu
 
 }  // namespace
 
-// out[i] = x[i], converted where the dtypes differ. reshape, contiguous and to(dtype) copy with it.
+// out[i] = x[i], converted if the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cuda(const Tensor& x, Tensor& out) {
     cudaStream_t stream = use(out.device);
     Transposed shape;
@@ -340,7 +337,7 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
     check_launch("assign");
 }
 
-// ---- The other kernels ------------------------------------------------------------------------------------------
+// ---- The other kernels -------------------------------------------------------------------------------------------
 
 #include "cuda/fill.cuh"
 #include "cuda/indexing.cuh"

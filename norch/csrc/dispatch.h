@@ -13,7 +13,8 @@ struct Kernel<void(Arguments...)> {
     const char* name;
     void (*slots[DEVICE_KIND_COUNT])(Arguments...);
 
-    // Every kernel that the library runs starts here. What is to see all launches, to record or to time them, goes here.
+    // Every kernel that the library runs starts here. What is to see all launches, to record or to time them, goes
+    // here.
     void launch(int32_t device, Arguments... arguments) const { slots[kind_of(device)](arguments...); }
 };
 

@@ -1,15 +1,15 @@
 // The kernels that every device provides. A row KERNEL(softmax, (const Tensor& x, Tensor& out)) becomes
 //
 //     void softmax_tensor_cpu(const Tensor& x, Tensor& out);   // cpu/backend.h declares it, cpu/ and host/ define it
-//     void softmax_tensor_cuda(const Tensor& x, Tensor& out);  // cuda/backend.h; cuda.cu, or cuda/stub.cpp without CUDA
+//     void softmax_tensor_cuda(const Tensor& x, Tensor& out);  // cuda/backend.h; cuda.cu or cuda/stub.cpp
 //     Kernel<void(const Tensor& x, Tensor& out)> softmax;      // dispatch.h, with a slot for each of them
 //
 // What kernels may rely on, and the functions in api/ see to:
 //   elementwise  every operand was expanded to out's shape (stride 0 where it repeats) and has the dtype of the
 //                computation; out has the dtype that the row's rule names, and may be one of the operands
 //   reductions   out has x's rank, with size 1 along each reduced axis, and is contiguous
-//   matmul       a [..., m, k], b [..., k, n] and out [..., m, n] have the same leading sizes (strides may be 0); out is
-//                contiguous
+//   matmul       a [..., m, k], b [..., k, n] and a contiguous out [..., m, n] have the same leading sizes (strides may
+//                be 0)
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie
 //                within the tensor's storage: element p is data[p . strides + offsets[p]]
 //   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the
@@ -23,15 +23,15 @@
 #include "tensor.h"
 #include "ops/windows.h"
 
-// What can be wrong with values rather than with shapes. A CPU kernel fails with it at once. A CUDA kernel leaves it where
-// the host finds it when it next waits for the device, so that no operation has to wait for its own checks.
+// What can be wrong with values rather than with shapes. A CPU kernel fails at once. A CUDA kernel notes the fault, and
+// the host fails with it when it next waits for the device: no operation waits for its own checks.
 struct Fault {
     enum : int32_t { NONE, INDEX, TARGET, DIVISION };
     int32_t kind;
-    int32_t axis;           // INDEX: which one
+    int32_t axis;           // INDEX: the axis
     const char* operation;  // for the message
     int64_t size;           // INDEX: of the axis; TARGET: the number of classes
-    int64_t ignored;        // TARGET: the class that counts for nothing
+    int64_t ignored;        // TARGET: ignore_index
     int64_t value;          // what was found
 };
 [[noreturn]] void fail_with(const Fault& fault, int64_t value);
@@ -50,8 +50,8 @@ struct RMSpropOptions {
     int32_t centered, maximize;
 };
 
-// What normalization sees in a tensor: [outer, groups, inner], each group with a mean and a variance of its own. Weight and
-// bias have an element for each group, or else for each place of the inner axis (then outer is 1, and a bias comes with a
+// What normalization sees in a tensor: [outer, groups, inner], with a mean and a variance for each group. Weight and
+// bias have an element for each group, or for each position of the inner axis (then outer is 1, and a bias needs a
 // weight).
 struct Normalizing {
     int64_t outer, groups, inner;
@@ -61,7 +61,8 @@ struct Normalizing {
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
 #define BINARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, const Tensor& y, Tensor& out))
-#define TERNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
+#define TERNARY_KERNEL(name, rule, formula) \
+    KERNEL(name, (const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out))
 
 // name, class of ops/reductions.h, dtype of the result, whether a reduction of no elements has a value
 #define REDUCTIONS(K)                                                                    \
@@ -91,8 +92,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 #define OPTIMIZER_KERNEL(name, Options, state0, state1, state2) \
     KERNEL(name, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const Options& options))
 
-// The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled for
-// each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
+// The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled
+// for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
 #define VECTOR_KERNELS                                                                                     \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
@@ -111,7 +112,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
     ROW_OPS(ROW_KERNEL)                                                                             \
-    /* fill a contiguous out, which is not empty: ops/philox.h says with what */                        \
+    /* fill a contiguous out that is not empty with the random numbers of ops/philox.h */               \
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
@@ -126,13 +127,13 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
     KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
     KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \
-    /* weight is [outputs, channels of a group, y.kernel, x.kernel], bias [outputs] or null; then the gradients of x and of \
-       the weight */                                                                                \
+    /* weight is [outputs, channels of a group, y.kernel, x.kernel], bias [outputs] or null; then the gradients of x and \
+       weight */                                                                                    \
     KERNEL(conv, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out, const Window& window)) \
     KERNEL(conv_input, (const Tensor& gradient, const Tensor& weight, Tensor& out, const Window& window)) \
     KERNEL(conv_weight, (const Tensor& gradient, const Tensor& x, Tensor& out, const Window& window)) \
-    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of x, \
-       weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
+    /* out = (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias may be null. Backward: the gradients of \
+       x, weight and bias that are not null. All contiguous, float32 or float64, and not empty */      \
     KERNEL(normalize, (const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean, \
                        Tensor& variance, const Normalizing& sizes))                                 \
     KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
@@ -148,22 +149,23 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
 #define PLAIN_KERNELS \
-    /* fills a contiguous out, which is not empty: ops/linspace.h says with what */                         \
-    KERNEL(ramp, (Tensor& out, const Ramp& ramp))                                                   \
-    /* fails where truth, a single bool, is false */                                                \
+    /* fills a contiguous out that is not empty with the evenly spaced numbers of ops/linspace.h */     \
+    KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                           \
+    /* fails if truth, a single bool, is false */                                                   \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
-    /* offsets = index * stride, or += unless first; fails where an index is not in 0 ... bounds.size - 1 and neither,   \
-       where it wraps, counts from the end. All int64, of one shape */                              \
-    KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first, Tensor& offsets)) \
-    /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails where one is no class */ \
+    /* offsets = index * stride, or += unless first; fails if an index is out of bounds; if it wraps, negative ones \
+       count from the end. All int64, of one shape */                                                     \
+    KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,   \
+                    Tensor& offsets))                                                               \
+    /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails out of bounds */ \
     KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
-    /* the elements of out at offsets = x, or += x (bool: |= x), where places may repeat; x has out's shape and dtype */ \
+    /* the elements of out at offsets = x, or += x (bool: |= x); offsets may repeat; x has out's shape and dtype */ \
     KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \
     /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order */ \
     KERNEL(nonzero, (const Tensor& x, Tensor& out))                                                 \
-    /* values and indices (int64) get the first of the sorted x along axis, as many as they have room for; equals keep  \
-       their order, NaN is larger than every number */                                              \
+    /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \
+       is larger than every number */                                              \
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \

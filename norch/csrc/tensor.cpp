@@ -1,4 +1,4 @@
-// Tensors: creation, copies between dtypes, layouts and devices, and the boundary where C++ errors stop.
+// Tensors: creation, and copies between dtypes, layouts and devices.
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "cuda/backend.h"
 #include "dispatch.h"
 
-// ---- Dtypes and shapes as text ----------------------------------------------------------------------------------
+// ---- Dtypes and shapes as text -----------------------------------------------------------------------------------
 
 const char* dtype_name(int32_t dtype) {
     static const char* const names[] = {"bool", "uint8", "int32", "int64", "float32", "float64"};
@@ -23,7 +23,7 @@ int64_t item_size(int32_t dtype) {
 
 Text shape_text(const Tensor& tensor) { return shape_text(tensor.shape, tensor.ndim); }
 
-// ---- Building a tensor ------------------------------------------------------------------------------------------
+// ---- Building a tensor -------------------------------------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim) {
     if (ndim < 0 || ndim > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most {} dimensions, got {}", MAX_DIMS, ndim);
@@ -112,7 +112,7 @@ Tensor* number_tensor(double real, int64_t integer, int32_t dtype) {
 
 void free_tensor(Tensor* tensor) { drop(tensor); }
 
-// ---- Copies -----------------------------------------------------------------------------------------------------
+// ---- Copies ------------------------------------------------------------------------------------------------------
 
 void assign(const Tensor& source, Tensor& target) {
     if (target.size) kernels::assign.launch(target.device, source, target);
@@ -174,7 +174,7 @@ Tensor* to_device(Tensor* tensor, int32_t device) {
     return build([&] { return on_device(*tensor, device); });
 }
 
-// ---- Reading and writing ----------------------------------------------------------------------------------------
+// ---- Reading and writing -----------------------------------------------------------------------------------------
 
 std::atomic<int64_t> write_clock;
 

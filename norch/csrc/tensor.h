@@ -1,4 +1,4 @@
-// Storage, Tensor, dtypes and devices: what every other file of the library is about.
+// Storage, Tensor, dtypes and devices: start here.
 //
 // A Tensor is a view: shape, strides and an offset over a Storage, which owns the memory and is shared.
 // Element (i, j, ...) of a tensor is data[i * strides[0] + j * strides[1] + ...], strides counted in elements.
@@ -16,7 +16,7 @@ enum { MAX_DIMS = 8 };
 // In the order of promotion: an operation on two dtypes is computed in the larger one.
 enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT };
 
-// A device is a number: 0 is the CPU, 1 + i is cuda:i. Kernel tables have a column for each kind of device.
+// A device is a number: 0 is the CPU, 1 + i is cuda:i. Each kernel has a slot for each kind of device (dispatch.h).
 enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
 // (inline functions are copied for each instruction set: see host/instruction_sets.h)
@@ -29,14 +29,13 @@ using ReleaseFunction = void (*)(void* owner);
 
 struct Storage {
     std::atomic<int64_t> references;
-    std::atomic<int64_t> guests;  // those of the references that are no tensors: storage objects, arrays, capsules
+    std::atomic<int64_t> guests;  // references that are not tensors: storage objects, arrays, capsules
     void* data;
     int64_t nbytes;
     int32_t device;
     std::atomic<int64_t> version;     // how often the memory was written in place
     std::atomic<int64_t> written_at;  // the write clock at the last of them
-    ReleaseFunction
-        release;  // of memory that is not norch's own: called once, with owner, when the last reference goes
+    ReleaseFunction release;  // of memory of another owner: called once, with owner, when the last reference goes
     void* owner;
     bool read_only;
 };
@@ -64,12 +63,16 @@ template <class T>
 T* data_as(const Tensor& tensor) {
     return static_cast<T*>(tensor.data);
 }
+template <class T>
+T* data_as(const Tensor* tensor) {  // null stays null
+    return tensor ? data_as<T>(*tensor) : nullptr;
+}
 }  // namespace NORCH_ISA
 
 int64_t item_size(int32_t dtype);  // in bytes
 Text shape_text(const Tensor& tensor);
 
-// ---- Memory (core/storage.cpp) -------------------------------------------------------------------------------------
+// ---- Memory (core/storage.cpp) -----------------------------------------------------------------------------------
 
 // The one door to memory: every allocation of the library passes here. Throws MEMORY_ERROR.
 void* allocate(int64_t nbytes, int32_t device);
@@ -126,28 +129,28 @@ struct Owned {
 
 }  // namespace NORCH_ISA
 
-// ---- Building tensors (tensor.cpp, api/views.cpp) ------------------------------------------------------------------
+// ---- Building tensors (tensor.cpp, api/views.cpp) ----------------------------------------------------------------
 
 int64_t count_elements(const int64_t* shape, int ndim);                           // throws on overflow
 Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device);  // contiguous, values unset
 Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides, int ndim, int64_t offset);
 Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim,
-                const char* operation);                                // stride 0 where it repeats
+                const char* operation);                                // stride 0 if it repeats
 Owned cast(const Tensor& tensor, int32_t dtype);                       // always a new tensor
-Owned contiguous(const Tensor& tensor);                                // a view where it already is
+Owned contiguous(const Tensor& tensor);                                // a view if it already is
 Owned on_device(const Tensor& tensor, int32_t device);                 // always a new tensor
-Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view where strides allow
+Owned reshaped(const Tensor& tensor, const int64_t* shape, int ndim);  // a view if strides allow
 bool is_contiguous(const Tensor& tensor);
 bool same_shape(const Tensor& x, const Tensor& y);
 bool has_shape(const Tensor& x, const int64_t* shape, int ndim);
 bool are_alike(const Tensor& x, const Tensor& y);   // in shape, dtype and device
-void check_device(int32_t device);                  // throws where there is none
+void check_device(int32_t device);                  // throws if there is none
 void drop_axes(Tensor& fresh, unsigned axes);       // of size 1, from a result that nobody has seen yet
 void assign(const Tensor& source, Tensor& target);  // copy with cast; same shape and device
 void fill(Tensor& target, double value);
 void mark_written(Tensor& tensor);  // the version counter and the write clock
 
-// ---- From a dtype at run time to a type at compile time ---------------------------------------------------------
+// ---- From a dtype at run time to a type at compile time ----------------------------------------------------------
 
 inline namespace NORCH_ISA {
 

@@ -8,7 +8,7 @@
 #include "api/checks.h"
 #include "dispatch.h"
 
-// ---- Promotion --------------------------------------------------------------------------------------------------
+// ---- Promotion ---------------------------------------------------------------------------------------------------
 
 // PyTorch's rule: tensors with dimensions decide; 0-d tensors and then Python numbers only raise the category (bool,
 // integer, float), never the width within it.
@@ -40,9 +40,9 @@ static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
     return dtype;
 }
 
-// ---- Operands ---------------------------------------------------------------------------------------------------
+// ---- Operands ----------------------------------------------------------------------------------------------------
 
-// One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most are that already.
+// One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most need no conversion.
 struct Operand {
     const Tensor* tensor;  // the operand itself, what it was converted to, or the view
     Tensor view;
@@ -91,14 +91,14 @@ static const Tensor& first_tensor(const Tensor& x, const Rest&... rest) {
     return x.is_number ? first_tensor(rest...) : x;
 }
 
-// ---- Elementwise: a new result, or one written into out ---------------------------------------------------------
+// ---- Elementwise: a new result, or one written into out ----------------------------------------------------------
 
 static bool same_view(const Tensor& x, const Tensor& y) {
     return x.data == y.data && x.dtype == y.dtype && same_shape(x, y) &&
            !memcmp(x.strides, y.strides, sizeof(int64_t) * x.ndim);
 }
 
-// Two storages may share memory where it is not norch's own.
+// Two storages may share memory of another owner.
 static bool overlap(const Storage& x, const Storage& y) {
     const char *a = static_cast<char*>(x.data), *b = static_cast<char*>(y.data);
     return a < b + y.nbytes && b < a + x.nbytes;
@@ -169,7 +169,8 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
 static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
     const char* name = kernel.name;
     check_devices(x, y, name);
-    const bool alike = !x.is_number && !y.is_number && are_alike(x, y);  // as most are: nothing to work out
+    const bool alike =
+        !x.is_number && !y.is_number && are_alike(x, y);  // the usual case: nothing to promote or to broadcast
     int32_t dtype = computing_dtype(alike ? x.dtype : promote<2>({&x, &y}), rule, name);
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
     int32_t device = first_tensor(x, y).device;

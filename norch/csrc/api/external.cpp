@@ -1,13 +1,14 @@
-// The world outside: storages over memory that somebody else owns, and tensors handed to other libraries by DLPack.
+// Memory shared with others: storages over memory of another owner, and tensors given to other libraries by DLPack.
 //
-// Such a storage holds its owner, a Python object or a DLPack tensor, and gives it back once, when its last reference goes:
-// at any time and in any thread. That is why this is C: a callback written in Python could outlive the interpreter.
+// Such a storage holds its owner, a Python object or a DLPack tensor, and gives it back once, when its last reference
+// goes: at any time and in any thread. That is why this is C: a callback written in Python could outlive the
+// interpreter.
 
 #include "api.h"
 
 void use_python(const PythonFunctions* functions) { python = *functions; }
 
-// ---- Storages as objects ----------------------------------------------------------------------------------------
+// ---- Storages as objects -----------------------------------------------------------------------------------------
 
 Storage* hold_storage(Tensor* tensor) {
     tensor->storage->guests++;
@@ -37,7 +38,7 @@ Tensor* storage_tensor(Storage* storage, int32_t dtype) {
 
 int32_t is_read_only(Tensor* tensor) { return tensor->storage->read_only; }
 
-// ---- Tensors over foreign memory --------------------------------------------------------------------------------
+// ---- Tensors over foreign memory ---------------------------------------------------------------------------------
 
 // How many elements lie between the first and the last one in memory, both included.
 static int64_t count_spanned(const Tensor& tensor) {
@@ -56,7 +57,7 @@ static int64_t count_spanned(const Tensor& tensor) {
     return last + 1;
 }
 
-// Strides are in elements; null where they lie in row order without gaps. Where this throws, the owner was not touched.
+// Strides are in elements; null means contiguous. If this throws, the owner was not touched.
 static Owned tensor_over(void* data, const int64_t* shape, const int64_t* strides, int ndim, int32_t dtype,
                          int32_t device, bool read_only, ReleaseFunction release, void* owner) {
     int64_t width = item_size(dtype), stride = 1;
@@ -68,7 +69,7 @@ static Owned tensor_over(void* data, const int64_t* shape, const int64_t* stride
     tensor->device = device;
     for (int d = ndim - 1; d >= 0; d--) {
         tensor->shape[d] = shape[d];
-        // what a stride is where it is never stepped means nothing
+        // an axis of size 1 or an empty tensor never uses its strides
         tensor->strides[d] = strides && shape[d] > 1 && tensor->size ? strides[d] : stride;
         stride *= shape[d] > 1 ? shape[d] : 1;
     }
@@ -90,7 +91,7 @@ Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides
     });
 }
 
-// ---- DLPack: the structs of its specification, versions 0 ("dltensor") and 1 ("dltensor_versioned") ---------------
+// ---- DLPack: the structs of its specification, versions 0 ("dltensor") and 1 ("dltensor_versioned") --------------
 
 struct DLTensor {
     void* data;
@@ -221,7 +222,7 @@ Tensor* tensor_of_dlpack(void* managed, int32_t versioned) {
 
 // ---- Capsules
 
-// Whoever consumes a capsule renames it and owns what it held; of the others, this is the end.
+// Whoever consumes a capsule renames it and owns its content; this frees capsules that nobody consumed.
 static void destroy_capsule(void* capsule) {
     const char *name = static_cast<const char*>(dlpack_name(0, 0)),
                *versioned = static_cast<const char*>(dlpack_name(1, 0));

@@ -7,30 +7,30 @@
 #include "api/checks.h"
 #include "dispatch.h"
 
-// ---- Numbers at equal distances ---------------------------------------------------------------------------------
+// ---- Evenly spaced numbers ---------------------------------------------------------------------------------------
 
-static Owned ramped(const Ramp& ramp, int64_t size, int32_t dtype, int32_t device) {
+static Owned evenly_spaced(const Spacing& spacing, int64_t size, int32_t dtype, int32_t device) {
     Owned result = new_tensor(&size, 1, dtype, device);
-    if (size) kernels::ramp.launch(device, *result, ramp);
+    if (size) kernels::evenly_spaced.launch(device, *result, spacing);
     return result;
 }
 
 Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device) {
-    return build([&] { return ramped({start, 0, step, 0, 0, false, false}, size, dtype, device); });
+    return build([&] { return evenly_spaced({start, 0, step, 0, 0, false, false}, size, dtype, device); });
 }
 
 Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device) {
-    return build([&] { return ramped({0, 0, 0, start, step, true, false}, size, dtype, device); });
+    return build([&] { return evenly_spaced({0, 0, 0, start, step, true, false}, size, dtype, device); });
 }
 
 Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device) {
     return build([&] {
         const double step = size > 1 ? (end - start) / double(size - 1) : 0;
-        return ramped({start, end, step, 0, 0, false, size > 1}, size, dtype, device);
+        return evenly_spaced({start, end, step, 0, 0, false, size > 1}, size, dtype, device);
     });
 }
 
-// ---- Random numbers ---------------------------------------------------------------------------------------------
+// ---- Random numbers ----------------------------------------------------------------------------------------------
 
 void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words) {
     const Block block = philox({seed, draw}, index);

@@ -1,8 +1,8 @@
 // Indexing by integer tensors, gather and scatter, sorting and running totals of the C API.
 //
 // Every read and write through integers is one pair of kernels, index and index_put. Before them the integers become
-// offsets in elements: element p of a selection of x lies at x.data[p . strides + offsets[p]], where x and offsets are
-// both expanded to the selection's shape: x repeats along what is indexed, offsets along what is not.
+// offsets in elements: element p of a selection of x lies at x.data[p . strides + offsets[p]]. x and offsets are both
+// expanded to the selection's shape: x repeats along the indexed axes, offsets along the others.
 
 #include <initializer_list>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// ---- From integers to offsets -----------------------------------------------------------------------------------
+// ---- From integers to offsets ------------------------------------------------------------------------------------
 
 // What is selected from a tensor: both views have the selection's shape.
 struct Selection {
@@ -36,7 +36,7 @@ void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wrap
 }
 
 // tensor[indices]: indices[d] selects along axis d, null takes all of it. The index tensors broadcast together; their
-// shape stands where they stood if they were neighbours, else in front.
+// shape takes the place of the indexed axes if those are adjacent, else it comes first.
 Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t* axes, int32_t count, bool wraps,
                     const char* name) {
     if (count > tensor.ndim)
@@ -121,7 +121,7 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
     return result;
 }
 
-// ---- Reading and writing a selection ----------------------------------------------------------------------------
+// ---- Reading and writing a selection -----------------------------------------------------------------------------
 
 Owned read_at(const Selection& selection) {
     const Tensor& x = selection.elements;
@@ -183,7 +183,7 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
     });
 }
 
-// ---- Where elements are not zero --------------------------------------------------------------------------------
+// ---- Nonzero elements --------------------------------------------------------------------------------------------
 
 Tensor* nonzero_tensor(Tensor* tensor) {
     return build([&] {
@@ -203,7 +203,7 @@ Tensor* nonzero_tensor(Tensor* tensor) {
     });
 }
 
-// ---- Sorting and running totals along an axis -------------------------------------------------------------------
+// ---- Sorting and running totals along an axis --------------------------------------------------------------------
 
 int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results) {
     return attempt([&] {

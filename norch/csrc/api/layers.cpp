@@ -1,7 +1,7 @@
-// Layers and losses of the C API, each as one call: softmax, linear, cross-entropy, mean squared error and their gradients.
+// Layers and losses of the C API, each in one call: softmax, linear, cross-entropy, mean squared error, and gradients.
 //
-// The kernels take rows: contiguous tensors whose last axis is the one that matters. An axis elsewhere is moved to the end
-// and the result's back again.
+// The kernels of ROW_OPS take contiguous rows. If the axis is not the last, it is moved there, and moved back
+// afterwards.
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "api/checks.h"
 #include "dispatch.h"
 
-// ---- Axes -------------------------------------------------------------------------------------------------------
+// ---- Axes --------------------------------------------------------------------------------------------------------
 
 // A view with the axis `from` at the place `to`; the others keep their order.
 static Owned with_axis_moved(const Tensor& x, int from, int to) {
@@ -43,7 +43,7 @@ static Owned from_rows(Owned rows, const Tensor& x, int axis) {
     return contiguous(*with_axis_moved(*rows, x.ndim - 1, axis));
 }
 
-// ---- Operations along rows ----------------------------------------------------------------------------------------------------
+// ---- Operations along rows ---------------------------------------------------------------------------------------
 
 static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
     check_real(x, kernel.name);
@@ -75,7 +75,7 @@ static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradi
     }
 ROW_OPS(DEFINE_ROW_OP)
 
-// ---- Linear -----------------------------------------------------------------------------------------------------
+// ---- Linear ------------------------------------------------------------------------------------------------------
 
 static Tensor transposed(const Tensor& matrix) {
     Tensor view = matrix;
@@ -84,7 +84,7 @@ static Tensor transposed(const Tensor& matrix) {
     return view;
 }
 
-// [..., n] as [rows, n]: x itself, or else a view where strides allow, which the caller keeps.
+// [..., n] as [rows, n]: x itself, or a view or copy that the caller keeps.
 static const Tensor& as_matrix(const Tensor& x, Owned& kept) {
     if (x.ndim == 2) return x;
     const int64_t n = x.shape[x.ndim - 1], shape[] = {n ? x.size / n : 0, n};
@@ -162,7 +162,7 @@ int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed,
     });
 }
 
-// ---- Cross-entropy ----------------------------------------------------------------------------------------------
+// ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
 enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM };
 
@@ -235,9 +235,9 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
     });
 }
 
-// ---- Mean squared error -----------------------------------------------------------------------------------------
+// ---- Mean squared error ------------------------------------------------------------------------------------------
 
-// x itself where it is contiguous, else a copy, which the caller keeps.
+// x itself if it is contiguous, else a copy that the caller keeps.
 static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
     if (is_contiguous(x)) return x;
     kept = cast(x, x.dtype);

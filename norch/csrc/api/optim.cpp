@@ -24,7 +24,7 @@ static void check_state(const Tensor& parameter, const Tensor& state, const char
     check_writable(state, name);
 }
 
-// ---- SGD --------------------------------------------------------------------------------------------------------
+// ---- SGD ---------------------------------------------------------------------------------------------------------
 
 int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
     return attempt([&] {
@@ -45,7 +45,7 @@ int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) 
     });
 }
 
-// ---- Optimizers that count their steps -------------------------------------------------------------------------------------------
+// ---- Optimizers that count their steps ---------------------------------------------------------------------------
 
 // Checks all entries, then counts a step of each and calls take(entry, how many steps that makes).
 template <class F>

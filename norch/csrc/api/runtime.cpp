@@ -20,7 +20,7 @@ void set_num_threads(int32_t count) { set_thread_count(count); }
 const char* instruction_set() { return chosen_instruction_set(); }
 const char* instruction_set_error() { return instruction_set_complaint(); }
 
-// ---- CUDA devices -----------------------------------------------------------------------------------------------
+// ---- CUDA devices ------------------------------------------------------------------------------------------------
 
 int32_t has_cuda() { return cuda_is_built(); }
 int32_t device_count() { return cuda_device_count(); }

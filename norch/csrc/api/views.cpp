@@ -3,7 +3,7 @@
 #include "api.h"
 #include "api/checks.h"
 
-// ---- reshape and view -------------------------------------------------------------------------------------------
+// ---- reshape and view --------------------------------------------------------------------------------------------
 
 // Fills in a size of -1 and checks that the number of elements stays.
 static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, int64_t* shape, const char* operation) {
@@ -25,8 +25,8 @@ static void resolve_shape(const Tensor& tensor, const int64_t* asked, int ndim, 
              shape_text(asked, ndim), tensor.size, shape_text(tensor));
 }
 
-// The strides that show the tensor's elements in a new shape without moving them; false where there are none.
-// Runs of old axes that are steps of one loop ("chunks") must be covered exactly by runs of new axes.
+// The strides that show the tensor's elements in a new shape without moving them; false if there are none.
+// Old axes that one stride can walk ("chunks") must be covered exactly by adjacent new axes.
 static bool strides_for(const Tensor& tensor, const int64_t* shape, int ndim, int64_t* strides) {
     if (tensor.size == 0) {
         int64_t stride = 1;
@@ -77,7 +77,7 @@ Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim) {
     return build([&] { return reshaped(*tensor, shape, ndim); });
 }
 
-// ---- Reordering axes --------------------------------------------------------------------------------------------
+// ---- Reordering axes ---------------------------------------------------------------------------------------------
 
 Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
     return build([&] {
@@ -135,7 +135,7 @@ Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
     });
 }
 
-// ---- Axes of size 1 ---------------------------------------------------------------------------------------------
+// ---- Axes of size 1 ----------------------------------------------------------------------------------------------
 
 Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
     return build([&] {
@@ -168,7 +168,7 @@ Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis) {
     });
 }
 
-// ---- Broadcasting: a stride of 0 repeats ------------------------------------------------------------------------
+// ---- Broadcasting: a stride of 0 repeats -------------------------------------------------------------------------
 
 Tensor expanded(const Tensor& tensor, const int64_t* shape, int ndim, const char* operation) {
     int missing = ndim - tensor.ndim;
@@ -203,7 +203,7 @@ Tensor* expand_tensor(Tensor* tensor, const int64_t* asked, int32_t ndim) {
     });
 }
 
-// ---- Indexing ---------------------------------------------------------------------------------------------------
+// ---- Indexing ----------------------------------------------------------------------------------------------------
 
 Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index) {
     return build([&] {

@@ -8,7 +8,7 @@
 
 namespace {
 
-// ---- Checks -----------------------------------------------------------------------------------------------------
+// ---- Checks ------------------------------------------------------------------------------------------------------
 
 void check_images(const Tensor& x, const char* name) {
     check_real(x, name);
@@ -50,7 +50,7 @@ Owned new_images(const Tensor& like, int64_t channels, int64_t height, int64_t w
 
 }  // namespace
 
-// ---- Columns ----------------------------------------------------------------------------------------------------
+// ---- Columns -----------------------------------------------------------------------------------------------------
 
 Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
     return build([&] {
@@ -80,7 +80,7 @@ Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64
     });
 }
 
-// ---- Convolution ------------------------------------------------------------------------------------------------
+// ---- Convolution -------------------------------------------------------------------------------------------------
 
 // The window of a convolution, after checks of what it is given.
 static Window conv_window(const Tensor& x, const Tensor& weight, const int64_t* given, int64_t groups) {
@@ -161,7 +161,7 @@ int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* gi
     });
 }
 
-// ---- Pooling ----------------------------------------------------------------------------------------------------
+// ---- Pooling -----------------------------------------------------------------------------------------------------
 
 // Torch's rule: a window that lies in the padding alone has no largest element.
 static void check_padding(const int64_t* given, const char* name) {

@@ -1,8 +1,8 @@
 // Blocks of memory, aligned to 64 bytes, that wait in a cache when they are freed.
 //
-// A new block of many pages costs a page fault for each of them when it is first written, which takes longer than adding
-// two tensors. So freed blocks wait in lists by size class, eight classes an octave, for the next tensor of about that
-// size. The cache is bounded, and goes back to the system before an allocation fails.
+// A new block of many pages costs a page fault for each of them when it is first written, which takes longer than
+// adding two tensors. So freed blocks wait in lists by size class, eight classes an octave, for the next tensor of
+// about that size. The cache is bounded, and goes back to the system before an allocation fails.
 
 #include "core/allocator.h"
 
@@ -23,7 +23,7 @@ enum { CACHED = 1 };
 
 enum { ALIGNMENT = 64, CLASSES_PER_OCTAVE = 8, CLASS_COUNT = 64 * CLASSES_PER_OCTAVE };
 
-// ---- Size classes -----------------------------------------------------------------------------------------------
+// ---- Size classes ------------------------------------------------------------------------------------------------
 
 struct SizeClass {
     int index;
@@ -47,7 +47,7 @@ static int64_t block_bytes(int index) {
     return int64_t(index - doublings * CLASSES_PER_OCTAVE) * ALIGNMENT << doublings;
 }
 
-// ---- The cache --------------------------------------------------------------------------------------------------
+// ---- The cache ---------------------------------------------------------------------------------------------------
 
 // A freed block holds the address of the next one.
 struct FreeBlock {
@@ -111,7 +111,7 @@ void cpu_set_cache_limit(int64_t nbytes) {
     cpu_empty_cache();
 }
 
-// ---- Allocation -------------------------------------------------------------------------------------------------
+// ---- Allocation --------------------------------------------------------------------------------------------------
 
 // The memory that this process could ever have: the machine's, or less in a container.
 static int64_t memory_limit() {

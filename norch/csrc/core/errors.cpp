@@ -6,7 +6,7 @@
 
 #include "kernels.h"
 
-// ---- The last error of each thread ------------------------------------------------------------------------------
+// ---- The last error of each thread -------------------------------------------------------------------------------
 
 static thread_local Error last;
 
@@ -19,7 +19,7 @@ void remember_error(const std::exception& error) noexcept {
     snprintf(last.message, sizeof last.message, "%s", error.what());
 }
 
-// ---- Messages ---------------------------------------------------------------------------------------------------
+// ---- Messages ----------------------------------------------------------------------------------------------------
 
 Value::Value(int value) : kind(INTEGER), integer(value) {}
 Value::Value(unsigned value) : kind(INTEGER), integer(value) {}
@@ -30,7 +30,7 @@ Value::Value(double value) : kind(REAL_NUMBER), real(value) {}
 Value::Value(const char* value) : kind(TEXT), text(value) {}
 Value::Value(const Text& value) : kind(TEXT), text(value.chars) {}
 
-// Text that is cut off where its memory ends.
+// Appends text, and cuts it off if it does not fit.
 template <int CAPACITY>
 struct Writer {
     char (&chars)[CAPACITY];

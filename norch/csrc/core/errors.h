@@ -53,7 +53,8 @@ struct Value {
     Value(const Text& value);
 };
 
-// Throws an Error. Each {} in the format becomes a value: fail(VALUE_ERROR, "{}: expected {} axes, got {}", name, 2, n).
+// Throws an Error. Each {} in the format becomes a value: fail(VALUE_ERROR, "{}: expected {} axes, got {}", name, 2,
+// n).
 [[noreturn]] void fail_with_values(ErrorKind kind, const char* format, const Value* values);
 
 inline namespace NORCH_ISA {

@@ -6,7 +6,7 @@
 #include "cuda/backend.h"
 #include "tensor.h"
 
-// ---- Allocation -------------------------------------------------------------------------------------------------
+// ---- Allocation --------------------------------------------------------------------------------------------------
 
 enum { MAX_DEVICES = 1 + 16 };
 
@@ -57,7 +57,7 @@ static void* allocate_struct(int64_t nbytes, Count kind, int64_t amount) {
 void* allocate_struct(int64_t nbytes) { return allocate_struct(nbytes, CPU_BYTES, 0); }
 void free_struct(void* memory, int64_t nbytes) noexcept { cpu_release(memory, nbytes, CPU_BYTES, 0); }
 
-// ---- Tensor -----------------------------------------------------------------------------------------------------
+// ---- Tensor ------------------------------------------------------------------------------------------------------
 
 Tensor* new_struct() {
     Tensor* tensor =
@@ -75,7 +75,7 @@ void drop(Tensor* tensor) noexcept {
     cpu_release(tensor, sizeof(Tensor), TENSORS, 1);
 }
 
-// ---- Storage ----------------------------------------------------------------------------------------------------
+// ---- Storage -----------------------------------------------------------------------------------------------------
 
 // The elements of a small tensor lie behind its Storage, HEADER bytes on, in the same block.
 enum { HEADER = 128, MAX_INLINE = 128 };

@@ -1,4 +1,4 @@
-// CPU convolution: out = weight @ columns, where column p holds what the window sees at output position p.
+// CPU convolution: out = weight @ columns, in which column p holds what the window sees at output position p.
 //
 // unfold brings an image into columns, fold adds columns back into an image. A convolution does this for a block of
 // output positions at a time, whose columns stay in the second cache, and leaves the arithmetic to the matrix product:
@@ -27,7 +27,7 @@ enum {
     PARTIAL_SIZE = 1 << 20,  // if all of them together have at most so many elements
 };
 
-// ---- Columns ----------------------------------------------------------------------------------------------------
+// ---- Columns -----------------------------------------------------------------------------------------------------
 
 // A stretch of output positions: some whole samples, or some output rows of one sample.
 struct Block {
@@ -37,7 +37,7 @@ struct Block {
 struct Blocks {
     int64_t samples, rows;          // of a block, at most
     int64_t all_samples, all_rows;  // of the tensor
-    int64_t per_sample;             // blocks, where a sample has several
+    int64_t per_sample;             // blocks, if a sample has several
     int64_t positions;              // of a block, at most
 
     Blocks(int64_t all_samples, int64_t depth, const Window& window)
@@ -64,8 +64,8 @@ struct Images {
     int64_t channels;
 };
 
-// Calls f(image row or null, elements of the columns, first, last) for each row of each tap of a block: outputs first to
-// last - 1 of the row see the image, the others padding.
+// Calls f(image row or null, elements of the columns, first, last) for each row of each tap of a block: outputs first
+// to last - 1 of the row see the image, the others padding.
 template <class T, class F>
 void for_each_row(const Images<T>& images, const Window& window, const Block& block, F f) {
     const Axis &y = window.y, &x = window.x;
@@ -121,7 +121,7 @@ void fold_block(const T* columns, const Window& window, const Block& block, cons
     });
 }
 
-// ---- Convolution ------------------------------------------------------------------------------------------------
+// ---- Convolution -------------------------------------------------------------------------------------------------
 
 // The sizes of a convolution, from its tensors [N, channels, ...] and its weight [outputs, channels / groups, ...].
 struct Sizes {
@@ -148,7 +148,7 @@ struct Sizes {
     }
 };
 
-// The rows of a block of the gradient: where they lie, or, if it has several samples, gathered side by side.
+// The rows of a block of the gradient: a view, or a copy if the block has several samples.
 template <class T>
 Matrix<const T> gathered(const Sizes& sizes, const T* gradient, int64_t group, const Block& block, int64_t position,
                          T* buffer) {
@@ -185,15 +185,6 @@ void conv_block(const Sizes& sizes, const Block& block, const Window& window, in
     }
 }
 
-template <class T>
-const T* values(const Tensor& tensor) {
-    return data_as<const T>(tensor);
-}
-template <class T>
-T* values(Tensor& tensor) {
-    return data_as<T>(tensor);
-}
-
 }  // namespace
 
 // out[n, c * taps + tap, p] = what tap sees in channel c of x[n] at position p
@@ -203,8 +194,8 @@ void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
         parallel_for(x.shape[0] * x.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; i++)
-                unfold_block<T>({values<T>(x) + i * image, 0, 1}, window, {0, 1, 0, window.y.out},
-                                values<T>(out) + i * column);
+                unfold_block<T>({data_as<T>(x) + i * image, 0, 1}, window, {0, 1, 0, window.y.out},
+                                data_as<T>(out) + i * column);
         });
     });
 }
@@ -215,10 +206,10 @@ void fold_tensor_cpu(const Tensor& columns, Tensor& out, const Window& window) {
         using T = typename decltype(type)::type;
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
         parallel_for(out.shape[0] * out.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
-            memset(values<T>(out) + begin * image, 0, size_t((end - begin) * image) * sizeof(T));
+            memset(data_as<T>(out) + begin * image, 0, size_t((end - begin) * image) * sizeof(T));
             for (int64_t i = begin; i < end; i++)
-                fold_block<T>(values<T>(columns) + i * column, window, {0, 1, 0, window.y.out},
-                              {values<T>(out) + i * image, 0, 1});
+                fold_block<T>(data_as<T>(columns) + i * column, window, {0, 1, 0, window.y.out},
+                              {data_as<T>(out) + i * image, 0, 1});
         });
     });
 }
@@ -233,7 +224,7 @@ void conv_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, 
             for (int64_t i = begin; i < end; i++)
                 for (int64_t group = 0; group < sizes.groups; group++)
                     conv_block(sizes, blocks.at(i / blocks.per_sample, i % blocks.per_sample), window, group,
-                               values<T>(x), values<T>(weight), bias ? values<T>(*bias) : nullptr, values<T>(out),
+                               data_as<T>(x), data_as<T>(weight), bias ? data_as<T>(*bias) : nullptr, data_as<T>(out),
                                columns.data, buffer.data);
         });
     });
@@ -254,10 +245,10 @@ void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor&
                 const int64_t n = block.samples * block.rows * window.x.out;
                 for (int64_t group = 0; group < sizes.groups; group++) {
                     const Matrix<const T> rows =
-                        gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
-                    const Matrix<const T> taps = {values<T>(weight) + group * k * m, 1, m};
+                        gathered(sizes, data_as<T>(gradient), group, block, block.row * window.x.out, buffer.data);
+                    const Matrix<const T> taps = {data_as<T>(weight) + group * k * m, 1, m};
                     matrix_product(taps, rows, Matrix<T>{columns.data, n, 1}, m, n, k, false);
-                    fold_block(columns.data, window, block, sizes.images(values<T>(out), group, window));
+                    fold_block(columns.data, window, block, sizes.images(data_as<T>(out), group, window));
                 }
             }
         });
@@ -282,15 +273,15 @@ void conv_weight_tensor_cpu(const Tensor& gradient, const Tensor& x, Tensor& out
                     const int64_t k = block.samples * block.rows * window.x.out;
                     for (int64_t group = 0; group < sizes.groups; group++) {
                         const Matrix<const T> rows =
-                            gathered(sizes, values<T>(gradient), group, block, block.row * window.x.out, buffer.data);
-                        unfold_block(sizes.images(values<T>(x), group, window), window, block, columns.data);
+                            gathered(sizes, data_as<T>(gradient), group, block, block.row * window.x.out, buffer.data);
+                        unfold_block(sizes.images(data_as<const T>(x), group, window), window, block, columns.data);
                         const Matrix<T> to = {&partial[part * out.size + group * m * n], n, 1};
                         matrix_product(rows, Matrix<const T>{columns.data, 1, k}, to, m, n, k, true);
                     }
                 }
             }
         });
-        T* total = values<T>(out);
+        T* total = data_as<T>(out);
         memcpy(total, partial.data, size_t(out.size) * sizeof(T));
         for (int64_t part = 1; part < parts; part++)
             INDEPENDENT for (int64_t i = 0; i < out.size; i++) total[i] += partial[part * out.size + i];

@@ -1,7 +1,7 @@
-// CPU kernels of layers and losses: softmax, log softmax, cross-entropy and the mean squared error, with their gradients.
+// CPU kernels of layers and losses: softmax, log softmax, cross-entropy and mean squared error, and their gradients.
 //
-// All work on rows of n elements that lie side by side (api/layers.cpp brings them into this form). exp(x - max) of a row cannot
-// overflow, so max comes first; the sum of the exponentials follows in vectors, LANES partial sums at a time.
+// All work on contiguous rows of n elements (api/layers.cpp sees to that). exp(x - max) of a row cannot overflow, so
+// max comes first; the sum of the exponentials follows in vectors, LANES partial sums at a time.
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ Range<T> row_range(const T* x, int64_t n) {
     return n < SHORT ? row_range<TAIL>(x, n) : row_range<LANES>(x, n);
 }
 
-// The sum of e(x - shift), where e is exp. With STORE the exponentials go into out, and from there soon to `target`.
+// The sum of e(x - shift); e is exp. With STORE the exponentials go into out, and from there soon to `target`.
 template <bool STORE, class T, class Exp>
 double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     auto term = [=](int64_t i) {
@@ -76,7 +76,8 @@ double row_exp(const T* x, int64_t n, T shift, T* out, T* target, Exp e) {
     return row_sum<T>(n, term, last, ahead);
 }
 
-// shift is the row's maximum, so that no exponential overflows. Where none is tiny either, they are ordinary (ops/vector_math.h).
+// shift is the row's maximum, so that no exponential overflows. If none is tiny, all arguments are Ordinary
+// (vector_math.h).
 template <bool STORE, class T>
 double row_exp(const T* x, int64_t n, Range<T> range, T* out, T* target) {
     if constexpr (std::is_same<T, float>::value)
@@ -92,7 +93,7 @@ double log_sum_exp(const T* x, int64_t n, Range<T> range) {
     return ::log(row_exp<false, T>(x, n, range, nullptr, nullptr));
 }
 
-// Calls f(row) for each row of n elements, on several threads where there is enough work.
+// Calls f(row) for each row of n elements, in parallel.
 template <class F>
 void for_each_row(const Tensor& x, int64_t n, F f) {
     if (x.size == 0) return;
@@ -101,18 +102,10 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
     });
 }
 
-template <class T>
-const T* values(const Tensor& tensor) {
-    return data_as<const T>(tensor);
-}
-template <class T>
-T* values(Tensor& tensor) {
-    return data_as<T>(tensor);
-}
 int64_t row_length(const Tensor& x) { return x.shape[x.ndim - 1]; }
 
-// The exponentials of a row over the sum of them; with a class, minus 1 there; all times scale. (Softmax, and the gradient
-// of cross-entropy.)
+// The exponentials of a row over the sum of them; with a class, minus 1 there; all times scale. (Softmax, and the
+// gradient of cross-entropy.)
 template <class T>
 void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, T scale) {
     T buffer[BUFFER];
@@ -124,15 +117,15 @@ void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, T scale) {
 
 }  // namespace
 
-// ---- Softmax ----------------------------------------------------------------------------------------------------
+// ---- Softmax -----------------------------------------------------------------------------------------------------
 
 // out = exp(x - max) / sum(exp(x - max)) along each row
 void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
     const int64_t n = row_length(x);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* from = values<T>(x);
-        T* to = values<T>(out);
+        const T* from = data_as<T>(x);
+        T* to = data_as<T>(out);
         for_each_row(x, n, [=](int64_t row) { scaled_softmax(from + row * n, n, to + row * n, -1, T(1)); });
     });
 }
@@ -143,8 +136,8 @@ void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(y, n, [&](int64_t row) {
-            const T *g = values<T>(gradient) + row * n, *p = values<T>(y) + row * n;
-            T* to = values<T>(out) + row * n;
+            const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
+            T* to = data_as<T>(out) + row * n;
             const T mean = T(row_sum<T>(n, [=](int64_t j) { return g[j] * p[j]; }));
             INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (g[j] - mean) * p[j];
         });
@@ -157,8 +150,8 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(x, n, [&](int64_t row) {
-            const T* from = values<T>(x) + row * n;
-            T* to = values<T>(out) + row * n;
+            const T* from = data_as<T>(x) + row * n;
+            T* to = data_as<T>(out) + row * n;
             const Range<T> range = row_range(from, n);
             const T max = range.high, log_sum = T(log_sum_exp(from, n, range));
             INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = from[j] - max - log_sum;
@@ -172,66 +165,66 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(y, n, [&](int64_t row) {
-            const T *g = values<T>(gradient) + row * n, *p = values<T>(y) + row * n;
-            T* to = values<T>(out) + row * n;
+            const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
+            T* to = data_as<T>(out) + row * n;
             const T sum = T(row_sum<T>(n, [=](int64_t j) { return g[j]; }));
             INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = g[j] - formula::exp(p[j]) * sum;
         });
     });
 }
 
-// ---- Cross-entropy ----------------------------------------------------------------------------------------------
+// ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored, or NaN where all are:
-// the mean of nothing
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 for ignored labels, or NaN if all are
+// ignored: the mean of nothing
 void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
                               int64_t ignored) {
     const int64_t n = row_length(logits);
-    const double scale = *values<double>(scales);
+    const double scale = *data_as<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {
-            const T* x = values<T>(logits) + row * n;
-            const int64_t label = values<int64_t>(labels)[row];
+            const T* x = data_as<T>(logits) + row * n;
+            const int64_t label = data_as<int64_t>(labels)[row];
             T loss = T(0 * scale);
             if (label != ignored) {
                 const Range<T> range = row_range(x, n);
                 loss = T(scale * (log_sum_exp(x, n, range) - (double(x[label]) - double(range.high))));
             }
-            values<T>(losses)[row] = loss;
+            data_as<T>(losses)[row] = loss;
         });
     });
 }
 
-// out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 where the label is to be ignored. The gradient has
-// one element for each row, or one for all.
+// out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 for ignored labels. The gradient has one
+// element for each row, or one for all.
 void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
                                        const Tensor& scales, Tensor& out, int64_t ignored) {
     const int64_t n = row_length(logits);
-    const double scale = *values<double>(scales);
+    const double scale = *data_as<double>(scales);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         for_each_row(logits, n, [&](int64_t row) {
-            T* to = values<T>(out) + row * n;
-            const int64_t label = values<int64_t>(labels)[row];
+            T* to = data_as<T>(out) + row * n;
+            const int64_t label = data_as<int64_t>(labels)[row];
             if (label == ignored) {
                 memset(to, 0, size_t(n) * sizeof(T));
                 return;
             }
-            const T factor = T(scale * values<T>(gradient)[gradient.size == 1 ? 0 : row]);
-            scaled_softmax(values<T>(logits) + row * n, n, to, label, factor);
+            const T factor = T(scale * data_as<T>(gradient)[gradient.size == 1 ? 0 : row]);
+            scaled_softmax(data_as<T>(logits) + row * n, n, to, label, factor);
         });
     });
 }
 
-// ---- Mean squared error -----------------------------------------------------------------------------------------
+// ---- Mean squared error ------------------------------------------------------------------------------------------
 
 // out[0] = scale * sum((x - y)^2), summed in blocks of fixed length, so that threads do not change the result
 void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale) {
     enum { BLOCK = 16 * CHUNK };
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T *a = values<T>(x), *b = values<T>(y);
+        const T *a = data_as<T>(x), *b = data_as<T>(y);
         auto block_sum = [=](int64_t start, int64_t n) {
             return row_sum<T>(n,
                               [=](int64_t i) { return (a[start + i] - b[start + i]) * (a[start + i] - b[start + i]); });
@@ -248,7 +241,7 @@ void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale)
             });
             for (int64_t k = 0; k < blocks; k++) total += sums[k];
         }
-        values<T>(out)[0] = T(scale * total);
+        data_as<T>(out)[0] = T(scale * total);
     });
 }
 
@@ -256,9 +249,9 @@ void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale)
 void mse_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T *a = values<T>(x), *b = values<T>(y);
-        T* to = values<T>(out);
-        const T factor = T(2 * scale * values<T>(gradient)[0]);
+        const T *a = data_as<T>(x), *b = data_as<T>(y);
+        T* to = data_as<T>(out);
+        const T factor = T(2 * scale * data_as<T>(gradient)[0]);
         parallel_for(x.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
             INDEPENDENT for (int64_t i = begin; i < end; i++) to[i] = factor * (a[i] - b[i]);
         });

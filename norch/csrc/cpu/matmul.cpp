@@ -2,8 +2,8 @@
 //
 // naive_matmul_cpu is the definition. The fast path computes out in strips of TILE_ROWS rows, and a strip in tiles that
 // stay in vector registers while k runs. A tile reads a panel of b, which has as many columns as the tile. Small
-// products read a and b where they are, and pack a panel only where its rows are no whole vectors. Large ones pack
-// blocks of a and b first, so that the caches hold them in the order in which tiles read them.
+// products read a and b in place, and pack a panel only if its rows are not whole vectors. Large ones pack blocks of a
+// and b first, so that the caches hold them in the order in which tiles read them.
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out) {
 
 namespace {
 
-// ---- The register tile ------------------------------------------------------------------------------------------
+// ---- The register tile -------------------------------------------------------------------------------------------
 
 #if defined(__AVX512F__)
 enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
@@ -114,7 +114,7 @@ struct Size {
     };
 };
 
-// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += where it adds; rows of b and out are contiguous.
+// out[ROWS x VECTORS * LANES] = a[ROWS x k] @ b, or += if it adds; rows of b and out are contiguous.
 // The rows of a are reached from a pointer for every four of them: a pointer for each would need too many registers.
 template <class T, int ROWS, int VECTORS>
 inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out,
@@ -138,7 +138,7 @@ inline __attribute__((always_inline)) void tile(int64_t k, Matrix<const T> a, Ma
         reinterpret_cast<Vector*>(&out(i, v * LANES)) = sum[i][v];
 }
 
-// The tile at the right edge of out, where fewer columns than a tile's are left.
+// The tile at the right edge of out, with fewer columns than a tile.
 template <class T, int ROWS, int VECTORS = TILE_VECTORS>
 void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b, Matrix<T> out, bool adds) {
     enum { WIDTH = Size<T>::LANES * VECTORS };
@@ -152,10 +152,10 @@ void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b,
             out(i, j) = adds ? out(i, j) + whole[i * WIDTH + j] : whole[i * WIDTH + j];
 }
 
-// ---- Blocks of b ------------------------------------------------------------------------------------------------
+// ---- Blocks of b -------------------------------------------------------------------------------------------------
 
-// A block of b, panel by panel. `panels` has room to pack them: all of them where it packs, or else those alone that
-// cannot be read where they are.
+// A block of b, panel by panel. `panels` has room to pack them: all of them if it packs, or else only those that cannot
+// be read in place.
 template <class T>
 struct Block {
     enum { WIDTH = Size<T>::TILE_COLUMNS };
@@ -173,7 +173,7 @@ struct Block {
         for (int64_t j = begin; j < end; j += WIDTH)
             if (is_packed(j)) pack_panel(panels + j * depth, b.from(0, j), columns(j));
     }
-    // panel[p * WIDTH + j] = from(p, j); up to WIDTH follows what nobody uses
+    // panel[p * WIDTH + j] = from(p, j); the rest up to WIDTH is unused
     void pack_panel(T* panel, Matrix<const T> from, int64_t columns) {
         int64_t p = 0;
         if (from.column == 1 && from.row >= columns) {  // whole rows, while what follows a row lies within the block
@@ -187,7 +187,7 @@ struct Block {
     }
 };
 
-// ---- Strips of out ----------------------------------------------------------------------------------------------
+// ---- Strips of out -----------------------------------------------------------------------------------------------
 
 template <class T, int ROWS>
 void strip(Matrix<const T> a, const Block<T>& block, Matrix<T> out, bool adds) {
@@ -225,7 +225,7 @@ Matrix<const T> packed(T* panel, Matrix<const T> a, int64_t rows, int64_t depth)
     return {panel, 1, TILE_ROWS};
 }
 
-// ---- The products -----------------------------------------------------------------------------------------------
+// ---- The products ------------------------------------------------------------------------------------------------
 
 // The sum of x[p] * y[p]. Four sums at a time, as each addition waits for the one before.
 template <class T>
@@ -244,7 +244,7 @@ T dot(const T* x, const T* y, int64_t n) {
     return total;
 }
 
-// out[i] += sum over p of a(i, p) * x[p * step], where a has contiguous rows or columns.
+// out[i] += sum over p of a(i, p) * x[p * step], for an a with contiguous rows or columns.
 template <class T>
 void vector_product(Matrix<const T> a, const T* x, int64_t step, T* out, int64_t m, int64_t k) {
     enum { DEPTH = 1024, PASS = 8 };
@@ -279,7 +279,7 @@ int64_t part_of(int64_t n, int64_t most, int64_t unit) {
     return (n + parts * unit - 1) / (parts * unit) * unit;
 }
 
-// a and b are read where they are; where a panel of b has to be packed, it serves all strips.
+// a and b are read in place; a panel of b that must be packed serves all strips.
 template <class T>
 void small_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
     enum { WIDTH = Size<T>::TILE_COLUMNS, DEPTH = Size<T>::SMALL_DEPTH };
@@ -321,8 +321,8 @@ void large_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t 
     }
 }
 
-// Packing b pays where many rows are multiplied with it; packing a where many columns are, or where its columns are
-// contiguous, since each element of a row would lie on another page.
+// Packing b pays if many rows are multiplied with it; packing a if many columns are, or if its columns are contiguous,
+// because each element of a row would be on another page.
 template <class T>
 bool is_large(Matrix<const T> a, int64_t m, int64_t n, int64_t k) {
     enum { MANY = 128, LARGE_PRODUCT = 64000000 };

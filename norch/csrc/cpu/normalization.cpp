@@ -1,7 +1,7 @@
 // CPU normalization: each group of elements to mean 0 and variance 1, and the gradients of that.
 //
-// A group is brought into one row first where it does not lie side by side (a channel of a batch of images); so all sums
-// run over rows. The variance is that of x - mean: no digits are lost where the mean is large.
+// A group that is not contiguous (a channel of a batch of images) is copied into a row first, so that all sums run over
+// rows. The variance is that of x - mean: a large mean costs no digits.
 
 #include <math.h>
 #include <string.h>
@@ -15,17 +15,8 @@ namespace {
 
 enum { PART = 256 };  // groups whose gradients for weight and bias are summed in T
 
-template <class T>
-const T* values(const Tensor& tensor) {
-    return data_as<const T>(tensor);
-}
-template <class T>
-T* values(Tensor& tensor) {
-    return data_as<T>(tensor);
-}
-
-// Calls f(group, row of each tensor) for every group, on several threads where there is enough work. The rows of the
-// first READ tensors hold the group's elements; those of the others are where f puts them, which may be null.
+// Calls f(group, row of each tensor) for every group, in parallel. The rows of the
+// first READ tensors hold the group's elements; f writes those of the others, which may be null.
 template <int READ, class T, int ALL, class F>
 void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
     enum { ACROSS = 16 };  // elements that are read side by side, so that no part of a cache line is read in vain
@@ -77,16 +68,16 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
     const int64_t n = sizes.outer * sizes.inner;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T *w = weight ? values<T>(*weight) : nullptr, *b = bias ? values<T>(*bias) : nullptr;
-        T* const tensors[] = {const_cast<T*>(values<T>(x)), values<T>(out)};
+        const T *w = weight ? data_as<T>(*weight) : nullptr, *b = bias ? data_as<T>(*bias) : nullptr;
+        T* const tensors[] = {const_cast<T*>(data_as<T>(x)), data_as<T>(out)};
         for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
             const T* from = rows[0];
             T* to = rows[1];
             const T centre = T(row_sum<T>(n, [=](int64_t i) { return from[i]; }) / double(n));
             const T spread =
                 T(row_sum<T>(n, [=](int64_t i) { return (from[i] - centre) * (from[i] - centre); }) / double(n));
-            values<T>(mean)[group] = centre;
-            values<T>(variance)[group] = spread;
+            data_as<T>(mean)[group] = centre;
+            data_as<T>(variance)[group] = spread;
             const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
             if (sizes.by_group || !w) {
                 const T scale = w ? rate * w[group] : rate, shift = b ? b[group] : T(0);
@@ -102,7 +93,7 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
 
 namespace {
 
-// The slope of a group by its rows: with g = gradient * weight and y = (x - mean) * rate,
+// The gradient of a group, by rows: with g = gradient * weight and y = (x - mean) * rate,
 // dx = rate * (g - sum(g) / n - y * sum(g * y) / n).
 template <class T>
 struct Slope {
@@ -144,7 +135,7 @@ void add_parts(const T* parts, int64_t count, int64_t step, int64_t n, Tensor* o
     for (int64_t j = 0; j < n; j++) {
         double total = 0;
         for (int64_t k = 0; k < count; k++) total += parts[k * step + j];
-        values<T>(*out)[j] = T(total);
+        data_as<T>(*out)[j] = T(total);
     }
 }
 
@@ -156,14 +147,14 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
     const int64_t n = sizes.outer * sizes.inner;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T* w = weight ? values<T>(*weight) : nullptr;
-        T* dx = for_x ? values<T>(*for_x) : nullptr;
+        const T* w = weight ? data_as<T>(*weight) : nullptr;
+        T* dx = for_x ? data_as<T>(*for_x) : nullptr;
         auto slope = [&](int64_t group) {
-            return Slope<T>(values<T>(mean)[group], double(values<T>(variance)[group]), sizes.eps);
+            return Slope<T>(data_as<T>(mean)[group], double(data_as<T>(variance)[group]), sizes.eps);
         };
         if (sizes.by_group || !w) {
-            T *dw = for_weight ? values<T>(*for_weight) : nullptr, *db = for_bias ? values<T>(*for_bias) : nullptr;
-            T* const tensors[] = {const_cast<T*>(values<T>(gradient)), const_cast<T*>(values<T>(x)), dx};
+            T *dw = for_weight ? data_as<T>(*for_weight) : nullptr, *db = for_bias ? data_as<T>(*for_bias) : nullptr;
+            T* const tensors[] = {const_cast<T*>(data_as<T>(gradient)), const_cast<T*>(data_as<T>(x)), dx};
             for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* rows) {
                 backward_by_group(rows[0], rows[1], w ? w[group] : T(1), rows[2], dw ? dw + group : nullptr,
                                   db ? db + group : nullptr, n, slope(group));
@@ -178,7 +169,7 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
                 T *dw = for_weight ? &sums[part * 2 * n] : nullptr,
                   *db = for_bias ? &sums[(part * 2 + 1) * n] : nullptr;
                 for (int64_t group = part * PART; group < smaller((part + 1) * PART, sizes.groups); group++)
-                    backward_by_place(values<T>(gradient) + group * n, values<T>(x) + group * n, w,
+                    backward_by_place(data_as<T>(gradient) + group * n, data_as<T>(x) + group * n, w,
                                       dx ? dx + group * n : nullptr, dw, db, n, slope(group));
             }
         });

@@ -44,7 +44,7 @@ void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity,
 
 // K(adam, AdamOptions, ...) becomes
 //
-//     void adam_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions&) {
+//     void adam_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, ...) {
 //         for (int64_t i = 0; i < parameter.size; i++) AdamStep(gradient.data[i], {parameter.data[i], exp_avg[i], ...});
 //     }
 #define OPTIMIZER_CPU(name, Options, ...)                                                                       \

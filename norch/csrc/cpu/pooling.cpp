@@ -12,7 +12,7 @@
 inline namespace NORCH_ISA {
 namespace {
 
-// Calls f(i) for each image [y, x] of a tensor [N, C, y, x], on several threads where there is enough work.
+// Calls f(i) for each image [y, x] of a tensor [N, C, y, x], in parallel.
 template <class F>
 void for_each_image(const Tensor& images, int64_t work, F f) {
     parallel_for(images.shape[0] * images.shape[1], 1 + SMALL_WORK / (1 + work), [&](int64_t begin, int64_t end) {
@@ -65,7 +65,8 @@ void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, 
 
 }  // namespace
 
-// out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the last
+// out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the
+// last
 void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -97,8 +98,8 @@ void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices,
 
 namespace {
 
-// What a window sees of an image, as runs of elements that lie side by side: a row each, or all rows as one where the window
-// is as wide as the image.
+// What a window sees of an image, as contiguous runs: one for each row, or a single one if the window is as wide as the
+// image.
 struct Runs {
     int64_t start, count, length, step;
 

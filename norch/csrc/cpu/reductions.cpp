@@ -2,7 +2,7 @@
 //
 // Two ways through memory, both with the contiguous dimension innermost: along a reduced dimension, in vectors of
 // partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
-// The operations themselves are in reduce_ops.h.
+// ops/reductions.h has the operations.
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
@@ -16,15 +16,16 @@ namespace {
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
     LANE_BYTES = 128,  // of partial results, kept in registers
-    TAIL_BYTES = 64,   // of those that take the elements at the end of a row
+    TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
 };
 
-// ---- Along the reduced dimension --------------------------------------------------------------------------------
+// ---- Along the reduced dimension ---------------------------------------------------------------------------------
 
-// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; what is left goes through fewer lanes.
+// Reduces at most CHUNK contiguous elements: lane j takes elements j, j + LANES, ...; what is left goes through fewer
+// lanes.
 template <class Op, int BYTES = LANE_BYTES, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
@@ -45,7 +46,7 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     return total;
 }
 
-// Where the elements of a chunk do not lie side by side, they are first brought there.
+// The elements of a chunk, copied into the buffer unless they are contiguous.
 template <class T>
 const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
     if (stride == 1) return x;
@@ -121,9 +122,9 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, ty
     });
 }
 
-// ---- Across the reduced dimension -------------------------------------------------------------------------------
+// ---- Across the reduced dimension --------------------------------------------------------------------------------
 
-// totals[j] takes in `count` rows, x[j], x[j + stride], ...: eight in a pass, so that the buffer is seldom touched.
+// Adds `count` rows x[j], x[j + stride], ... to totals[j]: several in a pass, so that the buffer is seldom touched.
 template <class Op, class T>
 __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns,
                                         typename Op::Total* totals) {
@@ -150,8 +151,8 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
     }
 }
 
-// A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on the
-// number of threads.
+// A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on
+// the number of threads.
 template <class Op, class T>
 void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
     using Total = typename Op::Total;
@@ -199,12 +200,12 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x,
     });
 }
 
-// ---- The choice between the two ---------------------------------------------------------------------------------
+// ---- The choice between the two ----------------------------------------------------------------------------------
 
 template <template <class> class Op>
 void reduce(const Tensor& x, Tensor& out) {
     if (out.size == 0) return;
-    Split dims = split(x, out);
+    ReducedDims dims = reduced_dims(x, out);
     const bool across =
         dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 && bring_columns_last(dims.kept);
     for_any(x.dtype, [&](auto type) {
@@ -233,7 +234,7 @@ void reduce(const Tensor& x, Tensor& out) {
     }
 REDUCTIONS(REDUCTION_CPU)
 
-// ---- The index of the extreme -----------------------------------------------------------------------------------
+// ---- The index of the extreme ------------------------------------------------------------------------------------
 
 namespace {
 
@@ -278,7 +279,7 @@ template <template <class> class Op>
 void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     if (out.size == 0) return;
     const int64_t n = x.shape[axis], stride = x.strides[axis];
-    Layout<2> kept = split(x, out).kept;
+    Layout<2> kept = reduced_dims(x, out).kept;
     const bool across = n > 1 && stride != 1 && bring_columns_last(kept);
     const int last = kept.ndim - 1;
     const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS);

@@ -12,8 +12,8 @@ void naive_matmul_cuda(const Tensor& a, const Tensor& b, Tensor& out);
 
 bool cuda_is_built();            // whether this library holds CUDA kernels
 int cuda_device_count();         // 0 without a driver or a device
-const char* cuda_unavailable();  // why there is none, for messages: how the library was built, what the driver said
-void* cuda_allocate(int64_t nbytes, int32_t device);  // null if the device has not that much
+const char* cuda_unavailable();  // why there is no device: how the library was built, or what the driver said
+void* cuda_allocate(int64_t nbytes, int32_t device);  // null if the device has less
 void cuda_release(void* data, int64_t nbytes, int32_t device) noexcept;
 void cuda_empty_cache();                                     // gives memory that no tensor uses back to the driver
 void cuda_synchronize(int32_t device);                       // waits until all queued work is done

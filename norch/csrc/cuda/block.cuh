@@ -30,21 +30,13 @@ int power_of_two(int64_t least, int limit) {
     return threads;
 }
 
-template <class T>
-const T* values(const Tensor& tensor) {
-    return data_as<const T>(tensor);
-}
-template <class T>
-T* values(Tensor& tensor) {
-    return data_as<T>(tensor);
-}
-
-// The elements of a grid-stride loop that fall to this thread: for (int64_t i = first_of_thread(); i < n; i += all_threads())
+// The elements of a grid-stride loop that fall to this thread: for (int64_t i = first_of_thread(); i < n; i +=
+// all_threads())
 __device__ int64_t first_of_thread() { return blockIdx.x * int64_t(blockDim.x) + threadIdx.x; }
 __device__ int64_t all_threads() { return gridDim.x * int64_t(blockDim.x); }
 
-// What the threads of a row of the block (those with one threadIdx.y) bring, combined: the same for all of them. Every
-// thread of the block must call it.
+// The values of a row of threads (those with one threadIdx.y), combined: every thread gets the result. Every thread of
+// the block must call it.
 template <class T, class F>
 __device__ T combine_row(T mine, F combine) {
     __shared__ T parts[MAX_THREADS];
@@ -67,7 +59,7 @@ __device__ int64_t count_row(int64_t mine) {
     return combine_row(mine, [](int64_t a, int64_t b) { return a + b; });
 }
 
-// What the threads of the block up to this one bring, combined, and what all of them bring. Every thread must call it.
+// The values of the threads of the block up to this one, combined, and those of all. Every thread must call it.
 template <class T, class F>
 __device__ T scan_block(T mine, T& total, F combine) {
     __shared__ T parts[THREADS];

@@ -1,8 +1,8 @@
-// Devices, streams, errors and memory: what every launcher of cuda.cu stands on.
+// Devices, streams, errors and memory, for every launcher of cuda.cu.
 //
-// Each device has one stream. Work is queued on it and memory is reused in its order, so the host waits only where a
-// value is read (cuda_to_cpu), and a block that is released while a kernel still uses it may be handed out at once.
-// What a kernel finds wrong, such as an index out of range, is raised where the host waits next.
+// Each device has one stream. Work is queued on it and memory is reused in its order, so the host waits only when
+// a value is read (cuda_to_cpu), and a block that is released while a kernel still uses it may be reused at once.
+// What a kernel finds wrong, such as an index out of range, is raised when the host waits next.
 
 #pragma once
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// ---- Errors -----------------------------------------------------------------------------------------------------
+// ---- Errors ------------------------------------------------------------------------------------------------------
 
 void check(cudaError_t error, const char* operation) {
     if (error == cudaSuccess) return;
@@ -29,7 +29,7 @@ void check(cudaError_t error, const char* operation) {
 // After every launch: a kernel that could not start says so here, one that fails while it runs at the next copy.
 void check_launch(const char* operation) { check(cudaGetLastError(), operation); }
 
-// ---- Devices ----------------------------------------------------------------------------------------------------
+// ---- Devices -----------------------------------------------------------------------------------------------------
 
 enum { MAX_CUDA_DEVICES = 16 };
 
@@ -87,7 +87,7 @@ cudaStream_t use(int32_t number) {
     return device.stream;
 }
 
-// ---- Faults that kernels find -----------------------------------------------------------------------------------
+// ---- Faults that kernels find ------------------------------------------------------------------------------------
 
 // For a kernel that may call report(); the device is in use.
 Fault* fault_of(int32_t number) { return device_at(number).fault; }
@@ -112,9 +112,9 @@ void wait_for(int32_t number, const char* operation) {
     fail_with(found, found.value);
 }
 
-// ---- Memory -----------------------------------------------------------------------------------------------------
+// ---- Memory ------------------------------------------------------------------------------------------------------
 
-// NORCH_CUDA_CACHE=0 gives every tensor memory of its own and exact size, for tools that watch over its bounds.
+// With NORCH_CUDA_CACHE=0 every tensor has its own memory of exact size, for tools that check bounds.
 bool cache_enabled() {
     static const bool enabled = [] {
         const char* setting = getenv("NORCH_CUDA_CACHE");
@@ -189,7 +189,7 @@ void cuda_synchronize(int32_t number) { wait_for(number, "synchronize"); }
 
 uint64_t cuda_stream(int32_t number) { return uint64_t(intptr_t(use(number))); }
 
-// 1 and 2 are CUDA's numbers for the two streams that a library may mean by none.
+// 1 and 2 are CUDA's numbers for its two default streams.
 void cuda_let_stream_wait(int32_t number, uint64_t stream) {
     cudaStream_t from = use(number);
     Event computed;

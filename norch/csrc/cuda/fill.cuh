@@ -1,4 +1,4 @@
-// CUDA kernels that fill a tensor without operands: numbers at equal distances and random numbers. A part of cuda.cu.
+// CUDA kernels that fill a tensor: evenly spaced numbers and random numbers. A part of cuda.cu.
 //
 // The formulas are those of ops/linspace.h and ops/philox.h, so that a seed gives the CPU's numbers.
 
@@ -9,9 +9,9 @@ namespace {
 
 // out[i] = start + i * step
 template <class T>
-__global__ void ramp_kernel(T* out, int64_t size, Ramp ramp) {
+__global__ void evenly_spaced_kernel(T* out, int64_t size, Spacing spacing) {
     for (int64_t i = first_of_thread(); i < size; i += all_threads())
-        out[i] = ramp_element<T>(ramp, i, size);
+        out[i] = spaced_element<T>(spacing, i, size);
 }
 
 // Each thread draws the PER_BLOCK elements that come from one block of random bits.
@@ -29,19 +29,19 @@ template <class T, class Draw>
 void launch_random(const char* name, Tensor& out, Stream stream, const Draw& draw) {
     const int64_t draws = divided_up(out.size, Draw::PER_BLOCK);
     random_kernel<T, Draw>
-        <<<blocks_for(draws), threads_for(draws), 0, use(out.device)>>>(values<T>(out), out.size, stream, draw);
+        <<<blocks_for(draws), threads_for(draws), 0, use(out.device)>>>(data_as<T>(out), out.size, stream, draw);
     check_launch(name);
 }
 
 }  // namespace
 
-void ramp_tensor_cuda(Tensor& out, const Ramp& ramp) {
+void evenly_spaced_tensor_cuda(Tensor& out, const Spacing& spacing) {
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cudaStream_t stream = use(out.device);
-        ramp_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(values<T>(out), out.size, ramp);
+        evenly_spaced_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(data_as<T>(out), out.size, spacing);
     });
-    check_launch("ramp");
+    check_launch("evenly_spaced");
 }
 
 void uniform_tensor_cuda(Tensor& out, Stream stream, double low, double high) {

@@ -9,7 +9,7 @@
 
 namespace {
 
-// ---- From integers to offsets -----------------------------------------------------------------------------------
+// ---- From integers to offsets ------------------------------------------------------------------------------------
 
 constexpr int64_t NOWHERE = INT64_MIN;  // the offset of an index that is out of range: nothing is read or written there
 
@@ -17,7 +17,7 @@ __global__ void expect_kernel(const bool* truth, Fault fault, Fault* found) {
     if (!*truth) report(found, fault, 0);
 }
 
-// offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
+// offsets = stride * index, or += if it is not the first; if it wraps, an index below 0 counts from the end.
 __global__ void locate_kernel(const int64_t* index, Fault bounds, bool wraps, int64_t stride, bool first,
                               int64_t* offsets, Fault* found, Strides<2> strides) {
     for (int64_t i = first_of_thread(); i < strides.size; i += all_threads()) {
@@ -30,7 +30,7 @@ __global__ void locate_kernel(const int64_t* index, Fault bounds, bool wraps, in
     }
 }
 
-// ---- index ------------------------------------------------------------------------------------------------------
+// ---- index -------------------------------------------------------------------------------------------------------
 
 // out[p] = x.data[p . x.strides + offsets[p]]
 template <class T>
@@ -43,12 +43,13 @@ __global__ void index_kernel(const T* __restrict__ x, const int64_t* __restrict_
     }
 }
 
-// ---- index_put --------------------------------------------------------------------------------------------------
+// ---- index_put ---------------------------------------------------------------------------------------------------
 
 enum { FEW_PLACES = 64 };  // that a thread may walk over
 
 // out.data[p . out.strides + offsets[p]] = x[p], or += x[p]. The threads share out the dimensions that are not indexed;
-// each walks over the indexed ones in row order. So the last of equal places wins, and sums are the same in every run.
+// each walks over the indexed ones in row order. So if offsets repeat the last one wins, and sums are the same in every
+// run.
 template <class T>
 __global__ void index_put_kernel(const T* x, const int64_t* offsets, T* out, bool accumulate, Strides<3> kept,
                                  Strides<3> indexed) {
@@ -65,8 +66,8 @@ __global__ void index_put_kernel(const T* x, const int64_t* offsets, T* out, boo
     }
 }
 
-// The same where there are many places: they are sorted first, so that equal ones lie side by side in row order, and each
-// run of them is walked over by threads of its own. `lines` have places of their own; along `kept` places repeat.
+// The same for many places: they are sorted first, so that equal ones are adjacent in row order, and each run of them
+// has its own threads. `lines` have different places; along `kept` places repeat.
 __global__ void places_kernel(const int64_t* offsets, Entry<int64_t>* entries, Strides<3> lines, Strides<3> indexed) {
     const int64_t n = indexed.size;
     for (int64_t e = first_of_thread(); e < lines.size * n; e += all_threads())
@@ -115,14 +116,14 @@ void put_sorted(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor&
         dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0 && offsets.strides[d] == 0; });
     const int64_t n = indexed.size, places = lines.size * n;
     DeviceScratch<Entry<int64_t>> first(places, out.device), second(n > PIECE ? places : 0, out.device);
-    places_kernel<<<blocks_for(places), THREADS, 0, stream>>>(values<int64_t>(offsets), first.data, lines, indexed);
+    places_kernel<<<blocks_for(places), THREADS, 0, stream>>>(data_as<int64_t>(offsets), first.data, lines, indexed);
     check_launch("index_put");
     const Entry<int64_t>* entries = sort_lines(first.data, second.data, lines.size, n, false, stream);
     put_runs_kernel<T><<<blocks_for(places * kept.size), THREADS, 0, stream>>>(
-        values<T>(x), entries, values<T>(out), accumulate, lines, indexed, kept);
+        data_as<T>(x), entries, data_as<T>(out), accumulate, lines, indexed, kept);
 }
 
-// ---- nonzero: counted chunk by chunk, then each chunk knows where to write --------------------------------------
+// ---- nonzero: counted chunk by chunk, then each chunk knows where to write ---------------------------------------
 
 enum { CHUNK = 4 * THREADS };  // elements that a block looks through
 
@@ -165,11 +166,11 @@ __global__ void nonzero_kernel(const T* x, const int64_t* counts, const int64_t*
 
 }  // namespace
 
-// ---- The launchers ----------------------------------------------------------------------------------------------
+// ---- The launchers -----------------------------------------------------------------------------------------------
 
 void expect_tensor_cuda(const Tensor& truth, const Fault& fault) {
     cudaStream_t stream = use(truth.device);
-    expect_kernel<<<1, 1, 0, stream>>>(values<bool>(truth), fault, fault_of(truth.device));
+    expect_kernel<<<1, 1, 0, stream>>>(data_as<bool>(truth), fault, fault_of(truth.device));
     check_launch(fault.operation);
 }
 
@@ -178,7 +179,7 @@ void locate_tensor_cuda(const Tensor& index, const Fault& bounds, bool wraps, in
     cudaStream_t stream = use(offsets.device);
     const Strides<2> strides = elementwise_strides<2>({&index, &offsets});
     locate_kernel<<<blocks_for(offsets.size), threads_for(offsets.size), 0, stream>>>(
-        values<int64_t>(index), bounds, wraps, stride, first, values<int64_t>(offsets), fault_of(offsets.device), strides);
+        data_as<int64_t>(index), bounds, wraps, stride, first, data_as<int64_t>(offsets), fault_of(offsets.device), strides);
     check_launch("index");
 }
 
@@ -188,7 +189,7 @@ void index_tensor_cuda(const Tensor& x, const Tensor& offsets, Tensor& out) {
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         index_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
-            values<T>(x), values<int64_t>(offsets), values<T>(out), strides);
+            data_as<T>(x), data_as<int64_t>(offsets), data_as<T>(out), strides);
     });
     check_launch("index");
 }
@@ -201,7 +202,7 @@ void index_put_tensor_cuda(const Tensor& x, const Tensor& offsets, bool accumula
         using T = typename decltype(type)::type;
         if (indexed.size > FEW_PLACES) return put_sorted<T>(x, offsets, accumulate, out, indexed, stream);
         index_put_kernel<T><<<blocks_for(others.size), threads_for(others.size), 0, stream>>>(
-            values<T>(x), values<int64_t>(offsets), values<T>(out), accumulate, others, indexed);
+            data_as<T>(x), data_as<int64_t>(offsets), data_as<T>(out), accumulate, others, indexed);
     });
     check_launch("index_put");
 }
@@ -221,10 +222,10 @@ void nonzero_tensor_cuda(const Tensor& x, Tensor& out) {
     const Lines lines = {chunks, 1, 1, Strides<3>(collapse<3>({&one_line, &one_line, &one_line}))};
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        count_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, strides);
+        count_kernel<T><<<blocks, THREADS, 0, stream>>>(data_as<T>(x), counts.data, strides);
         check_launch("nonzero");
         launch_scan<Adding, int64_t>("nonzero", static_cast<const int64_t*>(counts.data), totals.data, lines, out.device, stream);
-        nonzero_kernel<T><<<blocks, THREADS, 0, stream>>>(values<T>(x), counts.data, totals.data, values<int64_t>(out),
+        nonzero_kernel<T><<<blocks, THREADS, 0, stream>>>(data_as<T>(x), counts.data, totals.data, data_as<int64_t>(out),
                                                           strides);
     });
     check_launch("nonzero");

@@ -1,5 +1,5 @@
 // CUDA kernels of layers and losses: softmax, cross-entropy and the mean squared error, with their
-// gradients. A part of cuda.cu. All work on rows of n elements side by side: a row of threads for each (threadIdx.y), and
+// gradients. A part of cuda.cu. All work on contiguous rows of n elements: a row of threads for each (threadIdx.y), and
 // as many of those in a block as fit. A row that is read again comes out of the cache near the processor.
 
 #pragma once
@@ -35,7 +35,7 @@ __device__ double row_exp(const T* x, int64_t n, T max) {
     return sum_row(sum);
 }
 
-// ---- Softmax ----------------------------------------------------------------------------------------------------
+// ---- Softmax -----------------------------------------------------------------------------------------------------
 
 // out = exp(x - max) / sum(exp(x - max)) along each row
 template <class T>
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
-// ---- Cross-entropy ----------------------------------------------------------------------------------------------
+// ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
 // Block by block the number of labels that are not to be ignored, into a buffer; each must be a class.
 __global__ void count_labels_kernel(const int64_t* labels, int64_t size, Fault bounds, Fault* found, int64_t* counts) {
@@ -111,8 +111,8 @@ __global__ void label_scale_kernel(const int64_t* counts, int64_t blocks, bool m
     if (threadIdx.x == 0) *scale = mean ? 1 / double(count) : 1;
 }
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 where the label is to be ignored, or NaN where all are:
-// the mean of nothing. NaN for a label that is no class.
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 for ignored labels, or NaN if all are
+// ignored: the mean of nothing. NaN for a label that is not a class.
 template <class T>
 __global__ void __launch_bounds__(MAX_THREADS)
     cross_entropy_kernel(const T* logits, const int64_t* labels, const double* scale, T* losses, int64_t rows, int64_t n,
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
-// out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 where the label is to be ignored
+// out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 for ignored labels
 template <class T>
 __global__ void __launch_bounds__(MAX_THREADS)
     cross_entropy_backward_kernel(const T* gradient, int64_t gradient_step, const T* __restrict__ logits,
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
-// ---- Mean squared error -----------------------------------------------------------------------------------------
+// ---- Mean squared error ------------------------------------------------------------------------------------------
 
 // Block by block the sum of (x - y)^2, into a buffer.
 template <class T>
@@ -177,7 +177,7 @@ __global__ void mse_backward_kernel(const T* gradient, const T* x, const T* y, T
     for (int64_t i = first_of_thread(); i < size; i += all_threads()) out[i] = factor * (x[i] - y[i]);
 }
 
-// ---- The launchers ----------------------------------------------------------------------------------------------
+// ---- The launchers -----------------------------------------------------------------------------------------------
 
 // Rows of a tensor, and the block that works on them.
 struct Rows {
@@ -206,7 +206,7 @@ void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     const Rows rows(out);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(x), values<T>(out), rows.count, rows.n);
+        softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
     });
     check_launch("softmax");
 }
@@ -216,7 +216,7 @@ void log_softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     const Rows rows(out);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        log_softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(x), values<T>(out), rows.count, rows.n);
+        log_softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
     });
     check_launch("log_softmax");
 }
@@ -226,8 +226,8 @@ void softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tenso
     const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(gradient), values<T>(y),
-                                                                          values<T>(out), rows.count, rows.n);
+        softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y),
+                                                                          data_as<T>(out), rows.count, rows.n);
     });
     check_launch("softmax_backward");
 }
@@ -237,8 +237,8 @@ void log_softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, T
     const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        log_softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(values<T>(gradient), values<T>(y),
-                                                                              values<T>(out), rows.count, rows.n);
+        log_softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y),
+                                                                              data_as<T>(out), rows.count, rows.n);
     });
     check_launch("log_softmax_backward");
 }
@@ -248,9 +248,9 @@ void label_scale_tensor_cuda(const Tensor& labels, const Fault& bounds, bool mea
     const int blocks = sum_blocks(labels.size);
     DeviceScratch<int64_t> counts(blocks, labels.device);
     count_labels_kernel<<<blocks, power_of_two(labels.size, THREADS), 0, stream>>>(
-        values<int64_t>(labels), labels.size, bounds, fault_of(labels.device), counts.data);
+        data_as<int64_t>(labels), labels.size, bounds, fault_of(labels.device), counts.data);
     check_launch("cross_entropy");
-    label_scale_kernel<<<1, power_of_two(blocks, THREADS), 0, stream>>>(counts.data, blocks, mean, values<double>(scale));
+    label_scale_kernel<<<1, power_of_two(blocks, THREADS), 0, stream>>>(counts.data, blocks, mean, data_as<double>(scale));
     check_launch("cross_entropy");
 }
 
@@ -258,11 +258,11 @@ void cross_entropy_tensor_cuda(const Tensor& logits, const Tensor& labels, const
                                int64_t ignored) {
     cudaStream_t stream = use(losses.device);
     const Rows rows(logits);
-    if (rows.count == 0) return;  // no class at all: label_scale found every label wrong
+    if (rows.count == 0) return;  // no classes: label_scale has refused every label
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cross_entropy_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
-            values<T>(logits), values<int64_t>(labels), values<double>(scale), values<T>(losses), rows.count, rows.n,
+            data_as<T>(logits), data_as<int64_t>(labels), data_as<double>(scale), data_as<T>(losses), rows.count, rows.n,
             ignored);
     });
     check_launch("cross_entropy");
@@ -276,8 +276,8 @@ void cross_entropy_backward_tensor_cuda(const Tensor& gradient, const Tensor& lo
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cross_entropy_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
-            values<T>(gradient), int64_t(gradient.size != 1), values<T>(logits), values<int64_t>(labels),
-            values<double>(scale), values<T>(out), rows.count, rows.n, ignored);
+            data_as<T>(gradient), int64_t(gradient.size != 1), data_as<T>(logits), data_as<int64_t>(labels),
+            data_as<double>(scale), data_as<T>(out), rows.count, rows.n, ignored);
     });
     check_launch("cross_entropy_backward");
 }
@@ -289,10 +289,10 @@ void mse_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out, double scale
     DeviceScratch<double> sums(blocks, out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        squared_error_kernel<T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(values<T>(x), values<T>(y), sums.data,
+        squared_error_kernel<T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(data_as<T>(x), data_as<T>(y), sums.data,
                                                                                        x.size);
         check_launch("mse");
-        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(sums.data, blocks, values<T>(out), scale);
+        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(sums.data, blocks, data_as<T>(out), scale);
     });
     check_launch("mse");
 }
@@ -302,7 +302,7 @@ void mse_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, const Ten
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         mse_backward_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
-            values<T>(gradient), values<T>(x), values<T>(y), values<T>(out), out.size, scale);
+            data_as<T>(gradient), data_as<T>(x), data_as<T>(y), data_as<T>(out), out.size, scale);
     });
     check_launch("mse_backward");
 }

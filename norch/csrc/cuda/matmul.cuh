@@ -3,8 +3,8 @@
 // naive_matmul_kernel is the definition, a thread for each element of the result. matmul_kernel computes a tile of the
 // result with each block: the block brings a strip of a and a strip of b into shared memory, and each thread multiplies
 // them into a small square of results that it keeps in registers, so that a number read once is used many times. While
-// one pair of strips is multiplied, the next is on its way into a second buffer. Where a product has few results of many
-// terms, several blocks take a stretch of the terms each, and a second launch adds up what they found.
+// one pair of strips is multiplied, the next is on its way into a second buffer. If a product has few results of many
+// terms, the terms are split between several blocks, and a second launch adds up their sums.
 
 #pragma once
 #include "cuda/block.cuh"
@@ -36,7 +36,7 @@ enum {
     LEAST_STRETCH = 128   // terms
 };
 
-// ---- The definition ---------------------------------------------------------------------------------------------
+// ---- The definition ----------------------------------------------------------------------------------------------
 
 // out[i, j] = bias[j] + sum over p of a[i, p] * b[p, j]
 template <class T>
@@ -54,7 +54,7 @@ __global__ void naive_matmul_kernel(const T* a, int64_t a_row, int64_t a_column,
     }
 }
 
-// ---- The tiled product ------------------------------------------------------------------------------------------
+// ---- The tiled product -------------------------------------------------------------------------------------------
 
 // One thread's share of the strips [SIZE, DEPTH] of a matrix: read from global memory into registers while the strip
 // before is multiplied, then stored in shared memory. Beyond the edges of the matrix a strip is filled up with zeros.
@@ -119,9 +119,9 @@ __device__ Place place_of_tile(int tile, int down, int across) {
     return {first + within % rows, within / rows};
 }
 
-// The block computes a tile of EACH * BLOCK_EDGE rows and as many columns, DEPTH products at a time; each thread
-// EACH x EACH results. They lie in squares of PACK x PACK, so that threads beside each other read shared memory, and write
-// the result, side by side.
+// The block computes a tile of EACH * BLOCK_EDGE rows and as many columns, DEPTH products at a time; each thread EACH x
+// EACH results. They lie in squares of PACK x PACK, so that threads beside each other read shared memory, and write the
+// result, side by side.
 template <class T, int EACH, int DEPTH, int WIDTH>
 __global__ void __launch_bounds__(BLOCK_EDGE* BLOCK_EDGE, 2)
     matmul_kernel(const T* a, int64_t a_row, int64_t a_column, const T* b, int64_t b_row, int64_t b_column,
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(BLOCK_EDGE* BLOCK_EDGE, 2)
     }
 }
 
-// ---- The launchers ----------------------------------------------------------------------------------------------
+// ---- The launchers -----------------------------------------------------------------------------------------------
 
 // The leading dimensions of a and b, which the caller has broadcast to one shape.
 Product product_of(const Tensor& a, const Tensor& b, const Tensor* bias) {
@@ -217,7 +217,7 @@ void launch_tiled(const Tensor& a, const Tensor& b, const T* bias, T* out, Produ
     if (tiles > INT32_MAX) fail(RUNTIME_ERROR, "matmul: a result of {} tiles is too large for CUDA", tiles);
     const dim3 grid = {unsigned(tiles), unsigned(stretches)};
     matmul_kernel<T, EACH, DEPTH, WIDTH><<<grid, dim3(BLOCK_EDGE, BLOCK_EDGE), 0, stream>>>(
-        values<T>(a), a.strides[a.ndim - 2], a.strides[a.ndim - 1], values<T>(b), b.strides[b.ndim - 2],
+        data_as<T>(a), a.strides[a.ndim - 2], a.strides[a.ndim - 1], data_as<T>(b), b.strides[b.ndim - 2],
         b.strides[b.ndim - 1], bias, out, product);
     check_launch("matmul");
 }
@@ -234,8 +234,8 @@ template <class T>
 void launch_naive(const Tensor& a, const Tensor& b, const Tensor* bias, Tensor& out, const Product& product,
                   cudaStream_t stream) {
     naive_matmul_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
-        values<T>(a), a.strides[a.ndim - 2], a.strides[a.ndim - 1], values<T>(b), b.strides[b.ndim - 2],
-        b.strides[b.ndim - 1], bias ? values<T>(*bias) : nullptr, values<T>(out), product);
+        data_as<T>(a), a.strides[a.ndim - 2], a.strides[a.ndim - 1], data_as<T>(b), b.strides[b.ndim - 2],
+        b.strides[b.ndim - 1], bias ? data_as<T>(*bias) : nullptr, data_as<T>(out), product);
     check_launch("matmul");
 }
 
@@ -246,19 +246,19 @@ void launch_real(const Tensor& a, const Tensor& b, const Tensor* bias, Tensor& o
     constexpr int64_t LARGE_TILE = LARGE * BLOCK_EDGE, TILE = 4 * BLOCK_EDGE;
     if (product.m * product.n <= SMALL_RESULT && product.k <= SMALL_DEPTH)
         return launch_naive<T>(a, b, bias, out, product, stream);
-    const T* added = bias ? values<T>(*bias) : nullptr;
+    const T* added = bias ? data_as<T>(*bias) : nullptr;
     if ((product.m / LARGE_TILE) * (product.n / LARGE_TILE) * product.batches.size >= BUSY)
-        return launch_tiled<T, LARGE, DEPTH>(a, b, added, values<T>(out), product, 1, stream);
+        return launch_tiled<T, LARGE, DEPTH>(a, b, added, data_as<T>(out), product, 1, stream);
 
     const int64_t tiles = divided_up(product.m, TILE) * divided_up(product.n, TILE) * product.batches.size;
     const int64_t wanted = tiles < BUSY ? divided_up(2 * BUSY, tiles) : 1, useful = product.k / LEAST_STRETCH;
     const int64_t most = wanted < useful ? wanted : useful;
-    if (most <= 1) return launch_tiled<T, 4, 16>(a, b, added, values<T>(out), product, 1, stream);
+    if (most <= 1) return launch_tiled<T, 4, 16>(a, b, added, data_as<T>(out), product, 1, stream);
     product.stretch = divided_up(divided_up(product.k, most), PACK) * PACK;
     const int64_t stretches = divided_up(product.k, product.stretch);
     DeviceScratch<T> parts(stretches * out.size, out.device);
     launch_tiled<T, 4, 16>(a, b, static_cast<const T*>(nullptr), parts.data, product, stretches, stream);
-    launch_reduce<Sum<T>, T, T>(parts.data, values<T>(out), side_by_side(out.size), one_dimension(stretches, out.size),
+    launch_reduce<Sum<T>, T, T>(parts.data, data_as<T>(out), side_by_side(out.size), one_dimension(stretches, out.size),
                                 block_for(true, out.size, stretches), 1, stream, "matmul");
     if (bias) add_tensor_cuda(out, expanded(*bias, out.shape, out.ndim, "linear"), out);
 }
@@ -278,8 +278,8 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor* bias, Tensor& out)
 
 }  // namespace
 
-// out = a @ b, in full precision: tensor cores would round the factors of a float product, so none are used. Integers take
-// the definition.
+// out = a @ b, in full precision: tensor cores would round the factors of a float product, so none are used. Integers
+// take the definition.
 void matmul_tensor_cuda(const Tensor& a, const Tensor& b, Tensor& out) { multiply(a, b, nullptr, out); }
 
 // out = x @ weight.T + bias

@@ -1,4 +1,5 @@
-// CUDA normalization: a block for each group of elements. A part of cuda.cu; the formulas are those of cpu_norm.cpp.
+// CUDA normalization: a block for each group of elements. A part of cuda.cu; the formulas are those of
+// cpu/normalization.cpp.
 
 #pragma once
 #include "cuda/layers.cuh"
@@ -37,7 +38,8 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_kernel(const T* x, cons
     }
 }
 
-// dx = rate * (g - sum(g) / n - y * sum(g * y) / n) for g = gradient * weight; by group also the gradients of weight and bias
+// dx = rate * (g - sum(g) / n - y * sum(g * y) / n) for g = gradient * weight; by group also the gradients of weight
+// and bias
 template <class T>
 __global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T* gradient, const T* x, const T* weight, const T* mean, const T* variance,
                                           T* for_x, T* for_weight, T* for_bias, Normalizing sizes) {
@@ -90,15 +92,6 @@ int group_threads(const Normalizing& sizes) {
     return power_of_two(n, n >= LONG_ROW ? MAX_THREADS : THREADS);
 }
 
-template <class T>
-const T* values(const Tensor* tensor) {
-    return tensor ? data_as<const T>(*tensor) : nullptr;
-}
-template <class T>
-T* values(Tensor* tensor) {
-    return tensor ? data_as<T>(*tensor) : nullptr;
-}
-
 }  // namespace
 
 void normalize_tensor_cuda(const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean,
@@ -107,7 +100,7 @@ void normalize_tensor_cuda(const Tensor& x, const Tensor* weight, const Tensor* 
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         normalize_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
-            values<T>(x), values<T>(weight), values<T>(bias), values<T>(out), values<T>(mean), values<T>(variance), sizes);
+            data_as<T>(x), data_as<T>(weight), data_as<T>(bias), data_as<T>(out), data_as<T>(mean), data_as<T>(variance), sizes);
     });
     check_launch("normalize");
 }
@@ -121,14 +114,14 @@ void normalize_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, con
         using T = typename decltype(type)::type;
         if (for_x || !by_place) {
             normalize_backward_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
-                values<T>(gradient), values<T>(x), values<T>(weight), values<T>(mean), values<T>(variance), values<T>(for_x),
-                by_place ? nullptr : values<T>(for_weight), by_place ? nullptr : values<T>(for_bias), sizes);
+                data_as<T>(gradient), data_as<T>(x), data_as<T>(weight), data_as<T>(mean), data_as<T>(variance), data_as<T>(for_x),
+                by_place ? nullptr : data_as<T>(for_weight), by_place ? nullptr : data_as<T>(for_bias), sizes);
             check_launch("normalize_backward");
         }
         if (!by_place || !(for_weight || for_bias)) return;
         places_backward_kernel<T><<<blocks_for(sizes.inner), threads_for(sizes.inner), 0, stream>>>(
-            values<T>(gradient), values<T>(x), values<T>(mean), values<T>(variance), values<T>(for_weight),
-            values<T>(for_bias), sizes);
+            data_as<T>(gradient), data_as<T>(x), data_as<T>(mean), data_as<T>(variance), data_as<T>(for_weight),
+            data_as<T>(for_bias), sizes);
         check_launch("normalize_backward");
     });
 }

@@ -1,9 +1,9 @@
 // CUDA reductions: sum prod max min any all over any axes, argmax and argmin along one. A part of cuda.cu.
 //
 // A block is a rectangle of threads: threadIdx.x counts results, threadIdx.y the elements that are combined into one of
-// them, first by each thread for itself, then by halves through shared memory. Where there are few results of many
-// elements, the elements are dealt out to several rows of blocks, whose partial results go into a buffer of their own
-// and are combined by a second launch. Every order is fixed by the shapes alone: a sum is the same in every run.
+// them, first by each thread for itself, then by halves through shared memory. If there are few results of many
+// elements, several rows of blocks share the elements, write partial results into a buffer, and a second launch
+// combines them. Every order is fixed by the shapes alone: a sum is the same in every run.
 
 #pragma once
 #include "cuda/block.cuh"
@@ -16,11 +16,11 @@ namespace {
 enum {
     REDUCE_THREADS = 256,
     PARTIAL = 8,             // elements combined in the type of partial results
-    COLUMNS = 32,            // results of a block where x is contiguous across the reduced dimensions
+    COLUMNS = 32,            // results of a block if x is contiguous across the reduced dimensions
     ELEMENTS_PER_THREAD = 32 // before the elements of a result are dealt out to several blocks
 };
 
-// ---- The index of the extreme, as one more operation ------------------------------------------------------------
+// ---- The index of the extreme, as one more operation -------------------------------------------------------------
 
 // A candidate for argmax: its value and where it is; the index is -1 before the first.
 template <class T>
@@ -77,7 +77,7 @@ __device__ void store(int64_t* out, Candidate<T> total) {
     *out = total.index;
 }
 
-// ---- The kernel -------------------------------------------------------------------------------------------------
+// ---- The kernel --------------------------------------------------------------------------------------------------
 
 // Combines elements start, start + step, ... below end; along the fast path PARTIAL of them at a time.
 template <class Op, class T>
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
     }
 }
 
-// ---- The launchers ----------------------------------------------------------------------------------------------
+// ---- The launchers -----------------------------------------------------------------------------------------------
 
 // How the threads of a block are shared between results and the elements of one; few of both do with a smaller block.
 dim3 block_for(bool across, int64_t results, int64_t elements) {
@@ -179,7 +179,7 @@ Layout<2> side_by_side(int64_t size) {
 template <class Op, class T, class R>
 void reduce(const char* name, const Tensor& x, Tensor& out) {
     cudaStream_t stream = use(out.device);
-    Split dims = split(x, out);
+    ReducedDims dims = reduced_dims(x, out);
     const Layout<1>& reduced = dims.reduced;
     const bool along = reduced.size <= 1 || reduced.strides[0][reduced.ndim - 1] == 1;
     const bool across = !along && bring_columns_last(dims.kept) && dims.kept.shape[dims.kept.ndim - 1] >= COLUMNS / 2;

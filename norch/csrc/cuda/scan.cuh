@@ -1,6 +1,6 @@
 // CUDA kernels of running totals along an axis: cumsum and cumprod. A part of cuda.cu.
 //
-// Where neighbouring lines lie side by side in memory, a thread takes a line. Otherwise a block takes a stretch of a line,
+// If neighbouring lines are adjacent in memory, a thread takes a line. Otherwise a block takes a stretch of a line,
 // so many elements at a time as it has threads; of a long line several blocks take a stretch each, after a first launch
 // has found what every stretch comes to. The order of the sums depends on the shapes alone.
 
@@ -114,7 +114,7 @@ void scan(const char* name, const Tensor& x, Tensor& out, int axis) {
         using T = typename decltype(type)::type;
         using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
         using R = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
-        launch_scan<Op, Total>(name, values<T>(x), values<R>(out), lines, out.device, stream);
+        launch_scan<Op, Total>(name, data_as<T>(x), data_as<R>(out), lines, out.device, stream);
     });
 }
 

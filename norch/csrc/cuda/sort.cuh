@@ -1,4 +1,5 @@
-// CUDA kernels that sort lines: pieces of them in shared memory, then runs of growing width are merged. A part of cuda.cu.
+// CUDA kernels that sort lines: pieces of them in shared memory, then runs of growing width are merged. A part of
+// cuda.cu.
 
 #pragma once
 #include "cuda/block.cuh"
@@ -22,8 +23,9 @@ __device__ bool comes_before(const Entry<T>& a, const Entry<T>& b, bool descendi
     return less | greater ? (descending ? greater : less) : a.index < b.index;
 }
 
-// Entry i of a line that consists of sorted runs of a width, two of which are merged: the place where it belongs. That is
-// its place in its own run, and as many further as entries of the other run come before it, which a binary search counts.
+// Entry i of a line that consists of sorted runs of a width, two of which are merged: the place where it belongs. That
+// is its place in its own run, and as many further as entries of the other run come before it, which a binary search
+// counts.
 template <class T>
 __device__ int64_t merged_place(const Entry<T>* line, int64_t n, int64_t i, int64_t width, bool descending) {
     const int64_t run = i / width, other = (run ^ 1) * width;
@@ -92,7 +94,7 @@ Entry<T>* sort_lines(Entry<T>* entries, Entry<T>* buffer, int64_t lines, int64_t
     return entries;
 }
 
-// ---- Sorting a tensor -------------------------------------------------------------------------------------------
+// ---- Sorting a tensor --------------------------------------------------------------------------------------------
 
 template <class T>
 __global__ void entries_kernel(const T* x, Entry<T>* entries, int64_t n, int64_t x_step, Strides<3> lines) {
@@ -129,12 +131,12 @@ void sort_tensor_cuda(const Tensor& x, Tensor& sorted, Tensor& indices, int axis
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         DeviceScratch<Entry<T>> first(x.size, x.device), second(n > PIECE ? x.size : 0, x.device);
-        entries_kernel<T><<<blocks_for(x.size), threads_for(x.size), 0, stream>>>(values<T>(x), first.data, n,
+        entries_kernel<T><<<blocks_for(x.size), threads_for(x.size), 0, stream>>>(data_as<T>(x), first.data, n,
                                                                                   x.strides[axis], lines);
         check_launch("sort");
         const Entry<T>* entries = sort_lines(first.data, second.data, lines.size, n, descending, stream);
         sorted_kernel<T><<<blocks_for(sorted.size), threads_for(sorted.size), 0, stream>>>(
-            entries, n, count, values<T>(sorted), sorted.strides[axis], values<int64_t>(indices), indices.strides[axis],
+            entries, n, count, data_as<T>(sorted), sorted.strides[axis], data_as<int64_t>(indices), indices.strides[axis],
             lines);
     });
     check_launch("sort");

@@ -1,4 +1,4 @@
-// The CUDA backend of a build without CUDA: no devices, and every kernel says why.
+// The CUDA backend of a build without CUDA: no devices, and every kernel fails and says why.
 
 #include "cuda/backend.h"
 

@@ -11,7 +11,7 @@
 
 namespace {
 
-// ---- Columns ----------------------------------------------------------------------------------------------------
+// ---- Columns -----------------------------------------------------------------------------------------------------
 
 // An element of a tensor [images, y, x] by its number in row order.
 struct Pixel {
@@ -51,7 +51,7 @@ __global__ void fold_kernel(const T* columns, T* out, int64_t size, Window windo
     }
 }
 
-// ---- Pooling ----------------------------------------------------------------------------------------------------
+// ---- Pooling -----------------------------------------------------------------------------------------------------
 
 template <class T>
 __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t size, Window window) {
@@ -132,7 +132,7 @@ __global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size
     }
 }
 
-// ---- Convolution ------------------------------------------------------------------------------------------------
+// ---- Convolution -------------------------------------------------------------------------------------------------
 
 // A tensor over memory of the device, for the launchers of other kernels.
 Tensor over(const void* data, const Tensor& like, int ndim, const int64_t (&shape)[4], const int64_t (&strides)[4]) {
@@ -213,14 +213,14 @@ void for_elements(const char* name, const Tensor& out, F launch) {
 void unfold_tensor_cuda(const Tensor& x, Tensor& out, const Window& window) {
     for_elements("unfold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        unfold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, window);
+        unfold_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(x), data_as<T>(out), out.size, window);
     });
 }
 
 void fold_tensor_cuda(const Tensor& columns, Tensor& out, const Window& window) {
     for_elements("fold", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        fold_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(columns), values<T>(out), out.size, window);
+        fold_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(columns), data_as<T>(out), out.size, window);
     });
 }
 
@@ -278,7 +278,7 @@ void conv_weight_tensor_cuda(const Tensor& gradient, const Tensor& x, Tensor& ou
 void max_pool_tensor_cuda(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
     for_elements("max_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), values<int64_t>(indices),
+        max_pool_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(x), data_as<T>(out), data_as<int64_t>(indices),
                                                          out.size, window);
     });
 }
@@ -287,21 +287,21 @@ void max_pool_backward_tensor_cuda(const Tensor& gradient, const Tensor& indices
     for_elements("max_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
         max_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(
-            values<T>(gradient), values<int64_t>(indices), values<T>(out), out.size, window);
+            data_as<T>(gradient), data_as<int64_t>(indices), data_as<T>(out), out.size, window);
     });
 }
 
 void avg_pool_tensor_cuda(const Tensor& x, Tensor& out, const Averaging& averaging) {
     for_elements("avg_pool", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        avg_pool_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(x), values<T>(out), out.size, averaging);
+        avg_pool_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(x), data_as<T>(out), out.size, averaging);
     });
 }
 
 void avg_pool_backward_tensor_cuda(const Tensor& gradient, Tensor& out, const Averaging& averaging) {
     for_elements("avg_pool_backward", out, [&](auto type, int blocks, int threads, cudaStream_t stream) {
         using T = typename decltype(type)::type;
-        avg_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(values<T>(gradient), values<T>(out), out.size,
+        avg_pool_backward_kernel<T><<<blocks, threads, 0, stream>>>(data_as<T>(gradient), data_as<T>(out), out.size,
                                                                   averaging);
     });
 }

@@ -1,17 +1,17 @@
-// The CPU kernel that fills a tensor with numbers at equal distances.
+// The CPU kernel that fills a tensor with evenly spaced numbers.
 //
 // The Makefile compiles this file without fused multiply-add, so that the numbers are the same on every machine.
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
 
-void ramp_tensor_cpu(Tensor& out, const Ramp& ramp) {
+void evenly_spaced_tensor_cpu(Tensor& out, const Spacing& spacing) {
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         T* data = data_as<T>(out);
         const int64_t n = out.size;
         parallel_for(n, SMALL_WORK, [=](int64_t begin, int64_t end) {
-            for (int64_t i = begin; i < end; i++) data[i] = ramp_element<T>(ramp, i, n);
+            for (int64_t i = begin; i < end; i++) data[i] = spaced_element<T>(spacing, i, n);
         });
     });
 }

@@ -33,7 +33,7 @@ void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
     if (!*data_as<const bool>(truth)) fail_with(fault, 0);
 }
 
-// offsets = stride * index, or += where it is not the first; where it wraps, an index below 0 counts from the end.
+// offsets = stride * index, or += if it is not the first; if it wraps, an index below 0 counts from the end.
 void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,
                        Tensor& offsets) {
     const int64_t size = bounds.size, least = wraps ? -size : 0;
@@ -66,7 +66,7 @@ void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean
     *data_as<double>(scale) = mean ? 1 / double(counted) : 1;
 }
 
-// ---- index and index_put ----------------------------------------------------------------------------------------
+// ---- index and index_put -----------------------------------------------------------------------------------------
 
 // out[p] = x.data[p . x.strides + offsets[p]]
 void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
@@ -123,7 +123,7 @@ void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
 
 }  // namespace
 
-// out.data[p . out.strides + offsets[p]] = x[p], or += to accumulate. The last of equal places wins.
+// out.data[p . out.strides + offsets[p]] = x[p], or += to accumulate. If offsets repeat, the last one wins.
 void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out) {
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
@@ -132,7 +132,7 @@ void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, bool accumulat
     });
 }
 
-// ---- nonzero ----------------------------------------------------------------------------------------------------
+// ---- nonzero -----------------------------------------------------------------------------------------------------
 
 // out, [count, rank] and contiguous, gets the index of each element of x that is not zero, in row order.
 void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
@@ -155,7 +155,7 @@ void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
     });
 }
 
-// ---- Lines along an axis ----------------------------------------------------------------------------------------
+// ---- Lines along an axis -----------------------------------------------------------------------------------------
 
 namespace {
 

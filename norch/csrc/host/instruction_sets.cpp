@@ -66,7 +66,7 @@ static const Choice& choice() {
 const char* chosen_instruction_set() { return names[choice().isa]; }
 const char* instruction_set_complaint() { return choice().error; }
 
-// ---- The slots of the dispatch ----------------------------------------------------------------------------------
+// ---- The slots of the dispatch -----------------------------------------------------------------------------------
 
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
 #define DECLARE(isa, ...) \

@@ -4,8 +4,8 @@
 //         for (int64_t i = begin; i < end; i++) ...
 //     });
 //
-// A part is at least `grain` long, so that small work stays on the calling thread. Where the parts are cut depends on the
-// number of threads: f must compute each index on its own (reductions cut their sums at fixed places).
+// A part is at least `grain` long, so that small work stays on the calling thread. The parts depend on the number of
+// threads: f must compute each index on its own (reductions split their sums at fixed indices).
 
 #pragma once
 #include <stdint.h>

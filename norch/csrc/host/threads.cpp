@@ -1,8 +1,8 @@
 // The pool of threads behind parallel_for.
 //
 // One parallel region runs at a time: a thread that comes while another has the pool does its work alone. Workers are
-// started when first needed, spin a moment after their work, then sleep. They are never joined: the process may end at any
-// time. A child after fork has none of its parent's threads, so it starts with an empty pool and makes its own.
+// started when first needed, spin a moment after their work, then sleep. They are never joined: the process may end at
+// any time. A child after fork has none of its parent's threads, so it starts with an empty pool and makes its own.
 
 #include <atomic>
 #include <new>
@@ -71,10 +71,10 @@ static void spin(F done) {
     for (int i = 0; i < SPINS && !done(); i++) relax();
 }
 
-// ---- A worker ---------------------------------------------------------------------------------------------------
+// ---- A worker ----------------------------------------------------------------------------------------------------
 
-// Linux wakes a thread where it ran before. If that is where its caller now runs, the two share one processor until the
-// scheduler finds out, which takes it longer than most regions: so the worker moves away.
+// Linux wakes a thread on the processor it ran on before. If its caller runs there now, the two share it until the
+// scheduler notices, which takes longer than most regions: so the worker moves away.
 #ifdef __linux__
 static int current_processor() { return sched_getcpu(); }
 
@@ -131,7 +131,7 @@ void Pool::start_workers(int wanted) noexcept {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// ---- The thread that has work -----------------------------------------------------------------------------------
+// ---- The thread that has work ------------------------------------------------------------------------------------
 
 void Pool::run(Region& mine) noexcept {
     pthread_mutex_lock(&mutex);
@@ -168,7 +168,7 @@ void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* co
     if (region.failed) throw region.error;
 }
 
-// ---- How many ---------------------------------------------------------------------------------------------------
+// ---- How many ----------------------------------------------------------------------------------------------------
 
 static int clamped(int64_t count) { return int(count < 1 ? 1 : count > MAX_THREADS ? int64_t(MAX_THREADS) : count); }
 

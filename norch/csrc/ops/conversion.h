@@ -7,8 +7,8 @@
 
 inline namespace NORCH_ISA {
 
-// x as a T. What a C++ cast leaves undefined is what x86 makes of it, as in PyTorch: NaN and numbers out of range become
-// the lowest int32 or int64; uint8 is the last byte of the int64.
+// x as a T. If a C++ cast is undefined, x86 decides, as in PyTorch: NaN and numbers out of range become the
+// lowest int32 or int64; uint8 is the last byte of the int64.
 template <class T, class From> struct Conversion {
     static HOST_DEVICE T of(From x) { return static_cast<T>(x); }
 };
@@ -34,7 +34,7 @@ template <class Real> struct Conversion<uint8_t, Real> {
 };
 template <class T, class From> HOST_DEVICE T convert(From x) { return Conversion<T, From>::of(x); }
 
-// a * x + b with both results rounded: never fused, where every device must give the same number.
+// a * x + b with both results rounded: never fused, so that every device gives the same number.
 HOST_DEVICE double rounded_sum(double a, double x, double b) {
 #ifdef __CUDA_ARCH__
     return __dadd_rn(__dmul_rn(a, x), b);

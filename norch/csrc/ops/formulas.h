@@ -78,8 +78,8 @@ template <class T> HOST_DEVICE T pow(T x, T y) {
     return result;
 }
 
-// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign. What traps
-// has a value here: the smallest integer by -1, and zero, which is refused, on a GPU after the fact.
+// Division and remainder round towards minus infinity, as Python's // and % do: the remainder has y's sign. A
+// processor traps on the smallest integer by -1 and on zero: both have a value here. (Zero is refused elsewhere.)
 template <class T> HOST_DEVICE bool traps(T y) { return (y == T(0)) | ((T(-1) < T(0)) & (y == T(-1))); }
 template <class T> HOST_DEVICE T remainder(T x, T y) {
     if (traps(y)) return T(0);
@@ -96,7 +96,7 @@ template <class T> HOST_DEVICE T real_remainder(T x, T y) {
     T r = T(fmod(x, y));
     return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? r + y : r;
 }
-// floor(x / y) itself would be one too large where x / y rounds up to an integer.
+// floor(x / y) itself would be one too large if x / y rounds up to an integer.
 template <class T> HOST_DEVICE T real_floor_divide(T x, T y) {
     if (y == T(0)) return x / y;
     T r = T(fmod(x, y));
@@ -128,7 +128,7 @@ template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
 HOST_DEVICE Ordinary ordinary(float x) { return Ordinary(x); }
 HOST_DEVICE double ordinary(double x) { return x; }
 
-// log(1 + e^-|x|), where no exponential can overflow; any number for a NaN
+// log(1 + e^-|x|), in which no exponential overflows; undefined for NaN
 template <class T> HOST_DEVICE T log_1_plus_exp(T x) { return log1p(ordinary(exp(x < T(0) ? x : -x))); }
 
 // ---- Activations
@@ -149,7 +149,7 @@ template <class T> HOST_DEVICE T gelu_tanh(T x) {
 }
 template <class T> HOST_DEVICE T gelu_tanh_slope(T x) {
     const T square = x * x, s = sigmoid(x * (T(1.59576912160573071176) + T(0.07135481627260025) * square));
-    const T slope = s * (T(1) - s);  // 0 at the far ends, where the square may be infinite
+    const T slope = s * (T(1) - s);  // 0 if the square is infinite
     const T bend = x * slope * (T(1.59576912160573071176) + T(3 * 0.07135481627260025) * square);
     return slope == T(0) ? s : s + bend;
 }
@@ -179,7 +179,7 @@ template <class T> HOST_DEVICE T bce_with_logits(T x, T y) {
     const T rest = log_1_plus_exp(x);
     return (T(1) - y) * ((x < T(0) ? T(0) : x) + rest) + y * ((x < T(0) ? -x : T(0)) + rest);
 }
-// sigmoid(x) - y, written (1 - y) sigmoid(x) - y sigmoid(-x), which loses no digits where the prediction is right
+// sigmoid(x) - y, written (1 - y) sigmoid(x) - y sigmoid(-x), which loses no digits if the prediction is right
 template <class T> HOST_DEVICE T bce_with_logits_slope(T x, T y) {
     const T e = exp(x < T(0) ? x : -x), large = T(1) / (T(1) + e), small = e * large;
     return (T(1) - y) * (x < T(0) ? small : large) - y * (x < T(0) ? large : small);

@@ -1,5 +1,5 @@
-// How a kernel walks over several tensors of one shape: dimensions of size 1 dropped, neighbours merged where every
-// operand steps through them as through one. A contiguous operation of any rank becomes a single loop.
+// The layout of several tensors of one shape, in as few dimensions as possible: those of size 1 are dropped, and two
+// are merged if every operand steps through them as through one. Contiguous tensors of any rank become a single loop.
 
 #pragma once
 #include "tensor.h"
@@ -11,7 +11,7 @@ struct Layout {
     int ndim;      // at least 1
     int64_t size;  // number of elements
     int64_t shape[MAX_DIMS];
-    int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 where it is repeated
+    int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 if it is repeated
 };
 
 template <int N>

@@ -1,4 +1,4 @@
-// Every elementwise operation once: its name, its rule for dtypes and its formula, for CPU and CUDA alike.
+// Every elementwise operation once, for all devices: its name, its rule for dtypes and its formula.
 //
 // A row such as  OP(add, SAME, T(x + y))  becomes, by the macros in api/elementwise.cpp, cpu.cpp and cuda.cu,
 //
@@ -88,13 +88,14 @@ enum Rule {
     OP(bitwise_or, WHOLE, T(x | y))                       \
     OP(bitwise_xor, WHOLE, T(x ^ y))
 
-// Activation functions of norch.nn that are no methods of Tensor: norch/autograd/derivatives/activations.py calls them.
+// Activation functions of norch.nn that are not methods of Tensor: norch/autograd/derivatives/activations.py calls
+// them.
 #define ACTIVATION_OPS(OP)                                \
     OP(gelu, REAL, x * formula::normal(x).below)          \
     OP(gelu_tanh, REAL, formula::gelu_tanh(x))            \
     OP(silu, REAL, x * formula::sigmoid(x))
 
-// Those that have a parameter, y: the function of x, and its slope.
+// Activation functions of x with a parameter y, and their slopes.
 #define SHAPED_OPS(OP)                                                        \
     OP(leaky_relu, REAL, x > T(0) ? x : y * x)                                \
     OP(leaky_relu_slope, REAL, x > T(0) ? T(1) : y)                           \
@@ -103,9 +104,8 @@ enum Rule {
     OP(softplus, REAL, x > y ? x : formula::softplus(x))                      \
     OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))
 
-// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward, or of an activation
-// its operand. They are called by the Backward classes only; what they compute in tensor operations stands there too, for
-// second derivatives.
+// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward (for gelu and
+// silu its operand). Only Backward classes call them, and for second derivatives use tensor operations instead.
 #define DERIVATIVE_OPS(OP)                                \
     OP(relu_backward, REAL, y <= T(0) ? T(0) : x)         \
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
@@ -114,9 +114,10 @@ enum Rule {
     OP(gelu_tanh_backward, REAL, x * formula::gelu_tanh_slope(y)) \
     OP(silu_backward, REAL, x * formula::silu_slope(y))
 
-// What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them. Of huber, x is the
-// difference of prediction and target and y the delta; of bce, x is the prediction and y the target; of share, x is a
-// probability or weight and y a logarithm: a share of 0 is 0 even of infinity.
+// What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.
+//   huber  x is the difference of prediction and target, y the delta
+//   bce    x is the prediction, y the target
+//   share  x is a probability or weight, y a logarithm; 0 times infinity is 0
 #define LOSS_OPS(OP)                                                    \
     OP(share, REAL, (x == T(0)) & (y == y) ? T(0) : x * y)              \
     OP(huber, REAL, formula::huber(x, y))                               \

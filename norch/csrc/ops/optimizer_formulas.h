@@ -1,8 +1,8 @@
-// What one step of each optimizer does to one element of a parameter, for CPU and CUDA alike: the rules of torch.optim.
+// What one step of each optimizer does to one element of a parameter, on every device: the rules of torch.optim.
 //
-// A Step is made of the options, on the host. It takes an element of the gradient and changes COUNT others: x[0] is that
-// of the parameter, the rest is what the optimizer remembers of it. Factors that are the same for all elements are computed
-// in double.
+// A Step is made of the options, on the host. It takes an element of the gradient and changes COUNT others: x[0] is
+// that of the parameter, the rest is what the optimizer remembers of it. Factors that are the same for all elements are
+// computed in double.
 
 #pragma once
 #include <math.h>
@@ -11,7 +11,7 @@
 
 inline namespace NORCH_ISA {
 
-// What the gradient is before any rule sees it: negated to maximize, with the weight decay added that pulls towards 0.
+// The gradient that a rule sees: negated to maximize, plus the weight decay, which pulls towards 0.
 template <class T>
 struct Descent {
     T sign, decay;
@@ -55,9 +55,10 @@ struct SGDStep {
 // square = beta2 * square + (1 - beta2) * g^2
 // parameter -= lr * mean' / (sqrt(square') + eps)
 //
-// mean' = mean / (1 - beta1^step) and square' = square / (1 - beta2^step) make up for the zeros that both began with. With
-// amsgrad the largest square so far takes the place of the last. The decoupled weight decay of AdamW leaves g alone and
-// takes lr * weight_decay of the parameter. (Kingma and Ba 2015; Reddi and others 2018; Loshchilov and Hutter 2019.)
+// mean' = mean / (1 - beta1^step) and square' = square / (1 - beta2^step) make up for the zeros that both began with.
+// With amsgrad the largest square so far takes the place of the last. The decoupled weight decay of AdamW leaves g
+// alone and takes lr * weight_decay of the parameter. (Kingma and Ba 2015; Reddi and others 2018; Loshchilov and Hutter
+// 2019.)
 template <class T, bool AMSGRAD>
 struct AdamStep {
     enum { MEAN = 1, SQUARE, LARGEST, COUNT = 3 + AMSGRAD };
@@ -96,7 +97,7 @@ struct AdamStep {
 // v = momentum * v + g / (sqrt(square) + eps)
 // parameter -= lr * v
 //
-// Centered, square - mean^2 takes the place of square, for a mean of g that is kept likewise; v is kept where there is
+// Centered, square - mean^2 takes the place of square, with a running mean of g; v is kept only with
 // momentum. (Hinton, "Neural networks for machine learning", lecture 6; Graves 2013.)
 template <class T, bool CENTERED, bool MOMENTUM>
 struct RMSpropStep {
@@ -131,9 +132,9 @@ struct RMSpropStep {
     }
 };
 
-// ---- Which step, on which tensors -------------------------------------------------------------------------------
+// ---- Which step, on which tensors --------------------------------------------------------------------------------
 
-// Each calls run(step, gradient, changed), with the tensors of step's x, where a device goes over the elements.
+// Each calls run(step, gradient, changed): `changed` are the tensors of the elements x. A device loops over them there.
 
 template <class F>
 void with_sgd(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options,
@@ -158,7 +159,7 @@ void with_adam(Tensor& parameter, const Tensor& gradient, Tensor* const* state, 
     });
 }
 
-// state: square_avg and, where there is such, grad_avg and momentum_buffer
+// state: square_avg, and grad_avg and momentum_buffer if the options ask for them
 template <class F>
 void with_rmsprop(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double,
                   const RMSpropOptions& options, F run) {

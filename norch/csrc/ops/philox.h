@@ -21,7 +21,8 @@ struct Block {  // 128 random bits
 HOST_DEVICE uint32_t high_half(uint64_t x) { return uint32_t(x >> 32); }
 HOST_DEVICE uint64_t joined(uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; }
 
-// The counter is (index, draw), the key is the seed: each round multiplies two words and mixes the halves of the products.
+// The counter is (index, draw), the key is the seed: each round multiplies two words and mixes the halves of the
+// products.
 HOST_DEVICE Block philox(Stream stream, uint64_t index) {
     uint32_t c0 = uint32_t(index), c1 = high_half(index), c2 = uint32_t(stream.draw), c3 = high_half(stream.draw);
     uint32_t k0 = uint32_t(stream.seed), k1 = high_half(stream.seed);
@@ -37,7 +38,7 @@ HOST_DEVICE Block philox(Stream stream, uint64_t index) {
     return {{c0, c1, c2, c3}};
 }
 
-// ---- Uniform: a block gives four floats of 24 bits, or two doubles of 53 ----------------------------------------
+// ---- Uniform: a block gives four floats of 24 bits, or two doubles of 53 -----------------------------------------
 
 HOST_DEVICE float unit_float(uint32_t word) { return float(word >> 8) * 0x1p-24f; }     // in [0, 1)
 HOST_DEVICE double unit_double(uint64_t bits) { return double(bits >> 11) * 0x1p-53; }  // in [0, 1)
@@ -48,7 +49,7 @@ template <class T> HOST_DEVICE T between(T u, double low, double high) {
     return value < T(high) ? value : T(low);
 }
 
-// ---- Normal: Box and Muller's pairs -----------------------------------------------------------------------------
+// ---- Normal: Box and Muller's pairs ------------------------------------------------------------------------------
 
 // The natural logarithm in (0, 1], to 2 ULP: x = 2^e m with m in [sqrt(1/2), sqrt(2)), and
 // log m = 2 atanh(s) = 2 (s + s^3/3 + s^5/5 + ...) for s = (m - 1) / (m + 1).
@@ -121,7 +122,7 @@ HOST_DEVICE Point normal_pair(uint64_t radius_bits, uint64_t turn_bits) {
     return normal_pair((double(radius_bits >> 11) + 0.5) * 0x1p-53, double(turn_bits >> 11) * 0x1p-53);
 }
 
-// ---- Integers ---------------------------------------------------------------------------------------------------
+// ---- Integers ----------------------------------------------------------------------------------------------------
 
 // The upper half of a product of 128 bits.
 HOST_DEVICE uint64_t high_product(uint64_t x, uint64_t y) {
@@ -141,7 +142,7 @@ HOST_DEVICE uint64_t below(uint64_t range, const Block& block) {
     return high_product(high, range) + (middle + carry < carry);
 }
 
-// ---- What a block becomes: PER_BLOCK elements -------------------------------------------------------------------
+// ---- What a block becomes: PER_BLOCK elements --------------------------------------------------------------------
 // Device code calls, for each block b, draw.elements(philox(stream, b), values), and writes them from b * PER_BLOCK on.
 
 template <class T> struct UniformDraw;

@@ -1,4 +1,4 @@
-// The dimensions of a reduction: those that stay and those that go.
+// The dimensions of a reduction: kept and reduced.
 
 #pragma once
 #include <stdlib.h>
@@ -7,8 +7,7 @@
 
 inline namespace NORCH_ISA {
 
-// x and out of a reduction, as the dimensions that stay and those that go.
-struct Split {
+struct ReducedDims {
     Layout<2> kept;  // strides in x, strides in out
     Layout<1> reduced;
 };
@@ -19,7 +18,7 @@ inline void add_dim(Tensor& tensor, int64_t length, int64_t stride) {
     tensor.size *= length;
 }
 
-inline Split split(const Tensor& x, const Tensor& out) {
+inline ReducedDims reduced_dims(const Tensor& x, const Tensor& out) {
     Tensor kept_x = {}, kept_out = {}, reduced = {};
     kept_x.size = kept_out.size = reduced.size = 1;
     for (int d = 0; d < x.ndim; d++) {
@@ -41,7 +40,7 @@ inline Split split(const Tensor& x, const Tensor& out) {
     return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
 }
 
-// Brings a dimension along which x is contiguous to the end of kept; false if no kept dimension is one.
+// Brings a dimension along which x is contiguous to the end of kept; false if there is none.
 inline bool bring_columns_last(Layout<2>& kept) {
     for (int d = 0; d < kept.ndim; d++) {
         if (kept.strides[0][d] != 1 || kept.shape[d] == 1) continue;

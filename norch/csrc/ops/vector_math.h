@@ -1,14 +1,14 @@
 // exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, erfc and pow of a float, at most 2 ULP from the true value
 // (tests/tables/test_formulas.py).
 //
-// None of them branches: conditions only select between values, so that g++ turns a loop over them into vectors. (That is
-// also why conditions are joined by & and |: && and || would be branches.) The same code runs on the CPU and on CUDA.
-// Denormals, infinity and NaN are right. The functions of a double are the C library's.
+// They do not branch: conditions only select values, so that the compiler turns a loop over them into vectors. For the
+// same reason conditions are joined by & and |, not by && and ||. The same code runs on the CPU and on CUDA. Denormals,
+// infinity and NaN are right. The functions of a double are the C library's.
 //
-// The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put the
-// result together. The polynomial of log is that of the Cephes library (S. Moshier, logf.c; netlib.org/cephes). The others are
-// the best of their degree, by Lawson's weights, with a relative error of at most 2^-26. The splits of ln 2 and of pi are
-// after Cody and Waite.
+// The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put
+// the result together. The polynomial of log is that of the Cephes library (S. Moshier, logf.c; netlib.org/cephes). The
+// others are the best of their degree, by Lawson's weights, with a relative error of at most 2^-26. The splits of ln 2
+// and of pi are after Cody and Waite.
 
 #pragma once
 #include <math.h>
@@ -26,7 +26,7 @@
 inline namespace NORCH_ISA {
 namespace formula {
 
-// ---- The bits of a number ---------------------------------------------------------------------------------------
+// ---- The bits of a number ----------------------------------------------------------------------------------------
 
 template <class To, class From>
 HOST_DEVICE To bits_as(From from) {
@@ -48,10 +48,10 @@ const double ROUNDING_DOUBLE = 6755399441055744.0;
 const float LN2_HIGH = 0.693359375f, LN2_LOW = -2.12194440e-4f;
 const double PI_HIGH = 3.14159265346825122834, PI_LOW = 1.21542010130012384648e-10;
 
-// ---- Ordinary arguments -----------------------------------------------------------------------------------------
+// ---- Ordinary arguments ------------------------------------------------------------------------------------------
 
-// Some functions take a shorter way for a float that is neither NaN nor extreme. A loop that has found a whole block of its
-// elements to be ordinary (cpu.cpp) hands them over as Ordinary. Both ways give the same number.
+// Some functions take a shorter way for a float that is neither NaN nor extreme. A loop that has found a whole block of
+// its elements to be ordinary (cpu.cpp) hands them over as Ordinary. Both ways give the same number.
 struct Ordinary {
     float value;
     HOST_DEVICE Ordinary(float x) : value(x) {}
@@ -62,10 +62,10 @@ struct Ordinary {
 HOST_DEVICE int32_t magnitude_bits(float x) { return bits_as<int32_t>(x) & INT32_MAX; }
 HOST_DEVICE bool is_within(float x, float limit) { return magnitude_bits(x) <= magnitude_bits(limit); }
 
-// ---- exp --------------------------------------------------------------------------------------------------------
+// ---- exp ---------------------------------------------------------------------------------------------------------
 
-// exp(x) = power (1 + rest): power = 2^n with n the integer nearest to x / ln 2, and rest = exp(r) - 1 for r = x - n ln 2 in
-// [-ln 2 / 2, ln 2 / 2]. What follows adds them with a single rounding, and loses nothing where x is near 0.
+// exp(x) = power (1 + rest): power = 2^n with n the integer nearest to x / ln 2, and rest = exp(r) - 1 for r = x - n ln
+// 2 in [-ln 2 / 2, ln 2 / 2]. What follows adds them with a single rounding, and loses nothing for x near 0.
 struct Exponential {
     int32_t n;
     float rest;
@@ -103,7 +103,7 @@ HOST_DEVICE float exp(float x) {
     return x < -104.0f ? 0.0f : y;
 }
 
-// ---- log --------------------------------------------------------------------------------------------------------
+// ---- log ---------------------------------------------------------------------------------------------------------
 
 const int32_t SQRT_HALF = 0x3F3504F3, MANTISSA = 0x7FFFFF;  // bits of a float
 
@@ -123,14 +123,14 @@ HOST_DEVICE float log_of_parts(float e, float m) {
     return m + y + e * LN2_HIGH;
 }
 
-// log(x), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). Of x the bits; scale is added to e.
+// log(x), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). `bits` are those of x; scale is added to e.
 HOST_DEVICE float log_of_bits(int32_t bits, float scale) {
     bits -= SQRT_HALF;
     return log_of_parts(float(bits >> 23) + scale, bits_as<float>((bits & MANTISSA) + SQRT_HALF) - 1.0f);
 }
 
 const float SMALLEST_NORMAL = 1.17549435e-38f, LARGEST = 3.40282347e38f;
-// Unsigned: 0 for the smallest positive normal number, more than that of the largest for all that are none.
+// 0 for the smallest positive normal number, and larger than for LARGEST if x is not a positive normal number.
 HOST_DEVICE uint32_t positive_normal_distance(float x) {
     return bits_as<uint32_t>(x) - bits_as<uint32_t>(SMALLEST_NORMAL);
 }
@@ -146,8 +146,9 @@ HOST_DEVICE float log(float x) {
     return x != x ? x : y;
 }
 
-// log(1 + x), with 1 + x = 2^e (1 + m): the sum, rounded, tells e, and m = 2^-e x + (2^-e - 1) is exact where it matters.
-// (4 2^-e is a normal number for every e.) Ordinary is what lies above -1 and is finite, 0 itself but for its sign.
+// log(1 + x), with 1 + x = 2^e (1 + m): the sum, rounded, tells e, and m = 2^-e x + (2^-e - 1) is exact where it
+// matters. (4 2^-e is a normal number for every e.) Ordinary is what lies above -1 and is finite, 0 itself but for its
+// sign.
 HOST_DEVICE float log1p(Ordinary ordinary) {
     const float x = ordinary.value;
     const int32_t e = (bits_as<int32_t>(1.0f + x) - SQRT_HALF) & ~MANTISSA;  // in place of the exponent
@@ -163,17 +164,19 @@ HOST_DEVICE float log1p(float x) {
     return (x == 0.0f) | (x != x) ? x : y;
 }
 
-// ---- sin and cos ------------------------------------------------------------------------------------------------
+// ---- sin and cos -------------------------------------------------------------------------------------------------
 
 const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi in parts reduces exactly enough
 
-// sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or -sin(r)
-// of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 - 1.5...), which keeps
-// the most digits, and never exceeds 1. At 0, p is so small that it leaves r as it is; but for the sign of -0.
+// sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or
+// -sin(r) of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 -
+// 1.5...), which keeps the most digits, and never exceeds 1. At 0, p is so small that it does not change r, except the
+// sign of -0.
 HOST_DEVICE float sine_of_turned(float x, float turn) {
     const float shifted = (x * 0.318309886f + turn) + ROUNDING, n = (shifted - ROUNDING) - turn;
 #if defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
-    // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded. Without one, doubles.
+    // Three floats hold 72 bits of pi; the first step is exact, as a fused product is not rounded. Without one,
+    // doubles.
     const float r = fmaf(-n, 1.07806059e-14f, fmaf(-n, 1.50995788e-7f, fmaf(-n, 3.14159250f, x)));
 #else
     const double r = (double(x) - n * PI_HIGH) - n * PI_LOW;
@@ -191,10 +194,10 @@ HOST_DEVICE float cos(Ordinary x) { return sine_of_turned(x.value, 0.5f); }
 HOST_DEVICE float sin(float x) { return is_within(x, LARGEST_ANGLE) ? sin(Ordinary(x)) : ::sinf(x); }
 HOST_DEVICE float cos(float x) { return is_within(x, LARGEST_ANGLE) ? cos(Ordinary(x)) : ::cosf(x); }
 
-// ---- expm1, tanh and sigmoid ------------------------------------------------------------------------------------
+// ---- expm1, tanh and sigmoid -------------------------------------------------------------------------------------
 
 // power (1 + rest) - 1, which near 0 is rest, as exact as x. Below -20 it rounds to -1. 2^n in two factors, as in exp;
-// x itself where it is so small that half of it may be inexact.
+// A tiny x is returned unchanged, because half of it may be inexact.
 HOST_DEVICE float expm1(float x) {
     float z = x > 89.0f ? 89.0f : x;
     z = z < -20.0f ? -20.0f : z;
@@ -229,7 +232,7 @@ HOST_DEVICE float sigmoid(float x) {
     return first / ((e.rest + lost) + sum) * second;
 }
 
-// ---- erf and erfc -----------------------------------------------------------------------------------------------
+// ---- erf and erfc ------------------------------------------------------------------------------------------------
 
 // erf(x) for x in [-3/4, 3/4]
 HOST_DEVICE float erf_near_0(float x) {
@@ -277,15 +280,15 @@ HOST_DEVICE float erfc(float x) {
     return z < 0.75f ? 1.0f - erf_near_0(x) : x < 0.0f ? 2.0f - y : y;
 }
 
-// ---- The normal distribution ------------------------------------------------------------------------------------
+// ---- The normal distribution -------------------------------------------------------------------------------------
 
 template <class T>
 struct Normal {
     T below, density;  // P(Z <= x) and its derivative
 };
 
-// P(Z <= -z) / exp(-z^2 / 2), for z from 0, is a polynomial in 1 / (z + 3.25): of relative error 2^-27 up to 14.5, beyond which
-// the exponential is 0.
+// P(Z <= -z) / exp(-z^2 / 2), for z from 0, is a polynomial in 1 / (z + 3.25): of relative error 2^-27 up to 14.5,
+// beyond which the exponential is 0.
 HOST_DEVICE Normal<float> normal(float x) {
     const float z = bits_as<float>(magnitude_bits(x)), e = exp(-0.5f * x * x), u = 1.0f / (z + 3.25f);
     float p = -2641.49414f;
@@ -306,7 +309,7 @@ HOST_DEVICE Normal<double> normal(double x) {
     return {0.5 * ::erfc(-0.70710678118654752440 * x), 0.39894228040143267794 * ::exp(-0.5 * x * x)};
 }
 
-// ---- pow --------------------------------------------------------------------------------------------------------
+// ---- pow ---------------------------------------------------------------------------------------------------------
 
 // |x|^y = 2^(y log2 |x|), in double. With |x| = 2^e m, m in [sqrt(1/2), sqrt(2)), and u = (m - 1) / (m + 1):
 // log2(m) = 2 / ln 2 * (u + u^3 / 3 + u^5 / 5 + ...).
@@ -362,7 +365,7 @@ HOST_DEVICE float pow(float x, float y) {
     exponent = exponent > 130.0 ? 130.0 : exponent;
     const float magnitude = magnitude_bits(x) == bits_as<int32_t>(1.0f) ? 1.0f : exp2_of(exponent);  // 1^infinity is 1
     const float half = y * 0.5f;
-    const int32_t sign = bits_as<int32_t>(x) & INT32_MIN;  // that of the result too, where y is an odd integer
+    const int32_t sign = bits_as<int32_t>(x) & INT32_MIN;  // the result has it too if y is an odd integer
     const int32_t odd_sign = truncated(half) != half ? sign : 0;
     const float signed_power = bits_as<float>(bits_as<int32_t>(magnitude) ^ odd_sign);
     const float not_whole = (x < 0.0f) & (x > -INFINITY) ? NAN : magnitude;  // a root of a negative number

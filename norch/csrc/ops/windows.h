@@ -1,4 +1,4 @@
-// A window that slides over images: the geometry of convolution and pooling, the same on every device.
+// A window that slides over images: the geometry of convolution and pooling, on every device.
 //
 // Along an axis, output o sees through tap k of the window the input at o * stride - before + k * dilation. What lies
 // outside the image is padding.
@@ -16,7 +16,7 @@ struct Axis {
     HOST_DEVICE int64_t input(int64_t o, int64_t tap) const { return o * stride - before + tap * dilation; }
     HOST_DEVICE bool holds(int64_t i) const { return (i >= 0) & (i < in); }
 
-    // The output that sees input i through a tap; -1 where none does.
+    // The output that sees input i through a tap, or -1.
     HOST_DEVICE int64_t output(int64_t i, int64_t tap) const {
         const int64_t start = i + before - tap * dilation;
         return start < 0 || start % stride || start / stride >= out ? -1 : start / stride;
@@ -38,7 +38,7 @@ struct Window {
     HOST_DEVICE int64_t outputs() const { return y.out * x.out; }
 };
 
-// ---- Averages ---------------------------------------------------------------------------------------------------
+// ---- Averages ----------------------------------------------------------------------------------------------------
 
 // A stride of 0 stands for adaptive pooling: output o of `out` sees the inputs from floor(o * in / out) to
 // ceil((o + 1) * in / out). Windows are not dilated.

@@ -9,6 +9,8 @@ from ...functions.creation import zeros
 from ...functions.joining import cat
 from ...tensor import Tensor
 
+__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+
 
 @no_grad()
 def clip_grad_norm_(

@@ -17,7 +17,7 @@ struct Matrix {
     Matrix transposed() const { return {data, column, row}; }
 };
 
-// out = a @ b, or out += a @ b where it adds, for a [m, k], b [k, n] and an out [m, n] whose rows are contiguous; no size
+// out = a @ b, or out += a @ b if `adds`, for a [m, k], b [k, n] and an out [m, n] whose rows are contiguous; no size
 // is 0. T is float or double.
 template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds);

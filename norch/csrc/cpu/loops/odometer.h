@@ -1,4 +1,4 @@
-// An odometer over the outer dimensions of a Layout: what the CPU kernels put around their inner loops.
+// An odometer over the outer dimensions of a Layout: CPU kernels put it around their inner loops.
 //
 //     Odometer<2> at(layout, layout.ndim - 1);
 //     do row(x + at.offset[0], out + at.offset[1]); while (at.next());
@@ -49,7 +49,7 @@ struct Odometer {
     }
 };
 
-// lanes[j] = f(lanes[j], j) for N partial results, in vectors. A loop of few iterations g++ would write out one by one.
+// lanes[j] = f(lanes[j], j) for N partial results, in vectors. (g++ would unroll a short loop instead.)
 template <int N, class T, class F>
 inline __attribute__((always_inline)) void for_lanes(T* lanes, F f) {
     if constexpr (N <= 16) {
@@ -77,7 +77,7 @@ inline void swap(int64_t& x, int64_t& y) {
     y = kept;
 }
 
-// Dimensions may be visited in any order: kernels bring those that suit them to the end.
+// Dimensions may be visited in any order: kernels move the one for their inner loop to the end.
 template <int N>
 void swap_dims(Layout<N>& layout, int a, int b) {
     swap(layout.shape[a], layout.shape[b]);

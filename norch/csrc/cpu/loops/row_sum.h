@@ -1,4 +1,4 @@
-// Sums over rows of elements that lie side by side, for CPU kernels: in vectors of partial results, then in double.
+// Sums over contiguous rows: in vectors of partial sums, then in double.
 
 #pragma once
 #include "cpu/loops/odometer.h"
@@ -12,7 +12,7 @@ enum {
     CHUNK = 4096,  // elements that are summed in T before they go into a double
 };
 
-// The sum of term(i) over a row; term may also store what it computes. Where fewer than TAIL elements are left,
+// The sum of term(i) over a row; term may also store what it computes. If fewer than TAIL elements are left,
 // last(i, count) sums them. Before each step ahead(i) may fetch what comes later.
 template <class T, int LANES, class F, class G, class H>
 double row_sum_in_lanes(int64_t n, F term, G last, H ahead) {
@@ -38,7 +38,7 @@ double row_sum(int64_t n, F term, G last, H ahead) {
     return row_sum_in_lanes<T, LANES>(n, term, last, ahead);
 }
 
-// The same for terms without a function that is worth vectors.
+// The same for terms that are too cheap to vectorise the tail.
 template <class T, class F>
 double row_sum(int64_t n, F term) {
     auto last = [=](int64_t i, int64_t count) {

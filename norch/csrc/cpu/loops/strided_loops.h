@@ -1,7 +1,7 @@
-// From layouts to runs of elements: walk() brings operands of any layout to a loop over elements that lie side by side.
+// walk() runs a loop over contiguous elements on operands of any layout.
 //
-// Straight from memory where they are contiguous or repeated, otherwise through tiles in the cache, so that transposed
-// operands are read a cache line at a time. A result that is larger than the cache is written past it.
+// Operands that are contiguous or repeated are used in place. Others go through tiles in the cache, so that transposed
+// operands are read a cache line at a time. Results larger than the cache are written past it.
 
 #pragma once
 #include <stdlib.h>
@@ -87,7 +87,7 @@ void walk_rows(const Walk<N>& walk) {
     });
 }
 
-// One tile of the last two dimensions: operands that the loop cannot take as they are go through a buffer.
+// One tile of the last two dimensions: operands that are neither contiguous nor repeated go through a buffer.
 template <int N>
 void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64_t columns) {
     const Layout<N>& layout = walk.layout;
@@ -222,7 +222,7 @@ void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void
     walk_tiles(walk);
 }
 
-// ---- Operands of a loop -----------------------------------------------------------------------------------------
+// ---- Operands of a loop ------------------------------------------------------------------------------------------
 
 // An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
 template <class T>

@@ -1,5 +1,4 @@
-// Moving elements, whatever they mean: tiles of a tensor into the cache and back, transposed on the way where they have to
-// be, and results past the cache.
+// Copies of tiles of a tensor into the cache and back, transposed if necessary, and stores that bypass the cache.
 
 #pragma once
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 inline namespace NORCH_ISA {
 
-// ---- Transposing ------------------------------------------------------------------------------------------------
+// ---- Transposing -------------------------------------------------------------------------------------------------
 
 // Elements are words of their size.
 typedef uint32_t Word4 __attribute__((may_alias));
@@ -37,8 +36,8 @@ struct Words<8> {
     typedef uint64_t Vector __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 };
 
-// One step of a transposition in vectors: in each square of 2 x DISTANCE elements the upper right quarter changes places with
-// the lower left one. Steps of distance 1, 2, 4, ... transpose the block.
+// One step of a transposition in vectors: in each square of 2 x DISTANCE elements the upper right quarter changes
+// places with the lower left one. Steps of distance 1, 2, 4, ... transpose the block.
 template <int DISTANCE, class Vector, int SIDE>
 inline __attribute__((always_inline)) void swap_quarters(Vector (&row)[SIDE]) {
     Vector upper, lower;  // where each element comes from, counted through both rows
@@ -83,7 +82,7 @@ void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int
             to[j * to_row + i] = from[i * from_row + j];
 }
 
-// ---- Tiles ------------------------------------------------------------------------------------------------------
+// ---- Tiles -------------------------------------------------------------------------------------------------------
 
 // Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
 template <class Word, bool STORE>
@@ -121,7 +120,7 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
     if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
 
-// ---- Past the cache ---------------------------------------------------------------------------------------------
+// ---- Past the cache ----------------------------------------------------------------------------------------------
 
 #ifdef __SSE2__
 enum { CAN_STREAM = 1 };
@@ -136,8 +135,8 @@ inline void stream_vector(char* to, const char* from) {  // `to` is a multiple o
 #endif
 }
 
-// Copies to memory without a place in the cache: a line that is written as a whole need not be read before. Where other
-// threads are to see it, streamed() comes after.
+// Copies to memory past the cache: a line that is written completely need not be read first. Before other threads read
+// it, call streamed().
 inline void stream(char* to, const char* from, int64_t n) {
     enum { LINE = 64 };
     const int64_t head = smaller(n, -reinterpret_cast<intptr_t>(to) & (LINE - 1)), whole = (n - head) / LINE * LINE;
