@@ -15,7 +15,7 @@ from norch import nn, optim
 class Norch:
     name = "norch"
     version = norch.__version__
-    Tensor, nn, optim, no_grad = norch.Tensor, nn, optim, norch.no_grad
+    Tensor, nn, optim, no_grad = norch.Tensor, nn, optim, staticmethod(norch.no_grad)
     modules: dict[str, Any] = {}  # what the code of a row may name beside its inputs
 
     def __init__(self, threads: int) -> None:
