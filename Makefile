@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 CXX    ?= g++
-# The toolkit's own place first: an nvcc on PATH may be a wrapper.
+# The toolkit's folder comes first: an nvcc on PATH may be a wrapper.
 NVCC   ?= $(firstword $(wildcard /usr/local/cuda/bin/nvcc) $(shell command -v nvcc 2>/dev/null))
 
 ifeq ($(MAKELEVEL),0)
@@ -18,8 +18,8 @@ QUIET := $(if $(V),,@)
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
-# CUDA=0: without. CUDA=1: with it, or fail. CUDA=emu: cuda.cu compiled as C++, for tests without a GPU.
-# Unset: 1 where there is both an nvcc and an NVIDIA driver, for compiling the kernels takes minutes.
+# CUDA=0: without CUDA. CUDA=1: with CUDA, which needs nvcc. CUDA=emu: cuda.cu compiled as C++, for tests without a GPU.
+# Unset: 1 if there is both an nvcc and an NVIDIA driver, because compiling the kernels takes minutes.
 DRIVER := $(firstword $(wildcard /proc/driver/nvidia/version) $(shell command -v nvidia-smi 2>/dev/null))
 CUDA   ?= $(if $(and $(NVCC),$(DRIVER)),1,0)
 
@@ -64,7 +64,7 @@ ifeq ($(CUDA),emu)
 FLAGS += -DNORCH_BASELINE_ONLY
 endif
 ifneq ($(findstring clang,$(CXX)),)
-# It asks for parentheses around every & before a ?, and tells of each loop that it does not vectorize.
+# clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
 FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
 endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
@@ -178,20 +178,20 @@ $(BUILD)/flags: FORCE
 example: all
 	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
 
-# The tutorial's pictures, each drawn beside its script.
+# Draws the tutorial's pictures, each beside its script.
 pictures: all
 	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py)
 
-# The notebook, run and stored with what it shows; no Jupyter needed.
+# Runs the notebook and stores what it shows; this needs no Jupyter.
 notebook: all
 	@PYTHONPATH=. $(PYTHON) tools/notebooks.py examples/quick_tour.ipynb
 
-# The API reference: pages made of the docstrings.
+# The API reference, made from the docstrings.
 docs: all .venv-docs/ready
 	PYTHONPATH=. .venv-docs/bin/python docs/reference.py build/docs
 
-# The suite that needs pytest alone; `make test ARGS="-k matmul"` chooses from it. With the emulator, kernels get memory
-# of exact size that is full of NaNs; the cache of memory is then tested apart.
+# The suite, which needs pytest alone; `make test ARGS="-k matmul"` runs a part. On the emulator, kernels get memory of
+# exact size that is full of NaNs; so the allocator's cache is tested separately.
 ifeq ($(CUDA),emu)
 test example: export NORCH_LIBRARY := $(abspath $(LIBRARY))
 test: all .venv/ready
@@ -202,7 +202,7 @@ test: all .venv/ready
 	.venv/bin/python -m pytest $(ARGS)
 endif
 
-# norch beside torch and NumPy, and magnetron where `.venv-check/bin/pip install magnetron` has been run.
+# Compares norch with torch and NumPy, and with magnetron if `.venv-check/bin/pip install magnetron` has been run.
 bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
@@ -210,7 +210,7 @@ bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/small.py
 
-# Several environments: the suite must pass where torch and NumPy are not installed, and the pages need neither.
+# Separate environments: the suite must pass without torch and NumPy, and the pages need neither.
 .venv/ready: tests/requirements.txt
 .venv-docs/ready: docs/requirements.txt
 .venv-check/ready: tests/oracle/requirements.txt docs/requirements.txt

@@ -53,7 +53,7 @@ def step(name: str, setup: Callable[[Any], dict[str, Any]], floor: float, aim: f
 
 
 STEPS = [
-    step("sin2 step, batch 1", steps.sin2, 6, 12, numpy="step()", threads=False),
+    step("sin2 step, batch 1", steps.sin2, 5, 12, numpy="step()", threads=False),
     step("MLP 784-128-10 step, batch 64", steps.mlp, 1.5, 2, numpy="step()"),
 ]
 
@@ -61,8 +61,8 @@ STEPS = [
 
 TWO = {"x": numbers(2, 2), "y": numbers(2, 2)}
 CALLS = [
-    Row("2x2 add", "x + y", TWO, "x + y", 1.6, 2, threads=False),
-    Row("2x2 add with graph", "x + y", TWO, None, 1.9, 2.5, leaves=True, threads=False),
+    Row("2x2 add", "x + y", TWO, "x + y", 1.4, 2, threads=False),
+    Row("2x2 add with graph", "x + y", TWO, None, 1.4, 2.5, leaves=True, threads=False),
 ]
 
 # ---- Matrix products -------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pdoc
+import pdoc.doc
+import pdoc.doc_types
 import pdoc.render
 
 import norch
@@ -50,6 +52,17 @@ def gather_methods(cls: type) -> None:
                     setattr(cls, name, value)
 
 
+class Written(str):
+    """An annotation as its source has it: `Dims` and `int | None`. (In a Tensor's page `int` would be its method.)"""
+
+    __repr__ = str.__str__
+
+
+def written(annotation: object, *_: object) -> object:
+    """In place of pdoc's evaluation of an annotation."""
+    return Written(annotation) if isinstance(annotation, str) else annotation
+
+
 def main() -> None:
     target = Path(sys.argv[1])
     modules = [name for name in MODULES if importlib.util.find_spec(name) is not None]
@@ -58,6 +71,7 @@ def main() -> None:
         if not hasattr(module, "__all__"):
             module.__all__ = offered(module)  # type: ignore[attr-defined]
     gather_methods(norch.Tensor)
+    pdoc.doc.safe_eval_type = pdoc.doc_types.safe_eval_type = written
     pdoc.render.configure(docformat="google", footer_text=f"norch {norch.__version__}", search=True)
     inner = "|".join(name.replace(".", r"\.") for name in modules)
     pdoc.pdoc(*[name for name in modules if not named_by_parent(name)], f"!(?!({inner})$)", output_directory=target)

@@ -1,9 +1,9 @@
-"""A transformer reads norch's README and docstrings letter by letter, and writes some of its own.
+"""A transformer reads norch's documents and docstrings letter by letter, and writes some of its own.
 
     python examples/char_transformer.py
 
-Its loss falls below 1.6 nats a letter on text that it has not read (1.44) after 65 s on 2 cores; the same in torch:
-1.45. Untrained it is 4.7; the letters' frequencies alone give 3.4.
+On text that it has not read, its loss falls to 1.55 nats a letter (after 65 s on 2 cores; the same in torch: 1.54).
+Untrained it is 4.7; the letters' frequencies alone give 3.4.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ CONTEXT, BATCH, BATCHES = 64, 32, 100  # letters that the model sees, windows in
 
 
 def read_text():
-    """README.md, then every docstring of norch."""
-    texts = [(ROOT / "README.md").read_text(encoding="utf-8")]
+    """README.md and the pages of docs/, then every docstring of norch."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
     for path in sorted((ROOT / "norch").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):

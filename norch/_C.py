@@ -234,6 +234,8 @@ write_clock = c_int64.in_dll(_library, "write_clock")  # ticks at every write in
 class ShapeError(ValueError, RuntimeError):
     """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
 
+    __module__ = "norch"  # its public place, which tracebacks show
+
 
 _EXCEPTIONS = {
     1: ValueError,

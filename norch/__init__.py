@@ -17,6 +17,7 @@ from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .display.explain import explain
 from .display.formatting import set_printoptions
 from .display.graph import Drawing, draw_graph
+from .functions import of_methods
 from .functions.creation import (
     arange,
     empty,
@@ -89,19 +90,23 @@ from . import cuda, nn, optim, utils  # noqa: E402  (they use the names above)
 
 __version__ = "0.1.0"
 
-_INTERNAL = {
-    "arguments",
-    "display",
-    "docstrings",
-    "functions",
-    "memory",
-    "methods",
-    "operation",
-    "packing",
-    "threads",
-    "types",
-}
-__all__ = sorted(name for name in globals() if not name.startswith("_") and name not in {*_INTERNAL, "annotations"})
+# The public API: these names, and a function for each method. The other names here are modules that norch is made of.
+# fmt: off
+__all__ = [
+    "CTensor", "Drawing", "Generator", "ShapeError", "Size", "Storage", "Tensor", "arange", "as_tensor",
+    "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "bernoulli", "bool", "broadcast_tensors", "can_cast",
+    "cat", "column_stack", "concat", "concatenate", "cuda", "default_generator", "device", "double", "draw_graph",
+    "dstack", "dtype", "empty", "empty_cache", "empty_like", "enable_grad", "explain", "eye", "finfo", "float",
+    "float32", "float64", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "get_default_dtype",
+    "get_num_threads", "get_rng_state", "hstack", "iinfo", "initial_seed", "int", "int32", "int64",
+    "is_grad_enabled", "layout", "linspace", "load", "long", "manual_seed", "memory_allocated", "memory_reserved",
+    "meshgrid", "multinomial", "nn", "no_grad", "normal", "ones", "ones_like", "optim", "promote_types", "rand",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "row_stack", "save",
+    "seed", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "stack", "strided",
+    "tensor", "uint8", "utils", "vstack", "where", "zeros", "zeros_like",
+]
+# fmt: on
+__all__ += of_methods.__all__
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,7 @@
 """The docstrings of the methods of csrc/ops/operations.h: shapes, dtypes and errors by the rule of a row, an example.
 
-`operands -> result`, as lists of numbers; doctest runs them all (tests/thorough/test_docstrings.py). What is not here
-gets an example without numbers.
+EXAMPLES are `operands -> result`, as lists of numbers; doctest runs them all (tests/thorough/test_docstrings.py). Other
+rows get an example without numbers.
 """
 
 from __future__ import annotations
@@ -73,19 +73,29 @@ EXAMPLES = {
 }
 
 
+REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "WHOLE": "floating dtypes"}
+
+ADD = """Element by element. x and `other`, a tensor, array or number, broadcast and are promoted to one dtype.
+Raises ShapeError if the shapes do not fit, TypeError if `other` is none of these, RuntimeError for two devices."""
+
+ADD_ = """`other`, a tensor, array or number, broadcasts to this tensor, which keeps shape and dtype and is returned.
+Raises ShapeError if it does not fit, TypeError if it is none of these, RuntimeError for a leaf that requires gradients,
+for two devices, and for a result of a higher kind than this dtype (bool, integer, float)."""
+
+
 def documentation(name: str, doc: str, operands: int) -> str:
     """The docstring of the method `name`, which computes `doc` of one operand or two, in place if it ends in _."""
     in_place, doc = name[-1] == "_", doc.rstrip(".")
     operation = name.rstrip("_")
     rule = RULES["elementwise_mul" if operation == "mul" else operation]
-    if in_place:
-        first, text = f"In place: {doc}", _in_place(rule, operands)
+    if operation == "add":
+        text = ADD_ if in_place else ADD
+    elif in_place:
+        text = _in_place(rule, operands)
     else:
-        first, text = doc, _of_one(rule) if operands == 1 else _of_two(rule)
-    return f"{first}.\n\n{_wrapped(text)}\n\n{_example(name, operands)}"
-
-
-REFUSED = {"NUMERIC": "bool", "DIVISION": "bool", "WHOLE": "floating dtypes"}
+        text = _of_one(rule) if operands == 1 else _of_two(rule)
+    first = f"In place: {doc[0].lower()}{doc[1:]}" if in_place else doc
+    return f"{first}.\n\n{text}\n\n{_example(name, operands)}"
 
 
 def _of_one(rule: str) -> str:
@@ -98,40 +108,27 @@ def _of_one(rule: str) -> str:
 
 
 def _of_two(rule: str) -> str:
-    dtypes = {
-        "REAL": "their dtypes are promoted to one, integers and bool to float32",
-        "TEST": "the result is bool",
-    }.get(rule, "their dtypes are promoted to one, which the result has")
-    refused = f" and for {REFUSED[rule]}" if rule in REFUSED else ""
-    return (
-        "Element by element: x and `other`, a tensor, array or number, broadcast to one shape; "
-        f"{dtypes}. Raises ShapeError where the shapes do not fit, TypeError for what is no number, RuntimeError for "
-        f"tensors on two devices{refused}."
-    )
+    if rule == "REAL":
+        return "Shapes and errors as for `add`, dtypes too, but integers and bool become float32."
+    if rule == "TEST":
+        return "The result is bool; shapes and errors as for `add`."
+    return f"Shapes, dtypes and errors as for `add`{_refused(rule, REFUSED.get(rule))}."
 
 
 def _in_place(rule: str, operands: int) -> str:
-    refused = REFUSED.get(rule, "integers and bool" if rule == "REAL" else "")
-    errors = f"RuntimeError for a leaf that requires gradients{f', for {refused}' if refused else ''}"
-    if operands == 1:
-        return f"Element by element, into this tensor, whose shape and dtype stay; returns it. Raises {errors}."
-    if rule in ("SAME", "NUMERIC", "DIVISION"):
-        errors += ", for an `other` of a higher kind (bool, integer, float)"
+    refused = "integers and bool" if rule == "REAL" else REFUSED.get(rule)
+    if operands == 2:
+        return f"Shapes, dtypes and errors as for `add_`{_refused(rule, refused)}."
+    kinds = f" and for {refused}" if refused else ""
     return (
-        "Element by element, into this tensor, whose shape and dtype stay; `other`, a tensor, array or number, "
-        "broadcasts to it. Returns this tensor. Raises ShapeError where the shapes do not fit, TypeError for what is "
-        f"no number, {errors}, for tensors on two devices."
+        "This tensor keeps its shape and dtype and is returned. Raises RuntimeError for a leaf that requires\n"
+        f"gradients{kinds}."
     )
 
 
-def _wrapped(text: str) -> str:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) > 110:
-            lines.append(word)
-        else:
-            lines[-1] += f" {word}" if lines[-1] else word
-    return "\n".join(lines)
+def _refused(rule: str, dtypes: str | None) -> str:
+    zero = ", ZeroDivisionError if an integer is divided by 0" if rule == "DIVISION" else ""
+    return f"; raises RuntimeError for {dtypes}{zero}" if dtypes else ""
 
 
 def _example(name: str, operands: int) -> str:

@@ -13,6 +13,7 @@ import threading
 from ctypes import c_void_p
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence
+from weakref import ref
 
 from ._C import Number, number, raise_error, write_clock
 
@@ -43,9 +44,12 @@ def check(status: int) -> None:
         raise_error()
 
 
+_ADDRESSES = [c_void_p * count for count in range(4)]
+
+
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    addresses = (c_void_p * count)()
+    addresses = _ADDRESSES[count]()
     check(function(*arguments, addresses))
     return [wrap(address) if address else None for address in addresses]
 
@@ -94,14 +98,14 @@ def address(tensor: Any) -> int | None:
 # ---- Recording --------------------------------------------------------------------------------------------------
 #
 # A tensor that takes part in a graph has an `_edge`: the node where its gradient goes. That is the Function of the
-# operation that computed it, or, for a leaf, an AccumulateGrad. What is noted on a node when it is recorded:
+# operation that computed it, or, for a leaf, an AccumulateGrad. `record` notes four things on a new node:
 #
 #   edges    the `_edge` of each operand: the next nodes for backward, None if an operand needs no gradient
-#   age      its place in the order of recording; operands are older than results, so the youngest comes first
+#   age      its number in the order of recording. An operand is older than the result, so backward takes the youngest
+#            node first and then has all gradients of a node before it reaches it
 #   stamp    the write clock at that moment. The clock ticks at every write in place, and each storage keeps the time
 #            of its last write: if that is after the stamp, a saved value is no longer the value that was saved
-#   holders  how many tensors have the node as their `_edge`. When none is left, nobody can ask for the `.grad` in the
-#            middle of a graph, and backward keeps none
+#   result   a weak reference to the tensor. If it is still alive in backward, somebody can ask for its `.grad`
 
 
 class _Mode(threading.local):
@@ -133,17 +137,8 @@ def record(result: Any, node: Function, edges: Sequence[Any]) -> Any:
     node.edges = edges
     node.age = next_age()
     node.stamp = write_clock.value
-    node.holders = 1
+    node.result = ref(result)
     if node.saves_output or not node.keeps_input:
         node.save(result)
-    if result._edge is not None:  # a write in place replaces the node that the tensor had
-        result._edge.holders -= 1
     result._edge = node
     return result
-
-
-def held(node: Function | None) -> Function | None:
-    """A node, or None, that one more tensor has as its `_edge`."""
-    if node is not None:
-        node.holders += 1
-    return node

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 from . import _C, operation
 from ._C import int64_array, lib, raise_error
 from .operation import wrap
-from .types import DTYPES, bool_, dtype, float32, int64
+from .types import DTYPES, Operand, bool_, dtype, float32, int64
 
 if TYPE_CHECKING:
     import ctypes
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-def address_of(data: Any, kind: dtype | None, device: str) -> int:
+def address_of(data: object, kind: dtype | None, device: str) -> int:
     """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
     if not isinstance(data, (list, tuple, int, float)):
@@ -110,7 +110,7 @@ def _from_buffer(data: Any) -> Tensor | None:
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0))
 
 
-def _as_lists(data: Any) -> Any:
+def _as_lists(data: Any) -> object:
     if hasattr(data, "tolist"):
         return data.tolist()
     if isinstance(data, range):
@@ -135,7 +135,7 @@ def uninitialized(shape: Sequence[int], kind: dtype, device: str) -> Tensor:
     return wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)))
 
 
-def filled(shape: Sequence[int], value: Any, kind: dtype, device: str) -> Tensor:
+def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str) -> Tensor:
     """A tensor with one value in every element."""
     return uninitialized(shape, kind, device).fill_(value)
 

@@ -18,7 +18,7 @@ from ._C import CTensor, lib
 from .arguments import one_size
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
-from .autograd.derivatives.linear import LogSoftmaxBackward, SoftmaxBackward
+from .autograd.derivatives.activations import LogSoftmaxBackward, SoftmaxBackward
 from .autograd.in_place import write
 from .display import formatting
 from .display.notebook import tensor_html
@@ -36,12 +36,12 @@ from .methods.selection import SelectionMethods
 from .methods.sorting import SortingMethods
 from .methods.storage import StorageMethods
 from .methods.views import ViewMethods
-from .operation import check_operand, check_tensor, held, mode, operand, record, recorded, wrap
+from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
 
 if TYPE_CHECKING:
-    from .autograd.function import Function
+    pass
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -73,7 +73,7 @@ class Tensor(
             [ 9., 13.]])
     """
 
-    # Every tensor sets the first two (operation.wrap); the others are set when they are needed.
+    # Every tensor has `_ptr` and `_edge` (operation.wrap); the others are set when they are needed.
     _ptr: int  # the address of the C tensor, which this object owns
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
@@ -90,8 +90,6 @@ class Tensor(
     def __del__(self, free: Callable[[int], None] = lib.free_tensor) -> None:
         try:
             free(self._ptr)
-            if self._edge is not None:
-                self._edge.holders -= 1
         except AttributeError:  # __init__ failed
             pass
 
@@ -201,7 +199,7 @@ class Tensor(
     __and__, __rand__, __iand__, bitwise_and, bitwise_and_ = binary("bitwise_and", None, "x & y of integers or bools")
     __or__, __ror__, __ior__, bitwise_or, bitwise_or_ = binary("bitwise_or", None, "x | y of integers or bools")
     __xor__, __rxor__, __ixor__, bitwise_xor, bitwise_xor_ = binary("bitwise_xor", None, "x ^ y of integers or bools")
-    # (An object's == returns a bool, and a type checker objects to a tensor.)
+    # (Type checkers object because an object's == returns a bool.)
     __eq__, _, _, eq, eq_ = binary("eq", None, "x == y")  # type: ignore[assignment]
     __ne__, _, _, ne, ne_ = binary("ne", None, "x != y")  # type: ignore[assignment]
     __lt__, _, _, lt, lt_ = binary("lt", None, "x < y")
@@ -290,13 +288,15 @@ class Tensor(
         if not self.is_floating_point() and max is None and min is not None:
             return self.maximum_(min)
         low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
-        return write(self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr))
+        return write(
+            self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr)
+        )
 
     clip, clip_ = clamp, clamp_
     absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
 
     def where(self, condition: Tensor, other: Operand) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`.
+        """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`.
 
         >>> norch.tensor([1, 2]).where(norch.tensor([True, False]), 0)
         tensor([1, 0])
@@ -445,7 +445,6 @@ class Tensor(
     def __copy__(self) -> Tensor:
         copy = wrap(lib.alias_tensor(self._ptr), type(self))
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
-        held(copy._edge)
         return copy
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:

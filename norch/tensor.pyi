@@ -1,9 +1,5 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
-import ctypes
-from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
-from weakref import ref
-
 from norch._C import CTensor, lib
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
@@ -18,12 +14,18 @@ from norch.methods.sorting import SortingMethods
 from norch.methods.storage import StorageMethods
 from norch.methods.views import ViewMethods
 from norch.types import Count, Index, Operand, Scalar, Size, dtype
+from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from typing_extensions import Self
+from weakref import ref
+import ctypes
 
-__all__ = ["CTensor", "Tensor"]
+__all__ = [
+    "CTensor",
+    "Tensor",
+]
 
 class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods, SelectionMethods, SortingMethods, ComposedMethods, ConversionMethods, RandomFillMethods, StorageMethods, InteropMethods, DLPackMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
-
     _ptr: int
     _base: Tensor | None
     _shape: Size | None
@@ -61,169 +63,169 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """x + y."""
     def __radd__(self, other: Operand) -> Tensor:
         """x + y."""
-    def __iadd__(self, other: Operand) -> Tensor:
+    def __iadd__(self, other: Operand) -> Self:
         """x + y."""
     def add(self, other: Operand) -> Tensor:
         """x + y."""
-    def add_(self, other: Operand) -> Tensor:
+    def add_(self, other: Operand) -> Self:
         """x + y."""
     def __sub__(self, other: Operand) -> Tensor:
         """x - y."""
     def __rsub__(self, other: Operand) -> Tensor:
         """x - y."""
-    def __isub__(self, other: Operand) -> Tensor:
+    def __isub__(self, other: Operand) -> Self:
         """x - y."""
     def sub(self, other: Operand) -> Tensor:
         """x - y."""
-    def sub_(self, other: Operand) -> Tensor:
+    def sub_(self, other: Operand) -> Self:
         """x - y."""
     def __mul__(self, other: Operand) -> Tensor:
         """x * y."""
     def __rmul__(self, other: Operand) -> Tensor:
         """x * y."""
-    def __imul__(self, other: Operand) -> Tensor:
+    def __imul__(self, other: Operand) -> Self:
         """x * y."""
     def mul(self, other: Operand) -> Tensor:
         """x * y."""
-    def mul_(self, other: Operand) -> Tensor:
+    def mul_(self, other: Operand) -> Self:
         """x * y."""
     def __truediv__(self, other: Operand) -> Tensor:
         """x / y."""
     def __rtruediv__(self, other: Operand) -> Tensor:
         """x / y."""
-    def __itruediv__(self, other: Operand) -> Tensor:
+    def __itruediv__(self, other: Operand) -> Self:
         """x / y."""
     def div(self, other: Operand) -> Tensor:
         """x / y."""
-    def div_(self, other: Operand) -> Tensor:
+    def div_(self, other: Operand) -> Self:
         """x / y."""
     def __pow__(self, other: Operand) -> Tensor:
         """x to the power of y."""
     def __rpow__(self, other: Operand) -> Tensor:
         """x to the power of y."""
-    def __ipow__(self, other: Operand) -> Tensor:
+    def __ipow__(self, other: Operand) -> Self:
         """x to the power of y."""
     def pow(self, other: Operand) -> Tensor:
         """x to the power of y."""
-    def pow_(self, other: Operand) -> Tensor:
+    def pow_(self, other: Operand) -> Self:
         """x to the power of y."""
     def __floordiv__(self, other: Operand) -> Tensor:
         """x // y: rounded towards minus infinity. No gradient."""
     def __rfloordiv__(self, other: Operand) -> Tensor:
         """x // y: rounded towards minus infinity. No gradient."""
-    def __ifloordiv__(self, other: Operand) -> Tensor:
+    def __ifloordiv__(self, other: Operand) -> Self:
         """x // y: rounded towards minus infinity. No gradient."""
     def floor_divide(self, other: Operand) -> Tensor:
         """x // y: rounded towards minus infinity. No gradient."""
-    def floor_divide_(self, other: Operand) -> Tensor:
+    def floor_divide_(self, other: Operand) -> Self:
         """x // y: rounded towards minus infinity. No gradient."""
     def __mod__(self, other: Operand) -> Tensor:
         """x % y: with the sign of y, as in Python."""
     def __rmod__(self, other: Operand) -> Tensor:
         """x % y: with the sign of y, as in Python."""
-    def __imod__(self, other: Operand) -> Tensor:
+    def __imod__(self, other: Operand) -> Self:
         """x % y: with the sign of y, as in Python."""
     def remainder(self, other: Operand) -> Tensor:
         """x % y: with the sign of y, as in Python."""
-    def remainder_(self, other: Operand) -> Tensor:
+    def remainder_(self, other: Operand) -> Self:
         """x % y: with the sign of y, as in Python."""
     def __and__(self, other: Operand) -> Tensor:
         """x & y of integers or bools."""
     def __rand__(self, other: Operand) -> Tensor:
         """x & y of integers or bools."""
-    def __iand__(self, other: Operand) -> Tensor:
+    def __iand__(self, other: Operand) -> Self:
         """x & y of integers or bools."""
     def bitwise_and(self, other: Operand) -> Tensor:
         """x & y of integers or bools."""
-    def bitwise_and_(self, other: Operand) -> Tensor:
+    def bitwise_and_(self, other: Operand) -> Self:
         """x & y of integers or bools."""
     def __or__(self, other: Operand) -> Tensor:
         """x | y of integers or bools."""
     def __ror__(self, other: Operand) -> Tensor:
         """x | y of integers or bools."""
-    def __ior__(self, other: Operand) -> Tensor:
+    def __ior__(self, other: Operand) -> Self:
         """x | y of integers or bools."""
     def bitwise_or(self, other: Operand) -> Tensor:
         """x | y of integers or bools."""
-    def bitwise_or_(self, other: Operand) -> Tensor:
+    def bitwise_or_(self, other: Operand) -> Self:
         """x | y of integers or bools."""
     def __xor__(self, other: Operand) -> Tensor:
         """x ^ y of integers or bools."""
     def __rxor__(self, other: Operand) -> Tensor:
         """x ^ y of integers or bools."""
-    def __ixor__(self, other: Operand) -> Tensor:
+    def __ixor__(self, other: Operand) -> Self:
         """x ^ y of integers or bools."""
     def bitwise_xor(self, other: Operand) -> Tensor:
         """x ^ y of integers or bools."""
-    def bitwise_xor_(self, other: Operand) -> Tensor:
+    def bitwise_xor_(self, other: Operand) -> Self:
         """x ^ y of integers or bools."""
     def __eq__(self, other: Operand) -> Tensor:  # type: ignore[override]  # an object's == returns a bool
         """x == y."""
     def eq(self, other: Operand) -> Tensor:
         """x == y."""
-    def eq_(self, other: Operand) -> Tensor:
+    def eq_(self, other: Operand) -> Self:
         """x == y."""
     def __ne__(self, other: Operand) -> Tensor:  # type: ignore[override]  # an object's == returns a bool
         """x != y."""
     def ne(self, other: Operand) -> Tensor:
         """x != y."""
-    def ne_(self, other: Operand) -> Tensor:
+    def ne_(self, other: Operand) -> Self:
         """x != y."""
     def __lt__(self, other: Operand) -> Tensor:
         """x < y."""
     def lt(self, other: Operand) -> Tensor:
         """x < y."""
-    def lt_(self, other: Operand) -> Tensor:
+    def lt_(self, other: Operand) -> Self:
         """x < y."""
     def __le__(self, other: Operand) -> Tensor:
         """x <= y."""
     def le(self, other: Operand) -> Tensor:
         """x <= y."""
-    def le_(self, other: Operand) -> Tensor:
+    def le_(self, other: Operand) -> Self:
         """x <= y."""
     def __gt__(self, other: Operand) -> Tensor:
         """x > y."""
     def gt(self, other: Operand) -> Tensor:
         """x > y."""
-    def gt_(self, other: Operand) -> Tensor:
+    def gt_(self, other: Operand) -> Self:
         """x > y."""
     def __ge__(self, other: Operand) -> Tensor:
         """x >= y."""
     def ge(self, other: Operand) -> Tensor:
         """x >= y."""
-    def ge_(self, other: Operand) -> Tensor:
+    def ge_(self, other: Operand) -> Self:
         """x >= y."""
     def fmod(self, other: Operand) -> Tensor:
         """The remainder of x / y rounded towards zero: with the sign of x."""
-    def fmod_(self, other: Operand) -> Tensor:
+    def fmod_(self, other: Operand) -> Self:
         """The remainder of x / y rounded towards zero: with the sign of x."""
     def atan2(self, other: Operand) -> Tensor:
         """The angle, in radians, of the point (y, x)."""
-    def atan2_(self, other: Operand) -> Tensor:
+    def atan2_(self, other: Operand) -> Self:
         """The angle, in radians, of the point (y, x)."""
     def hypot(self, other: Operand) -> Tensor:
         """sqrt(x^2 + y^2), whose squares cannot overflow."""
-    def hypot_(self, other: Operand) -> Tensor:
+    def hypot_(self, other: Operand) -> Self:
         """sqrt(x^2 + y^2), whose squares cannot overflow."""
     def minimum(self, other: Operand) -> Tensor:
         """The smaller of x and y; NaN if either is."""
-    def minimum_(self, other: Operand) -> Tensor:
+    def minimum_(self, other: Operand) -> Self:
         """The smaller of x and y; NaN if either is."""
     def maximum(self, other: Operand) -> Tensor:
         """The larger of x and y; NaN if either is."""
-    def maximum_(self, other: Operand) -> Tensor:
+    def maximum_(self, other: Operand) -> Self:
         """The larger of x and y; NaN if either is."""
     def logical_and(self, other: Operand) -> Tensor:
         """Whether x and y are both nonzero."""
-    def logical_and_(self, other: Operand) -> Tensor:
+    def logical_and_(self, other: Operand) -> Self:
         """Whether x and y are both nonzero."""
     def logical_or(self, other: Operand) -> Tensor:
         """Whether x or y is nonzero."""
-    def logical_or_(self, other: Operand) -> Tensor:
+    def logical_or_(self, other: Operand) -> Self:
         """Whether x or y is nonzero."""
     def logical_xor(self, other: Operand) -> Tensor:
         """Whether exactly one of x and y is nonzero."""
-    def logical_xor_(self, other: Operand) -> Tensor:
+    def logical_xor_(self, other: Operand) -> Self:
         """Whether exactly one of x and y is nonzero."""
     subtract = sub
     multiply = mul
@@ -232,123 +234,123 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     __hash__ = object.__hash__
     def neg(self) -> Tensor:
         """-x."""
-    def neg_(self) -> Tensor:
+    def neg_(self) -> Self:
         """-x."""
     def abs(self) -> Tensor:
         """The absolute value |x|."""
-    def abs_(self) -> Tensor:
+    def abs_(self) -> Self:
         """The absolute value |x|."""
     def sign(self) -> Tensor:
         """-1, 0 or 1 by the sign of x."""
-    def sign_(self) -> Tensor:
+    def sign_(self) -> Self:
         """-1, 0 or 1 by the sign of x."""
     def relu(self) -> Tensor:
         """max(x, 0)."""
-    def relu_(self) -> Tensor:
+    def relu_(self) -> Self:
         """max(x, 0)."""
     def floor(self) -> Tensor:
         """The largest integer not above x."""
-    def floor_(self) -> Tensor:
+    def floor_(self) -> Self:
         """The largest integer not above x."""
     def ceil(self) -> Tensor:
         """The smallest integer not below x."""
-    def ceil_(self) -> Tensor:
+    def ceil_(self) -> Self:
         """The smallest integer not below x."""
     def round(self) -> Tensor:
         """The nearest integer; halves go to the even one."""
-    def round_(self) -> Tensor:
+    def round_(self) -> Self:
         """The nearest integer; halves go to the even one."""
     def trunc(self) -> Tensor:
         """The integer part of x: rounded towards zero."""
-    def trunc_(self) -> Tensor:
+    def trunc_(self) -> Self:
         """The integer part of x: rounded towards zero."""
     def exp(self) -> Tensor:
         """e to the power of x."""
-    def exp_(self) -> Tensor:
+    def exp_(self) -> Self:
         """e to the power of x."""
     def log(self) -> Tensor:
         """The natural logarithm of x."""
-    def log_(self) -> Tensor:
+    def log_(self) -> Self:
         """The natural logarithm of x."""
     def sqrt(self) -> Tensor:
         """The square root of x."""
-    def sqrt_(self) -> Tensor:
+    def sqrt_(self) -> Self:
         """The square root of x."""
     def sin(self) -> Tensor:
         """The sine of x, in radians."""
-    def sin_(self) -> Tensor:
+    def sin_(self) -> Self:
         """The sine of x, in radians."""
     def cos(self) -> Tensor:
         """The cosine of x, in radians."""
-    def cos_(self) -> Tensor:
+    def cos_(self) -> Self:
         """The cosine of x, in radians."""
     def tanh(self) -> Tensor:
         """The hyperbolic tangent of x."""
-    def tanh_(self) -> Tensor:
+    def tanh_(self) -> Self:
         """The hyperbolic tangent of x."""
     def sigmoid(self) -> Tensor:
         """1 / (1 + exp(-x))."""
-    def sigmoid_(self) -> Tensor:
+    def sigmoid_(self) -> Self:
         """1 / (1 + exp(-x))."""
     def tan(self) -> Tensor:
         """The tangent of x, in radians."""
-    def tan_(self) -> Tensor:
+    def tan_(self) -> Self:
         """The tangent of x, in radians."""
     def asin(self) -> Tensor:
         """The angle, in radians, whose sine is x."""
-    def asin_(self) -> Tensor:
+    def asin_(self) -> Self:
         """The angle, in radians, whose sine is x."""
     def acos(self) -> Tensor:
         """The angle, in radians, whose cosine is x."""
-    def acos_(self) -> Tensor:
+    def acos_(self) -> Self:
         """The angle, in radians, whose cosine is x."""
     def atan(self) -> Tensor:
         """The angle, in radians, whose tangent is x."""
-    def atan_(self) -> Tensor:
+    def atan_(self) -> Self:
         """The angle, in radians, whose tangent is x."""
     def sinh(self) -> Tensor:
         """The hyperbolic sine of x."""
-    def sinh_(self) -> Tensor:
+    def sinh_(self) -> Self:
         """The hyperbolic sine of x."""
     def cosh(self) -> Tensor:
         """The hyperbolic cosine of x."""
-    def cosh_(self) -> Tensor:
+    def cosh_(self) -> Self:
         """The hyperbolic cosine of x."""
     def exp2(self) -> Tensor:
         """2 to the power of x."""
-    def exp2_(self) -> Tensor:
+    def exp2_(self) -> Self:
         """2 to the power of x."""
     def expm1(self) -> Tensor:
         """exp(x) - 1, exact near 0 too."""
-    def expm1_(self) -> Tensor:
+    def expm1_(self) -> Self:
         """exp(x) - 1, exact near 0 too."""
     def log1p(self) -> Tensor:
         """log(1 + x), exact near 0 too."""
-    def log1p_(self) -> Tensor:
+    def log1p_(self) -> Self:
         """log(1 + x), exact near 0 too."""
     def log2(self) -> Tensor:
         """The logarithm of x to base 2."""
-    def log2_(self) -> Tensor:
+    def log2_(self) -> Self:
         """The logarithm of x to base 2."""
     def log10(self) -> Tensor:
         """The logarithm of x to base 10."""
-    def log10_(self) -> Tensor:
+    def log10_(self) -> Self:
         """The logarithm of x to base 10."""
     def rsqrt(self) -> Tensor:
         """1 / sqrt(x)."""
-    def rsqrt_(self) -> Tensor:
+    def rsqrt_(self) -> Self:
         """1 / sqrt(x)."""
     def reciprocal(self) -> Tensor:
         """1 / x."""
-    def reciprocal_(self) -> Tensor:
+    def reciprocal_(self) -> Self:
         """1 / x."""
     def erf(self) -> Tensor:
         """The error function of x."""
-    def erf_(self) -> Tensor:
+    def erf_(self) -> Self:
         """The error function of x."""
     def erfc(self) -> Tensor:
         """1 - erf(x), exact for large x too."""
-    def erfc_(self) -> Tensor:
+    def erfc_(self) -> Self:
         """1 - erf(x), exact for large x too."""
     def isnan(self) -> Tensor:
         """Whether x is NaN."""
@@ -358,11 +360,11 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """Whether x is neither infinite nor NaN."""
     def logical_not(self) -> Tensor:
         """Whether x is zero."""
-    def logical_not_(self) -> Tensor:
+    def logical_not_(self) -> Self:
         """Whether x is zero."""
     def bitwise_not(self) -> Tensor:
         """~x of integers or bools."""
-    def bitwise_not_(self) -> Tensor:
+    def bitwise_not_(self) -> Self:
         """~x of integers or bools."""
     __neg__ = neg
     __abs__ = abs
@@ -379,7 +381,7 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     negative = neg
     negative_ = neg_
     def where(self, condition: Tensor, other: Operand) -> Tensor:
-        """This tensor's elements where the bool `condition` holds, those of `other` elsewhere; as `norch.where`."""
+        """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`."""
     def _choose(self, x: Operand, y: Operand) -> Tensor: ...
     def softmax(self, dim: int) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""

@@ -1,21 +1,9 @@
-"""The small types of a tensor's face: dtypes, Size, and the integer that `numel` is."""
+"""Small types: dtypes, Size and the integer that `numel` is; and names for annotations."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Iterable,
-    List,
-    Optional,
-    Protocol,
-    Sequence,
-    SupportsIndex,
-    Tuple,
-    Union,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, SupportsIndex, Union, overload
 
 if TYPE_CHECKING:
     from types import EllipsisType
@@ -35,7 +23,7 @@ Operand = Union["Tensor", float, Array]  # of an elementwise operation
 Sizes = Union[int, Sequence[int]]
 Dims = Optional[Union[int, Sequence[int]]]  # None: all of them
 DType = Union["dtype", type]  # a dtype, or Python's float, int or bool
-Index = Union[None, SupportsIndex, slice, "EllipsisType", "Tensor", Array, List[Any], Tuple[Any, ...]]  # of x[index]
+Index = Union[None, SupportsIndex, slice, "EllipsisType", "Tensor", Array, list[Any], tuple[Any, ...]]  # of x[index]
 Scalar = Union[int, Any]  # an element as a Python number; the dtype says which, so a checker accepts it for any
 
 
@@ -76,7 +64,7 @@ DTYPES = (bool_, uint8, int32, int64, float32, float64)
 
 
 class layout:
-    """How the memory of a tensor is read: `norch.strided` is the one there is.
+    """How the memory of a tensor is read: always `norch.strided`.
 
     >>> norch.ones(2).layout is norch.strided
     True
@@ -108,7 +96,7 @@ def check_dtype(value: object) -> dtype:
     raise TypeError(f"expected a dtype ({names}), got {value!r}")
 
 
-class Size(Tuple[int, ...]):
+class Size(tuple[int, ...]):
     """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists.
 
     >>> norch.Size([2, 3]) == (2, 3), norch.Size([2, 3]) == [2, 3], norch.Size([2, 3]).numel()

@@ -1,9 +1,10 @@
-"""Fixtures for all tests."""
+"""Fixtures for all tests, and the choice of cases by --pairwise."""
 
 from __future__ import annotations
 
 import gc
 import inspect
+import itertools
 import random
 from collections.abc import Iterator
 
@@ -13,7 +14,7 @@ import norch
 from norch import _C
 from norch.functions import random as random_numbers
 
-# "cuda" wherever there is a device, or the library runs its kernels in the emulator (make CUDA=emu)
+# "cuda" if there is a device, or if the library runs its kernels on the emulator (make CUDA=emu)
 DEVICES = ["cpu", "cuda"] if _C.lib.device_count() > 0 else ["cpu"]
 
 
@@ -23,7 +24,7 @@ def device(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-# Files whose tests say nothing of devices: all they make is made on each device in turn.
+# Files whose tests do not name devices: they run once for each device, and create all tensors there.
 ON_EACH_DEVICE = {
     *("test_activations", "test_attention", "test_autograd", "test_fused", "test_hooks", "test_init", "test_layers"),
     *("test_loss", "test_nn", "test_optim", "test_recurrent"),
@@ -31,44 +32,48 @@ ON_EACH_DEVICE = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cases", type=int, metavar="N", help="N cases for each value of a test's longest parameter")
+    parser.addoption("--pairwise", action="store_true", help="run only as many cases as all pairs of values need")
 
 
 @pytest.hookimpl(trylast=True)  # after -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With --cases, keeps N cases for each value of a test's longest parameter, drawn by a seed."""
-    count = config.getoption("cases")
-    if count is None:
+    """With --pairwise, leaves out the cases of a test if other cases already combine each two of their values."""
+    if not config.getoption("pairwise"):
         return
     tests: dict[str, list] = {}
     for item in items:
         tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {item for name, cases in tests.items() for item in drawn_cases(cases, count, random.Random(name))}
+    kept = {item for name, cases in tests.items() for item in pairwise(cases, random.Random(name))}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
 
-def drawn_cases(cases: list, count: int, rng: random.Random) -> Iterator[pytest.Item]:
-    """At most `count` cases for each value of the parameter that has most values."""
-    parameters = [item.callspec.params if hasattr(item, "callspec") else {} for item in cases]
-    values = {name: [repr(one.get(name)) for one in parameters] for name in parameters[0]}
-    longest = max(values.values(), key=lambda column: len(set(column)), default=[""])
-    groups: dict[str, list] = {}
-    for item, value in zip(cases, longest):
-        groups.setdefault(value, []).append(item)
-    for group in groups.values():
-        yield from rng.sample(group, min(count, len(group)))
+def pairwise(cases: list[pytest.Item], rng: random.Random) -> Iterator[pytest.Item]:
+    """The cases of a test, in a seeded random order, that combine two values for the first time."""
+    seen: set = set()
+    for item in rng.sample(cases, len(cases)):
+        values = item.callspec.params.items() if isinstance(item, pytest.Function) and hasattr(item, "callspec") else ()
+        pairs = set(itertools.combinations([(name, repr(value)) for name, value in values], 2))
+        if len(values) < 2 or not pairs <= seen:
+            yield item
+        seen |= pairs
+
+
+def pytest_collection_finish() -> None:
+    """Excludes modules and collected tests from the many garbage collections that tests start."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs the tests of those files once more where there is a second device."""
+    """Runs the tests of those files once more if there is a second device."""
     if metafunc.module.__name__ in ON_EACH_DEVICE and "device" not in metafunc.fixturenames and len(DEVICES) > 1:
         metafunc.parametrize("default_device", DEVICES, indirect=True)
 
 
 @pytest.fixture(autouse=True)
 def default_device(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The device that functions of norch take where the call names none."""
+    """The device that norch's functions use if a call names none."""
     chosen = getattr(request, "param", "cpu")
     if chosen == "cpu":
         yield
@@ -86,7 +91,7 @@ def default_device(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def rng(request: pytest.FixtureRequest) -> random.Random:
-    """A source of random numbers of the test's own: the same in every run, whichever tests run beside it."""
+    """A random generator for this test alone: the same numbers in every run, whichever tests run with it."""
     return random.Random(request.node.name)
 
 
@@ -103,5 +108,5 @@ def no_leak() -> Iterator[None]:
     before = alive()
     yield
     if grown():
-        gc.collect()  # the traceback of an exception that the test expected may be a cycle
+        gc.collect()  # the traceback of an expected exception may be a cycle
     assert not grown(), "the test left memory allocated"

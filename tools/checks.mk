@@ -1,9 +1,10 @@
-# The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores, with a part of the
-# long products of cases (--cases of tests/conftest.py); `make check-all` runs every case.
+# The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores; under sanitizers
+# and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs every case.
 
-CHECKS := sanitized emulated-thread emulated-address emulated-orders emulated-bugs compiled oracle aarch64 isas races lint
+CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle races isas aarch64 lint \
+          emulated-bugs
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
-check: export CASES := --cases=2
+check: export CASES := --pairwise
 check check-all: all .venv/ready .venv-check/ready
 	@$(MAKE) --keep-going --output-sync=recurse $(CHECKS:%=timed-%)
 $(CHECKS:%=timed-%): timed-%:
@@ -17,11 +18,16 @@ lint: .venv-check/ready
 	.venv-check/bin/mypy norch
 	.venv-check/bin/clang-format --dry-run --Werror $(shell find norch/csrc -name '*.cpp' -o -name '*.h')
 
-# norch beside torch and NumPy, and what needs other packages or minutes.
+# norch against torch and NumPy.
 oracle: all .venv-check/ready
-	$(PYTEST) tests/oracle tests/thorough tests/docs/test_examples.py $(ARGS)
+	$(PYTEST) tests/oracle tests/docs/test_examples.py $(ARGS)
 
-# Every instruction set computes the same, and no inline function leaves the namespace of its copy (norch/csrc/host/instruction_sets.h).
+# Tests that need other packages or minutes: wheels, Jupyter, the API reference, examples on real data.
+thorough: all .venv-check/ready
+	$(PYTEST) tests/thorough $(ARGS)
+
+# Every instruction set computes the same, and no inline function leaves the namespace of its copy
+# (norch/csrc/host/instruction_sets.h).
 isas: all .venv-check/ready
 	@for object in $(filter %.avx2.o %.avx512.o,$(KERNEL_OBJECTS)); do \
 	    isa=$${object%.o}; isa=$${isa##*.}; \
@@ -46,7 +52,7 @@ races:
 	grep -q "data race" $(RACES).report
 	TSAN_OPTIONS=halt_on_error=1:die_after_fork=0 $(RACES)
 
-# The plain vector code on another processor, under qemu: right, and with the same random numbers as here.
+# The baseline kernels on another processor, under qemu: the same results, and the same random numbers.
 AARCH64 := build/cpu-aarch64
 ifeq ($(and $(shell command -v aarch64-linux-gnu-g++),$(shell command -v qemu-aarch64-static)),)
 aarch64:
@@ -61,8 +67,8 @@ aarch64: all
 	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
 endif
 
-# The CUDA kernels without a GPU: as they are and in other thread orders, under each sanitizer, and past nvcc where there
-# is one. That the emulator finds bugs is tested on planted ones.
+# The CUDA kernels without a GPU: in several thread orders, under each sanitizer, and compiled by nvcc if there is one.
+# Planted bugs test that the emulator finds bugs.
 EMULATED := $(filter emulated-%,$(CHECKS)) compiled
 emulated: $(EMULATED)
 $(EMULATED): all .venv/ready .venv-check/ready
@@ -75,8 +81,8 @@ emulated-address emulated-thread: emulated-%:
 emulated-bugs:
 	$(PYTEST) tests/native/emulator $(ARGS)
 
-# A library with CUDA must load where there is no driver, and say so: cuda.cu is compiled and linked to the objects that
-# are here. (Where there is a GPU, `make` has done that, and `make test` has run all on it.)
+# A library with CUDA must load on a machine without a driver, and say so: nvcc compiles cuda.cu, and it is linked to the
+# objects that `make` built. (On a machine with a GPU, `make test` has tested all that.)
 WITH_CUDA := $(if $(filter 1,$(CUDA)),$(LIBRARY),build/cuda/linked.so)
 ifeq ($(NVCC),)
 compiled:

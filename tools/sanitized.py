@@ -1,10 +1,10 @@
-"""Runs the suite with a library that AddressSanitizer, LeakSanitizer and UBSan watch over.
+"""Runs the suite with a library built with AddressSanitizer, LeakSanitizer and UBSan.
 
     python tools/sanitized.py build/cpu-address/libnorch.so [--compiler g++] [options of pytest]
 
-Python itself is not instrumented, so the sanitizer's run time is preloaded, with libstdc++ behind it: the interpreter
-does not link to that, and the sanitizer must see its __cxa_throw before the first exception. Of the memory that is
-still held at exit, only what libnorch.so allocated counts. Before the suite, planted bugs must be found.
+Python itself is not instrumented, so the sanitizer's runtime is preloaded, and libstdc++ after it: the interpreter does
+not link to libstdc++, and the sanitizer must see its __cxa_throw before the first exception. Of the memory that is
+still held at exit, only what libnorch.so allocated counts. Two planted bugs must be found before the suite starts.
 """
 
 from __future__ import annotations
@@ -26,19 +26,16 @@ number, shape = (ctypes.c_float * 1)(), (ctypes.c_int64 * 1)({size})
 _C.lib.create_tensor(ctypes.addressof(number), ctypes.addressof(shape), 1, 4, 0)
 """
 PLANTED = {"heap-buffer-overflow": CREATE.format(size=1000), "LeakSanitizer": CREATE.format(size=1)}
-# What takes long and shows the sanitizers nothing new.
+# Tests that take long and show the sanitizers nothing new
 LEFT_OUT = [
-    "--ignore=tests/oracle",
-    "--ignore=tests/thorough",
-    "--ignore=tests/native/emulator",
     "--ignore=tests/native/test_packaging.py",
-    "--ignore=tests/docs/test_readme.py",
+    "--ignore=tests/docs/test_pages.py",
     "--ignore=tests/docs/test_tutorial.py",
     "--ignore=tests/docs/test_notebook.py",
     "--ignore=tests/docs/test_pictures.py",
-    "--ignore=tests/docs/test_benchmarks.py",  # it compares sizes of memory, which a sanitizer changes
+    "--ignore=tests/docs/test_benchmarks.py",  # they compare sizes of memory, which a sanitizer changes
     "--deselect=tests/docs/test_examples.py::test_a_spread_model_learns_the_curve",
-    # Threads that the end of the process stops in the middle of their work hold tensors: no leak.
+    # Threads that the end of the process stops while they work hold tensors; that is no leak.
     "--deselect=tests/native/test_threads.py::test_the_process_ends_while_threads_work",
 ]
 
@@ -67,8 +64,8 @@ def environment_for(library, compiler):
 def run_watched(command, environment):
     """Runs a command; returns its exit status and what the sanitizers say about norch."""
     with tempfile.TemporaryDirectory() as folder:
-        # exitcode=0: the tests that look at a child's exit status see that of Python; the reports decide here.
-        # A request of more than 4 GB fails, as it would without sanitizers: the shadow of a huge one fills memory.
+        # exitcode=0: tests that look at a child's exit status see Python's; here the reports decide.
+        # A request of more than 4 GB fails, as it would without sanitizers: its shadow would fill the memory.
         options = f"log_path={folder}/report,exitcode=0,allocator_may_return_null=1,max_allocation_size_mb=4096"
         options += ",detect_leaks=1,print_stacktrace=1"
         environment = {**environment, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": options}

@@ -22,7 +22,7 @@ def main() -> None:
     status = subprocess.run(command).returncode
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     minutes, cpu = (time.monotonic() - start) / 60, (used.ru_utime + used.ru_stime) / 60
-    line = f"{name:<20} {minutes:5.1f} minutes, {cpu:5.1f} of CPU time{'' if status == 0 else ', FAILED'}"
+    line = f"{name:<24} {minutes:5.1f} minutes, {cpu:5.1f} of CPU time{'' if status == 0 else ', FAILED'}"
     print(line, flush=True)
     with open(ROOT / "build" / "minutes", "a", encoding="utf-8") as file:
         file.write(f"{line}\n")

@@ -1,57 +1,59 @@
 """The walk of `backward`: the article's chain rule over the whole graph, each node once, in topological order.
 
-The article calls `backward` of every input recursively. Where a node is shared that visits it once for every path to
-it, 2^n times in the worst case, and a deep graph overflows Python's stack. Here a node waits until the gradients of
-everything that used its result have arrived, is given their sum, and passes the chain rule on once. Nothing needs to
-be sorted for that: an operation runs after those it depends on, so the youngest node first is a topological order.
+The article calls `backward` of every input recursively. That visits a shared node once for every path to it, 2^n times
+in the worst case, and a deep graph overflows Python's stack. Here a node waits until the gradients of everything that
+used its result have arrived, is given their sum, and passes the chain rule on once. Nothing needs to be sorted for
+that: an operation runs after those it depends on, so the youngest node first is a topological order.
 """
 
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
 from ..operation import mode, wrap
-from .function import FREED, Function
+from .function import FREED, Edge, Function, Gradients, Hooks
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edge that it goes along
+Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
+Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the youngest comes first
+Tensors = Union["Tensor", Sequence["Tensor"]]
 
 
 def walk(
-    starts: Iterable[tuple[Any, Any]],
-    given: set[int],
-    retain_graph: bool,
-    create_graph: bool,
-    wanted: Any = None,
-) -> dict[Any, Any]:
-    """Send gradients through the graph from `starts`, pairs of an edge and a gradient.
+    starts: Flow, given: set[int], retain_graph: bool, create_graph: bool, wanted: set[Function] | None = None
+) -> Arrived:
+    """Send gradients through the graph from `starts`.
 
-    `given` are the ids of gradients that are in use elsewhere. With `wanted`, a set of edges, their gradients are
-    returned in a dict and no `.grad` is touched; without, each leaf, and every other tensor of the graph that is still
-    held, accumulates its `.grad`.
+    `given` are the ids of gradients that are in use elsewhere. With `wanted`, the gradients of these nodes are returned
+    and no `.grad` is touched. Without, each leaf, and every other tensor of the graph that is still alive, accumulates
+    its `.grad`.
     """
-    arrived: dict[Any, Any] = {}  # edge -> the sum of the gradients that reached it
-    waiting: list[tuple[int, Function]] = []  # the nodes among them, a heap: the youngest comes first
-    leaves: list[Function] = []  # the others, which come last
-    found: dict[Any, Any] = {}
+    arrived: Arrived = {}
+    waiting: Waiting = []
+    found: Arrived = {}
     before = mode.enabled
     mode.enabled = create_graph
     try:
-        _send(starts, arrived, waiting, leaves)
-        while waiting or leaves:
-            node = heappop(waiting)[1] if waiting else leaves.pop()
+        _send(starts, arrived, waiting)
+        while waiting:
+            node = heappop(waiting)[1]
             gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
-            if node.edges is None:
+            if node.freed:
                 raise RuntimeError(FREED)
             if node.hooks:
                 gradient = _through_hooks(node.hooks, gradient)
             if wanted is None:
-                if node.holders > 0:
-                    _accumulate(node, gradient, given)
+                _accumulate(node, gradient, given)
             elif node in wanted:
                 found[node] = gradient
-            if node.edges:  # a leaf has none
-                _send(_chain_rule(node, gradient), arrived, waiting, leaves)
+            if not node.is_leaf:
+                _send(_chain_rule(node, gradient), arrived, waiting)
                 if not retain_graph:
                     node.release()
     finally:
@@ -59,42 +61,41 @@ def walk(
     return found
 
 
-def _chain_rule(node: Function, gradient: Any) -> Iterable[tuple[Any, Any]]:
+def _chain_rule(node: Function, gradient: Tensor) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
     kind = type(node)
     rule = kind.backward if mode.enabled or kind.fused is None else kind.fused
-    edges, results = node.edges, rule(node, gradient)  # a method, or static as in PyTorch
+    results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
     if not isinstance(results, (list, tuple)):
         results = [results]
-    if len(results) != len(edges):
-        raise RuntimeError(
-            f"{type(node).__name__}.backward returned {len(results)} gradients for {len(edges)} operands"
-        )
+    if len(results) != len(node.edges):
+        raise RuntimeError(f"{kind.__name__}.backward returned {len(results)} gradients for {len(node.edges)} operands")
     if node.broadcasts:
         results = [
             part if part is None or target is None or x is None else part._sum_to(x)
-            for target, part, x in zip(edges, results, node.input)
+            for target, part, x in zip(node.edges, results, node.input)
         ]
-    return zip(edges, results)
+    return zip(node.edges, results)
 
 
-def _send(parts: Iterable[tuple[Any, Any]], arrived: Any, waiting: Any, leaves: Any) -> None:
-    """Add gradients to what has arrived at their edges; each edge waits for its turn."""
+def _send(parts: Flow, arrived: Arrived, waiting: Waiting) -> None:
+    """Add gradients to what has arrived at the nodes they go to; a node that gets its first one starts to wait."""
     for target, part in parts:
         if target is None or part is None:
             continue
         if target in arrived:
             arrived[target] = arrived[target] + part
-            continue
-        arrived[target] = part
-        if target.is_leaf:
-            leaves.append(target)
         else:
+            arrived[target] = part
             heappush(waiting, (-target.age, target))
 
 
-def _through_hooks(hooks: Any, gradient: Any) -> Any:
-    replaced = hooks.run(gradient)
+def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
+    """The gradient, or what the hooks replace it with."""
+    replaced = gradient
+    for hook in list(hooks.values()):
+        returned = hook(replaced)
+        replaced = replaced if returned is None else returned
     if not isinstance(replaced, operation.Tensor) or not lib.same_kind(replaced._ptr, gradient._ptr):
         raise RuntimeError(
             f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
@@ -102,10 +103,10 @@ def _through_hooks(hooks: Any, gradient: Any) -> Any:
     return replaced
 
 
-def _accumulate(node: Any, gradient: Any, given: set[int]) -> None:
-    """node.grad += gradient, in memory that no other tensor shares."""
-    tensor = node.leaf() if node.is_leaf else gradient
-    if tensor is None:  # a leaf that nobody has any more
+def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
+    """node.grad += gradient, in memory that no other tensor shares, if the node's tensor is still alive."""
+    tensor = None if node.result is None else node.result()
+    if tensor is None or not (node.is_leaf or tensor._edge is node):  # it may have left the graph, or been written to
         return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
     if fit < 0:
@@ -125,11 +126,11 @@ def _accumulate(node: Any, gradient: Any, given: set[int]) -> None:
 
 
 def backward(
-    tensors: Any,
-    grad_tensors: Any = None,
+    tensors: Tensors,
+    grad_tensors: Tensor | Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Any = None,
+    inputs: Tensors | None = None,
 ) -> None:
     """Accumulate into `.grad` the sum of the gradients of `tensors` with respect to everything they depend on.
 
@@ -147,21 +148,21 @@ def backward(
     if inputs is None:
         walk(starts, given, retain, create_graph)
         return
-    inputs = [inputs] if isinstance(inputs, operation.Tensor) else list(inputs)
-    found = walk(starts, given, retain, create_graph, {x._edge for x in inputs})
-    for x in inputs:
-        if x._edge in found:
-            _accumulate(x._edge, found[x._edge], given)
+    targets = {x._edge for x in _listed(inputs) if x._edge is not None}
+    found = walk(starts, given, retain, create_graph, targets)
+    for target in targets:
+        if target in found:
+            _accumulate(target, found[target], given)
 
 
 def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     allow_unused: bool = False,
-) -> tuple[Any, ...]:
+) -> tuple[Tensor, ...]:
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None).
@@ -171,11 +172,11 @@ def grad(
     (tensor([6.]),)
     """
     starts, given = _starts(outputs, grad_outputs)
-    inputs = [inputs] if isinstance(inputs, operation.Tensor) else list(inputs)
-    for x in inputs:
-        if not isinstance(x, operation.Tensor) or not x.requires_grad:
+    targets: list[Function] = []
+    for x in _listed(inputs):
+        if not isinstance(x, operation.Tensor) or x._edge is None:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
-    targets = [x._edge for x in inputs]
+        targets.append(x._edge)
     retain = create_graph if retain_graph is None else retain_graph
     found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
@@ -183,14 +184,17 @@ def grad(
             raise RuntimeError(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
-    return tuple(found.get(target) for target in targets)
+    gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
+    return tuple(gradients)
 
 
-def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[int]]:
+def _listed(tensors: Tensors) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
+
+
+def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flow, set[int]]:
     """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
-    if isinstance(tensors, operation.Tensor) and gradients is None:
-        return [(tensors._edge, _start_of(tensors, None))], set()
-    tensors = [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
+    tensors = _listed(tensors)
     if gradients is None:
         gradients = [None] * len(tensors)
     elif isinstance(gradients, operation.Tensor):
@@ -201,7 +205,7 @@ def _starts(tensors: Any, gradients: Any) -> tuple[list[tuple[Any, Any]], set[in
     return starts, {id(gradient) for gradient in gradients}
 
 
-def _start_of(tensor: Any, gradient: Any) -> Any:
+def _start_of(tensor: Tensor, gradient: Tensor | None) -> Tensor:
     if tensor._edge is None:
         raise RuntimeError(
             "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"

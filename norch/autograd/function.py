@@ -1,33 +1,36 @@
 """Function: a node of the autograd graph, and the base class of custom operations.
 
-Every tensor that an operation computed from inputs requiring gradients has a `grad_fn`: a Function that remembers the
-inputs and whose `backward(gradient)` returns a list with a gradient for each of them. The classes for norch's own
-operations are in functions.py; the walk over the graph is in engine.py.
+A tensor that was computed from inputs requiring gradients has a `grad_fn`: the Function that remembers the inputs, and
+whose `backward(gradient)` returns a list with a gradient for each of them. The classes for norch's own operations are
+in functions.py and derivatives/; engine.py walks over the graph; operation.py records it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence, TypeVar
 from weakref import ref
 
 from .. import operation
 from .._C import Number, lib, write_clock
-from ..operation import edge, held, mode, record, wrap
+from ..operation import edge, mode, next_age, record, wrap
 from .mode import no_grad
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
 
+T = TypeVar("T")
 Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none
+Edge = Optional["Function"]  # where a gradient goes; None if nowhere
 
 
 class Function:
     """A node of the graph.
 
-    `input` are the operands as they were given. `edges` say where each gradient goes: to the Function that computed an
-    operand, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
-    first and second operand, checked not to have changed since; `self.output` is the result, where the class says
-    `saves_output`. `needs(i)` tells whether the gradient of operand i is wanted at all.
+    `input` are the operands as they were given. `edges` say where the gradient of each goes: to the Function that
+    computed it, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
+    first and second operand, and `self.output` is the result if the class says `saves_output`, each checked not to have
+    changed since. `needs(i)` tells whether operand i needs its gradient.
 
     Custom operations derive from Function and define two static methods, as in PyTorch.
 
@@ -47,28 +50,35 @@ class Function:
     tensor([6.])
     """
 
+    # What a class says of its operation
     keeps_input: ClassVar[bool] = True  # False: backward reads no operand, so their memory may go
-    saves_output = False
-    broadcasts: ClassVar[bool] = False  # whether operands may be smaller than the result
-    overwrites: ClassVar[bool] = False  # in place: whether nothing of the first operand remains
+    saves_output = False  # True: backward reads the result
+    broadcasts: ClassVar[bool] = False  # True: an operand may be smaller than the result
+    overwrites: ClassVar[bool] = False  # True: in place, nothing of the first operand remains
     is_leaf: ClassVar[bool] = False
-    # The same gradients as `backward` by one C call; the engine takes it unless backward itself is differentiated.
+    # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 
-    input: Any = ()
-    # What a node notes when it is recorded (operation.py tells what for)
-    edges: Any = ()
+    # What `record` notes on a node (operation.py explains it)
+    input: tuple[Any, ...] = ()
+    edges: Sequence[Edge] = ()
     age = 0
     stamp = 0
-    holders = 1
+    result: ref[Tensor] | None = None
+
+    grad: Tensor | None = None  # the `.grad` of the result
     hooks: Hooks | None = None
-    grad: Tensor | None = None  # what has arrived so far: the `.grad` of the result
+    freed = False
     _output: Tensor | None = None
     _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
-    _saved: tuple[Any, ...] | None = ()
+    _saved: tuple[Any, ...] = ()
 
     def __init__(self, *input: Any) -> None:
         self.input = input
+
+    def backward(self, *gradients: Any, **_: Any) -> Any:  # checkers let any signature override this one
+        """Return a list with a gradient for each of `input`."""
+        raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
 
     # ---- What a backward may ask
 
@@ -78,107 +88,119 @@ class Function:
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
-        return sum(self.needs(i) << i for i in range(len(self.edges)))
+        bits = 0
+        for i, target in enumerate(self.edges):
+            if target is not None:
+                bits |= 1 << i
+        return bits
 
     def reads_x(self) -> bool:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
         return self.keeps_input
 
     @property
-    def x(self) -> Any:
-        """The first operand, unchanged since the operation."""
-        return self.unchanged(self.input[0])
+    def x(self) -> Tensor:
+        """The first operand, unchanged since the operation; a number if it was given as one."""
+        return self.operand(0)
 
     @property
-    def y(self) -> Any:
-        """The second operand, unchanged since the operation."""
-        return self.unchanged(self.input[1])
+    def y(self) -> Tensor:
+        """The second operand, unchanged since the operation; a number if it was given as one."""
+        return self.operand(1)
+
+    def operand(self, index: int) -> Any:
+        """Any operand, likewise."""
+        found = self.input[index]
+        if write_clock.value > self.stamp:
+            self.unchanged(found)
+        return found.value if type(found) is Number else found
 
     @property
-    def output(self) -> Any:
+    def output(self) -> Tensor:
         """The result, unchanged since the operation; if backward is recorded itself, as part of the graph."""
+        if self._output is None:
+            raise RuntimeError(FREED)
         result = self.unchanged(self._output, self._output_stamp)
         if mode.enabled:
             result = wrap(lib.alias_tensor(result._ptr))
-            result._edge = held(self)
+            result._edge = self
         return result
 
-    def unchanged(self, saved: Any, stamp: int | None = None) -> Any:
-        """A value that backward needs, if nobody wrote into its memory since. Raises RuntimeError if somebody did."""
+    def unchanged(self, saved: T, stamp: int | None = None) -> T:
+        """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""
         since = self.stamp if stamp is None else stamp
-        if saved is None or (isinstance(saved, operation.Tensor) and lib.written_at(saved._ptr) > since):
+        if isinstance(saved, operation.Tensor) and lib.written_at(saved._ptr) > since:
             raise RuntimeError(
                 f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved "
                 "for backward; clone() the tensor before changing it, or use the operation that returns a new one"
             )
-        return saved.value if isinstance(saved, Number) else saved
+        return saved
 
-    def backward(self, *gradients: Any) -> Any:
-        """Return a list with a gradient for each of `input`."""
-        raise NotImplementedError(f"{type(self).__name__}.backward is not defined")
+    # ---- What the rest of autograd asks
 
-    def register_hook(self, hook: Any) -> Any:
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` when the gradient of the result is known; what it returns replaces the gradient."""
         self.hooks = self.hooks or Hooks()
         return HookHandle(self.hooks, hook)
 
-    def release(self) -> None:
-        """Let go of everything: the graph behind this node is freed."""
-        self.edges = self.input = self._output = self._saved = None
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-    def save(self, result: Any) -> None:
+    def save(self, result: Tensor) -> None:
         """Keep the result's values, and let go of the operands, as the class says."""
         if self.saves_output:
             self._output, self._output_stamp = wrap(lib.alias_tensor(result._ptr)), write_clock.value
         if not self.keeps_input:
-            self.input = None
+            self.input = ()
+
+    def release(self) -> None:
+        """Let go of everything: the graph behind this node is freed."""
+        self.freed = True
+        self.edges = self.input = self._saved = ()
+        self._output = None
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
 
     # ---- Custom operations
 
-    def save_for_backward(self, *tensors: Any) -> None:
-        """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
-        self._saved = tensors
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept, checked not to have changed since."""
-        if self._saved is None:
-            raise RuntimeError(FREED)
-        return tuple(self.output if t is _OUTPUT else t if t is None else self.unchanged(t) for t in self._saved)
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument of `forward`, whether its gradient is wanted."""
-        return tuple(edge is not None for edge in self.edges)
-
     @staticmethod
-    def forward(ctx: Any, *args: Any) -> Any:
+    def forward(ctx: Any, *args: Any, **_: Any) -> Any:
         """Compute the result, with autograd off; `ctx` is the node, to keep on it what `backward` needs."""
         raise NotImplementedError("a custom operation defines forward(ctx, ...)")
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any) -> Tensor:
         """Run `forward(ctx, *args)` and make this a node of the graph."""
         node = cls.__new__(cls)
-        node.input = list(args)
+        node.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
         node.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
         node.stamp = write_clock.value
         with no_grad():
             result = cls.forward(node, *args)
         if not isinstance(result, operation.Tensor):
             raise TypeError(f"{cls.__name__}.forward must return one Tensor, got {type(result).__name__}")
-        if not mode.enabled or not any(e is not None for e in node.edges):
+        if not any(node.edges):
             return result
-        if any(result is x for x in args):  # an operand returned as it is: the result is a tensor of its own
+        if any(result is x for x in args):  # the result must be a tensor of its own
             result = wrap(lib.alias_tensor(result._ptr))
         if any(t is result for t in node._saved):
             node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
             node.saves_output = True
-        node.input = [x if isinstance(x, operation.Tensor) else None for x in args]
         return record(result, node, node.edges)
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """What `save_for_backward` kept, checked not to have changed since."""
+        if self.freed:
+            raise RuntimeError(FREED)
+        return tuple(self.output if t is _OUTPUT else self.unchanged(t) for t in self._saved)
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each argument of `forward`, whether its gradient is needed."""
+        return tuple(edge is not None for edge in self.edges)
 
 
 _OUTPUT = object()  # stands for the result among saved tensors: a strong reference would be a cycle
@@ -189,28 +211,22 @@ FREED = (
 )
 
 
-class Hooks(dict):
-    """The hooks of a tensor or node by number. (A dict that can be referenced weakly.)"""
+# ---- Hooks ------------------------------------------------------------------------------------------------------
 
-    def run(self, gradient: Any) -> Any:
-        """Pass a gradient through every hook in order."""
-        for hook in list(self.values()):
-            replaced = hook(gradient)
-            if replaced is not None:
-                gradient = replaced
-        return gradient
+
+class Hooks(dict[int, Callable[..., Any]]):
+    """The hooks of a tensor, node or module in the order of their calls. (A dict that can be referenced weakly.)"""
 
 
 class HookHandle:
     """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again."""
 
-    _next = 0
+    _next = count().__next__
 
-    def __init__(self, hooks: Hooks, hook: Any) -> None:
+    def __init__(self, hooks: Hooks, hook: Callable[..., Any]) -> None:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
-        HookHandle._next += 1
-        self._hooks, self._key = ref(hooks), HookHandle._next
+        self._hooks, self._key = ref(hooks), HookHandle._next()
         hooks[self._key] = hook
 
     def remove(self) -> None:
@@ -222,7 +238,7 @@ class HookHandle:
     def __enter__(self) -> HookHandle:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
 
@@ -235,4 +251,5 @@ class AccumulateGrad(Function):
     is_leaf = True
 
     def __init__(self, leaf: Tensor) -> None:
-        self.leaf = ref(leaf)
+        self.age = next_age()
+        self.result = ref(leaf)

@@ -1,22 +1,25 @@
-"""The derivative of every operation, one class each: the article's `XBackward(x, y).backward(gradient)`.
+"""The derivatives of the basic operations, one class each: the article's `XBackward(x, y).backward(gradient)`.
 
 Each `backward` returns a list with a gradient for each operand, written in tensor operations, so that it can itself be
-differentiated. None of them knows of broadcasting: the engine sums a gradient to its operand's shape. A gradient that
-nobody wants (`self.needs(i)` is false) need not be computed.
+differentiated. None of them knows of broadcasting: the engine sums a gradient to its operand's shape. A gradient may be
+None if its operand needs none (`self.needs(i)` is false). A second method, `fused`, computes the same gradients by one
+call into C; the engine takes it unless backward itself is to be differentiated.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Optional, Sequence
 
 from .._C import lib
-from ..operation import mode, wrap
+from ..operation import wrap
 from ..packing import counting
 from .function import Function, Gradients
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
+
+Axes = Optional[Sequence[int]]  # of a reduction; None for all
 
 # ---- Arithmetic -------------------------------------------------------------------------------------------------
 
@@ -83,15 +86,15 @@ class PowBackward(Function):
             self._to_exponent(gradient) if self.needs(1) else None,
         ]
 
-    def _to_base(self, gradient: Any) -> Any:
+    def _to_base(self, gradient: Tensor) -> Tensor:
         x, y = self.x, self.y
-        if not hasattr(y, "shape"):
+        if isinstance(y, (int, float)):
             return gradient * 0.0 if y == 0 else gradient * (y * x ** (y - 1))
         return (y == 0)._choose(0.0, gradient * (y * x ** (y - 1)))
 
-    def _to_exponent(self, gradient: Any) -> Any:
+    def _to_exponent(self, gradient: Tensor) -> Tensor:
         x, y = self.x, self.y
-        if not hasattr(x, "shape"):
+        if isinstance(x, (int, float)):
             if x == 0:
                 return gradient * (y < 0)._choose(math.nan, 0.0)
             return gradient * (x**y * math.log(x)) if x > 0 else gradient * math.nan
@@ -240,30 +243,32 @@ class ReluBackward(Function):
 # ---- Choosing ---------------------------------------------------------------------------------------------------
 
 
-class MinimumBackward(Function):
-    """The gradient goes to the smaller operand; half to each where they are equal."""
+class _ChoiceBackward(Function):
+    """The gradient goes to the operand that was chosen; half to each where they are equal."""
 
     broadcasts = True
 
+    def to_chosen(self, gradient: Tensor, first: Tensor) -> Gradients:
+        equal = self.x == self.y
+        share = equal._choose(gradient / 2.0, gradient)
+        return [
+            first._choose(share, 0.0) if self.needs(0) else None,
+            first.logical_not().logical_or(equal)._choose(share, 0.0) if self.needs(1) else None,
+        ]
+
+
+class MinimumBackward(_ChoiceBackward):
+    """d min(x, y)/dx = 1 where x < y, d min(x, y)/dy = 1 where y < x"""
+
     def backward(self, gradient: Tensor) -> Gradients:
-        return _to_the_chosen(gradient, self.x, self.y, self.x <= self.y, self)
+        return self.to_chosen(gradient, self.x <= self.y)
 
 
-class MaximumBackward(Function):
-    """The gradient goes to the larger operand; half to each where they are equal."""
-
-    broadcasts = True
+class MaximumBackward(_ChoiceBackward):
+    """d max(x, y)/dx = 1 where x > y, d max(x, y)/dy = 1 where y > x"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return _to_the_chosen(gradient, self.x, self.y, self.x >= self.y, self)
-
-
-def _to_the_chosen(gradient: Any, x: Any, y: Any, first: Any, node: Function) -> list[Any]:
-    share = (x == y)._choose(gradient / 2.0, gradient)
-    return [
-        first._choose(share, 0.0) if node.needs(0) else None,
-        first.logical_not().logical_or(x == y)._choose(share, 0.0) if node.needs(1) else None,
-    ]
+        return self.to_chosen(gradient, self.x >= self.y)
 
 
 class WhereBackward(Function):
@@ -286,7 +291,7 @@ class ClampBackward(Function):
     broadcasts = True
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, low, high = self.x, self.y, self.unchanged(self.input[2])
+        x, low, high = self.x, self.y, self.operand(2)
         inside = (x >= low).logical_and(x <= high)
         below = (x < low).logical_and(low < high)
         above = (x > high).logical_or(high < low)
@@ -303,7 +308,7 @@ class SumBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
         super().__init__(x)
         self.shape, self.axes, self.keepdim = x.shape, axes, keepdim
 
@@ -314,25 +319,28 @@ class SumBackward(Function):
 class ProdBackward(Function):
     """d prod(x)/dx_i is the product of the others: prod / x_i, or what is left beside the only zero."""
 
-    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
         super().__init__(x)
         self.axes, self.keepdim = axes, keepdim
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x = self.x
-        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * self._others(x, x == 0)]
+        gradient = with_axes(gradient, self.x.shape, self.axes, self.keepdim)
+        return [gradient * (self._others_one_by_one() if (self.x == 0).any() else self._others())]
 
-    def _others(self, x: Any, zero: Any) -> Any:
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [with_axes(gradient, self.x.shape, self.axes, self.keepdim) * self._others()]
+
+    def _others(self) -> Tensor:
         """For each element the product of the others along the reduced axes."""
-        if mode.enabled and zero.any():
-            return self._others_one_by_one(x)
+        x, zero = self.x, self.x == 0
         safe = zero._choose(1.0, x)
         product = safe.prod(self.axes, keepdim=True)
         zeros = zero.sum(self.axes, keepdim=True)
         return (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0))
 
-    def _others_one_by_one(self, x: Any) -> Any:
+    def _others_one_by_one(self) -> Tensor:
         """The same as n products of n - 1 factors: the second derivative beside zeros needs the factors themselves."""
+        x = self.x
         reduced = [d for d in range(x.ndim) if self.axes is None or d in [a % x.ndim for a in self.axes]]
         order = [d for d in range(x.ndim) if d not in reduced] + reduced
         last = x.permute(order)
@@ -349,7 +357,7 @@ class ExtremumBackward(Function):
 
     saves_output = True
 
-    def __init__(self, x: Any, axes: Any, keepdim: bool) -> None:
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
         super().__init__(x)
         self.axes, self.keepdim = axes, keepdim
 
@@ -369,7 +377,7 @@ class MinBackward(ExtremumBackward):
     """d min(x)/dx_i = 1 / (number of minima) at a minimum, else 0"""
 
 
-def with_axes(reduced: Any, shape: Sequence[int], axes: Any, keepdim: bool) -> Any:
+def with_axes(reduced: Tensor, shape: Sequence[int], axes: Axes, keepdim: bool) -> Tensor:
     """A reduction's result with its axes back, as size 1."""
     if keepdim:
         return reduced
@@ -395,14 +403,14 @@ class MatmulBackward(Function):
             gradient = gradient.unsqueeze(-1)
         return [self._to_left(gradient, row, column), self._to_right(gradient, row, column)]
 
-    def _to_left(self, gradient: Any, row: bool, column: bool) -> Any:
+    def _to_left(self, gradient: Tensor, row: bool, column: bool) -> Tensor | None:
         if not self.needs(0):
             return None
         right = self.y.unsqueeze(-1) if column else self.y
         product = gradient @ right.transpose(-1, -2)
         return product.squeeze(-2) if row else product
 
-    def _to_right(self, gradient: Any, row: bool, column: bool) -> Any:
+    def _to_right(self, gradient: Tensor, row: bool, column: bool) -> Tensor | None:
         if not self.needs(1):
             return None
         left = self.x.unsqueeze(-2) if row else self.x

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 from .. import operation
 from ..packing import counting
 from .engine import grad
 from .mode import enable_grad, no_grad
 
+if TYPE_CHECKING:
+    from ..tensor import Tensor
+
+Checked = Callable[..., Union["Tensor", Sequence["Tensor"]]]
+
 
 def gradcheck(
-    function: Callable[..., Any],
-    inputs: Any,
+    function: Checked,
+    inputs: Tensor | Sequence[object],
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
@@ -20,8 +25,8 @@ def gradcheck(
 ) -> bool:
     """Compare the gradients of `function(*inputs)` with central differences, for each float64 input that requires them.
 
-    `function` returns a tensor or several. Raises RuntimeError (or returns False) where an element differs by more than
-    atol + rtol * |expected|; ValueError for inputs that are not float64, for which differences are too coarse.
+    `function` returns a tensor or several. Raises RuntimeError (or returns False) if an element differs by more than
+    atol + rtol * |expected|; ValueError for other dtypes than float64, in which differences are too coarse.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
     >>> norch.autograd.gradcheck(lambda x: x.log(), x)
@@ -45,7 +50,7 @@ def gradcheck(
     return True
 
 
-def gradgradcheck(function: Callable[..., Any], inputs: Any, **options: Any) -> bool:
+def gradgradcheck(function: Checked, inputs: Tensor | Sequence[object], **options: Any) -> bool:
     """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
@@ -54,7 +59,7 @@ def gradgradcheck(function: Callable[..., Any], inputs: Any, **options: Any) -> 
     """
     inputs = (inputs,) if isinstance(inputs, operation.Tensor) else tuple(inputs)
 
-    def gradients(*values: Any) -> Any:
+    def gradients(*values: Any) -> list[Tensor]:
         wanted = [x for x in values if isinstance(x, operation.Tensor) and x.requires_grad]
         outputs = [y for y in _outputs(function, values) if y.requires_grad]
         # weights that differ by element, so that no symmetry hides an error
@@ -69,25 +74,30 @@ class GradientMismatch(RuntimeError):
     """An analytic gradient that finite differences contradict."""
 
 
-def _outputs(function: Callable[..., Any], inputs: Sequence[Any]) -> list[Any]:
+def _outputs(function: Checked, inputs: Sequence[object]) -> list[Tensor]:
     result = function(*inputs)
     return [result] if isinstance(result, operation.Tensor) else list(result)
 
 
-def _ramp(y: Any) -> Any:
+def _ramp(y: Tensor) -> Tensor:
     return (counting(int(y.numel), y.device).to(y.dtype) / 7.0 + 0.5).reshape(y.shape)
 
 
 def _check_output(
-    function: Callable[..., Any], inputs: Any, checked: list[Any], place: int, eps: float, atol: float, rtol: float
+    function: Checked,
+    inputs: Sequence[object],
+    checked: list[Tensor],
+    place: int,
+    eps: float,
+    atol: float,
+    rtol: float,
 ) -> None:
     with enable_grad():
         output = _outputs(function, inputs)[place]
         weights = _ramp(output)
+        analytic: Sequence[Tensor | None] = [None] * len(checked)
         if output.requires_grad:
             analytic = grad(output, checked, weights, allow_unused=True)
-        else:
-            analytic = (None,) * len(checked)
 
     def loss() -> float:
         with enable_grad():  # a function that differentiates inside needs its graph
@@ -104,13 +114,13 @@ def _check_output(
                 )
 
 
-def _difference(loss: Callable[[], float], x: Any, i: int, eps: float) -> float:
+def _difference(loss: Callable[[], float], x: Tensor, i: int, eps: float) -> float:
     """The central difference of the loss by element i of x, in row order."""
     place, rest = [], i
     for size in reversed(x.shape):
         place.append(rest % size)
         rest //= size
-    index: Any = tuple(reversed(place)) or (...,)
+    index = tuple(reversed(place)) or (...,)
     with no_grad():
         before = x[index] if x.ndim else x.item()
         x.detach()[index] = before + eps

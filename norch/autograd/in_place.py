@@ -7,37 +7,50 @@ becomes a view of the new values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
 from .._C import lib, write_clock
-from ..operation import check, edge, held, mode, record, wrap
-from .derivatives.views import AsStridedBackward, CopySlicesBackward, strided
+from ..operation import check, edge, mode, record, wrap
+from .derivatives.views import AsStridedBackward, CopySlicesBackward, View, strided
+from .function import Edge, Function
 
 if TYPE_CHECKING:
-    pass
+    from ..tensor import Tensor
+    from ..types import Operand
+
+# ---- Views ------------------------------------------------------------------------------------------------------
 
 
-def view(base: Any, ptr: int, backward: Any, *parameters: Any) -> Any:
-    """The Tensor of a view of `base`, recorded with backward(base, *parameters)."""
+def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *parameters: Any) -> Tensor:
+    """The Tensor of a view of `base`, recorded with backward(base, *parameters); None if base is in no graph."""
     result = wrap(ptr)
-    edge, root = base._edge, base._base
-    # A leaf is the base of its views, though it may be a view itself: writing through them must find it.
-    result._base = root = base if root is None or (edge is not None and edge.is_leaf) else root
-    if edge is not None and mode.enabled:
-        record(result, backward(base, *parameters), (edge,))
-        if not root._edge.is_leaf:
+    # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
+    root = base if base._base is None or _is_recorded_leaf(base) else base._base
+    result._base = root
+    if base._edge is not None and mode.enabled and backward is not None:
+        record(result, backward(base, *parameters), (base._edge,))
+        if not _is_recorded_leaf(root):
             root._views = root._views or []
             root._views.append(ref(result))
     return result
 
 
-def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], int]) -> Any:
+def _is_recorded_leaf(x: Tensor) -> bool:
+    return x._edge is not None and x._edge.is_leaf
+
+
+# ---- Writes -----------------------------------------------------------------------------------------------------
+
+
+def write(
+    x: Tensor, backward: Callable[..., Function] | None, others: tuple[Operand, ...], kernel: Callable[[], int]
+) -> Tensor:
     """Let a kernel write into x's memory, and its graph follow: x is now what backward(x, *others) differentiates.
 
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
-    node: Any = None
+    node = None
     edges = [edge(t) for t in (x, *others)]
     if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
         _check_leaf(x)
@@ -46,7 +59,7 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
             if node.overwrites and x._base is not None:
                 edges[0] = None  # the base's graph says what becomes of the old values
             node.edges = edges
-            node.input = (_kept(x, edges[0]) if node.reads_x() else None, *node.input[1:])
+            node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
             _check_aliases(x)
     stamp = write_clock.value
     check(kernel())
@@ -55,17 +68,17 @@ def write(x: Any, backward: Any, others: tuple[Any, ...], kernel: Callable[[], i
     return x
 
 
-def _check_leaf(x: Any) -> None:
-    leaf = x if x._base is None or (x._edge is not None and x._edge.is_leaf) else x._base
-    if leaf._edge is not None and leaf._edge.is_leaf:
+def _check_leaf(x: Tensor) -> None:
+    leaf = x if x._base is None or _is_recorded_leaf(x) else x._base
+    if _is_recorded_leaf(leaf):
         what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(
             f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place"
         )
 
 
-def _check_aliases(x: Any) -> None:
-    """Other views of a tensor that is to enter a graph only now would not learn of it."""
+def _check_aliases(x: Tensor) -> None:
+    """Raise RuntimeError if x is to enter a graph only now, of which its other views would not learn."""
     if x._base is None and x._edge is None and lib.shares_memory(x._ptr):
         raise RuntimeError(
             "an in-place operation would make this tensor require gradients while views of it exist that do not; "
@@ -73,42 +86,44 @@ def _check_aliases(x: Any) -> None:
         )
 
 
-def _kept(x: Any, target: Any) -> Any:
+def _copy(x: Tensor, target: Edge) -> Tensor:
     """A copy of what is about to be overwritten, at x's place in the graph."""
     copy = wrap(lib.clone_tensor(x._ptr))
-    copy._edge = held(target)
+    copy._edge = target
     return copy
 
 
-def _rebase(x: Any, node: Any, edges: Any, stamp: int) -> None:
-    """Give x, whose memory was written into at `stamp`, its new grad_fn, and likewise what shares that memory."""
+def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> None:
+    """Give x, whose memory was written to after `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
-    target = base._edge
+    old = base._edge
     record(x, node, edges)
-    node.stamp = stamp
+    node.stamp = stamp  # the write may have changed a saved operand
     if base is not x:  # the new values of the view, written into the base
-        record(base, CopySlicesBackward(base, x, geometry(x)), (target, node))
-        follow_base(x)
-    views = base._views or []
-    base._views = [view for view in views if view() is not None]
-    for view in base._views:
-        if view() is not x:
-            follow_base(view())
+        record(base, CopySlicesBackward(base, x, _part(x, base)), (old, node))
+        _follow(x, base)
+    views = [reference() for reference in base._views or []]
+    base._views = [ref(view) for view in views if view is not None]
+    for view in views:
+        if view is not None and view is not x:
+            _follow(view, base)
 
 
-def geometry(x: Any) -> Callable[[Any], Any]:
-    """The function that takes from a gradient of x's base the part that x is."""
-    base = x._base
+def _follow(x: Tensor, base: Tensor) -> None:
+    """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
+    record(x, AsStridedBackward(base, *_place(x, base)), (base._edge,))
+
+
+def _part(x: Tensor, base: Tensor) -> View:
+    """The function that takes from a gradient of the base the part that x is."""
     if not base.is_contiguous():
         raise RuntimeError(
             "in-place operations with gradients need a contiguous base; use clone() or contiguous() first"
         )
-    shape, strides, offset = x.shape, x.stride(), x.storage_offset() - base.storage_offset()
-    return lambda gradient: strided(gradient, shape, strides, offset)
+    place = _place(x, base)
+    return lambda gradient: strided(gradient, *place)
 
 
-def follow_base(x: Any) -> None:
-    """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
-    base = x._base
-    parameters = (x.shape, x.stride(), x.storage_offset() - base.storage_offset())
-    record(x, AsStridedBackward(base, *parameters), (base._edge,))
+def _place(x: Tensor, base: Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+    """The shape, strides and offset of x in its base."""
+    return x.shape, x.stride(), x.storage_offset() - base.storage_offset()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, Generator, TypeVar, cast, overload
 
 from ..operation import mode
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_grad_enabled() -> bool:
@@ -18,53 +20,55 @@ def is_grad_enabled() -> bool:
     return mode.enabled
 
 
-_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect takes a twentieth of norch's import
-
-
 class _Context:
+    """The mode that holds in a `with` block, or while a decorated function runs."""
+
     def __init__(self, enabled: bool) -> None:
         self.enabled = enabled
         self._before: list[bool] = []
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _Context:
         self._before.append(mode.enabled)
         mode.enabled = self.enabled
         return self
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         mode.enabled = self._before.pop()
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(function, lambda: _Context(self.enabled))
+    def __call__(self, function: F) -> F:
+        return _decorated(function, self.enabled)
 
 
-def _decorated(function: Callable[..., Any], context: Callable[[], Any]) -> Callable[..., Any]:
+_GENERATOR = 0x20  # inspect.CO_GENERATOR, without the slow import of inspect
+
+
+def _decorated(function: F, enabled: bool) -> F:
     if getattr(function, "__code__", None) and function.__code__.co_flags & _GENERATOR:
 
         @functools.wraps(function)
-        def generator(*args: Any, **kwargs: Any) -> Any:
+        def generator(*args: Any, **kwargs: Any) -> Generator[object, object, object]:
             # the mode holds while the body runs, not while its caller does between two values
             body = function(*args, **kwargs)
             try:
-                with context():
+                with _Context(enabled):
                     value = next(body)
                 while True:
                     sent = yield value
-                    with context():
+                    with _Context(enabled):
                         value = body.send(sent)
             except StopIteration as stop:
                 return stop.value
             finally:
                 body.close()
 
-        return generator
+        return cast(F, generator)
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        with context():
+    def call(*args: Any, **kwargs: Any) -> object:
+        with _Context(enabled):
             return function(*args, **kwargs)
 
-    return call
+    return cast(F, call)
 
 
 class set_grad_enabled(_Context):
@@ -80,17 +84,21 @@ class set_grad_enabled(_Context):
         self._outer = mode.enabled
         mode.enabled = self.enabled  # at once: it may be used as a plain call
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> _Context:
         mode.enabled = self._outer
         self._outer = self.enabled
         return super().__enter__()
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: F) -> F:
         mode.enabled = self._outer  # a decorator changes nothing until the function runs
         return super().__call__(function)
 
 
-class no_grad(_Context):
+@overload
+def no_grad() -> _Context: ...
+@overload
+def no_grad(function: F) -> F: ...
+def no_grad(function: F | None = None) -> _Context | F:
     """Record nothing: results inside do not require gradients. A context, or a decorator (`@no_grad()`).
 
     >>> x = norch.ones(1, requires_grad=True)
@@ -99,15 +107,14 @@ class no_grad(_Context):
     >>> y.requires_grad
     False
     """
-
-    def __init__(self, function: Any = None) -> None:
-        super().__init__(False)
-
-    def __new__(cls, function: Any = None) -> Any:
-        return object.__new__(cls) if function is None else _decorated(function, cls)  # @no_grad without parentheses
+    return _Context(False) if function is None else _decorated(function, False)
 
 
-class enable_grad(_Context):
+@overload
+def enable_grad() -> _Context: ...
+@overload
+def enable_grad(function: F) -> F: ...
+def enable_grad(function: F | None = None) -> _Context | F:
     """Record again inside a `no_grad`. A context, or a decorator (`@enable_grad()`).
 
     >>> x = norch.ones(1, requires_grad=True)
@@ -116,9 +123,4 @@ class enable_grad(_Context):
     >>> y.requires_grad
     True
     """
-
-    def __init__(self, function: Any = None) -> None:
-        super().__init__(True)
-
-    def __new__(cls, function: Any = None) -> Any:
-        return object.__new__(cls) if function is None else _decorated(function, cls)
+    return _Context(True) if function is None else _decorated(function, True)

@@ -17,17 +17,18 @@ storage of 6 elements, 24 bytes
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Sequence
 
 from ..operation import check_tensor
+from ..tensor import Tensor
 
-_LETTERS = "ijklmnop"  # an index for each dimension, of which there are at most 8
+_LETTERS = "ijklmnop"  # one for each of at most 8 dimensions
 _MOST_CELLS = 64
 _LINE_WIDTH = 100
 
 
 class Explanation:
-    """The text that `norch.explain` returns; printing it, or looking at it in a Python shell, shows the picture."""
+    """The text that `norch.explain` returns; it shows when printed, or at the prompt of a Python shell."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,10 +39,11 @@ class Explanation:
     __repr__ = __str__
 
 
-def explain(tensor: Any) -> Explanation:
+def explain(tensor: Tensor) -> Explanation:
     """A picture of how a tensor lies in its storage: shape, strides, offset, and which cell each element is.
 
-    Of a storage of more than 64 elements a part that begins with the tensor is shown. Raises TypeError for no tensor.
+    Of a storage of more than 64 elements, the part that begins with the tensor is shown. Raises TypeError if `tensor`
+    is not one.
 
     >>> norch.explain(norch.tensor([[1, 2], [3, 4]]).T)
     tensor of shape [2, 2], int64, on cpu
@@ -65,7 +67,7 @@ def explain(tensor: Any) -> Explanation:
 # ---- In words -------------------------------------------------------------------------------------------------------
 
 
-def _description(tensor: Any) -> str:
+def _description(tensor: Tensor) -> str:
     contiguous = "contiguous" if tensor.is_contiguous() else "not contiguous"
     lines = [
         f"tensor of shape {list(tensor.shape)}, {tensor.dtype.name}, on {tensor.device}",
@@ -76,8 +78,8 @@ def _description(tensor: Any) -> str:
     return "\n".join(lines)
 
 
-def _formula(tensor: Any) -> str:
-    """How an index becomes a place in the storage: in letters, then for the last element in numbers."""
+def _formula(tensor: Tensor) -> str:
+    """How an index becomes a place in the storage: in letters, then in numbers for the last element."""
     if tensor.numel == 0:
         return "no elements"
     letters = list(_LETTERS[: tensor.ndim])
@@ -92,20 +94,20 @@ def _formula(tensor: Any) -> str:
     )
 
 
-def _terms(tensor: Any, index: list[Any]) -> str:
+def _terms(tensor: Tensor, index: Sequence[object]) -> str:
     offset = tensor.storage_offset()
     terms = [f"{i} * {step}" for i, step in zip(index, tensor.stride())]
     return " + ".join(([str(offset)] if offset else []) + terms)
 
 
-def _place(tensor: Any, index: Any) -> int:
+def _place(tensor: Tensor, index: Sequence[int]) -> int:
     return tensor.storage_offset() + sum(i * step for i, step in zip(index, tensor.stride()))
 
 
 # ---- Drawn ----------------------------------------------------------------------------------------------------------
 
 
-def _picture(tensor: Any) -> str:
+def _picture(tensor: Tensor) -> str:
     storage = tensor.storage()
     size = len(storage)
     title = f"storage of {size} element{'s' if size != 1 else ''}, {storage.nbytes()} bytes"
@@ -127,7 +129,7 @@ def _picture(tensor: Any) -> str:
     return title + "\n" + "\n\n".join(rows)
 
 
-def _window(tensor: Any, size: int) -> tuple[int, int]:
+def _window(tensor: Tensor, size: int) -> tuple[int, int]:
     """The cells to show: all, or those from the tensor's first element on."""
     if size <= _MOST_CELLS:
         return 0, size
@@ -135,10 +137,10 @@ def _window(tensor: Any, size: int) -> tuple[int, int]:
     return first, first + _MOST_CELLS
 
 
-def _owners(tensor: Any, first: int, end: int) -> dict[int, list[tuple[int, ...]]]:
+def _owners(tensor: Tensor, first: int, end: int) -> dict[int, list[tuple[int, ...]]]:
     """For each place of the window, the indices of the elements that lie there."""
     owners: dict[int, list[tuple[int, ...]]] = {}
-    # No stride is negative, so that from the offset on at most `end - offset` steps of a dimension stay in the window.
+    # No stride is negative: from the offset on, at most `end - offset` steps of a dimension stay in the window.
     reach = end - tensor.storage_offset()
     ranges = [range(min(size, reach // step + 1 if step else 2)) for size, step in zip(tensor.shape, tensor.stride())]
     for index in itertools.product(*ranges):
@@ -148,8 +150,8 @@ def _owners(tensor: Any, first: int, end: int) -> dict[int, list[tuple[int, ...]
     return owners
 
 
-def _label(owners: Any) -> str:
-    """Which elements a cell is: the first of them, and + where there are more."""
+def _label(owners: list[tuple[int, ...]] | None) -> str:
+    """Which elements a cell is: the first of them, and + if there are more."""
     if not owners:
         return ""
     return f"[{','.join(map(str, owners[0]))}]" + ("+" if len(owners) > 1 else "")

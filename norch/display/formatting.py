@@ -1,7 +1,7 @@
-"""How a tensor prints: the text of `repr(tensor)`, character for character what PyTorch would print.
+"""How a tensor prints: the text of `repr(tensor)`, which is PyTorch's, character for character.
 
-All numbers of a tensor share one format and one width, chosen by a look at every number that will be shown. A tensor of
-more than `threshold` elements shows the first and last `edgeitems` of each dimension; nothing else of it is read.
+All numbers of a tensor share one format and one width, chosen from the numbers that will be shown. A tensor of more
+than `threshold` elements shows the first and last `edgeitems` of each dimension; its other elements are not read.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from norch.tensor import Tensor
+    from ..tensor import Tensor
 
-UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # a reader can tell these from the numbers
+Nested = Any  # a number, or nested lists of numbers, with `...` for elements left out
+UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # the numbers show these
 
 
 class PrintOptions:
@@ -36,18 +37,18 @@ def set_printoptions(
     linewidth: int | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how tensors print; what is not given stays as it is, except for `sci_mode`.
+    """Change how tensors print; arguments left out change nothing, except `sci_mode`.
 
     Args:
         precision: digits after the decimal point (4 at first).
         threshold: tensors of more elements than this show only their edges (1000); `math.inf` shows all.
         edgeitems: how many elements at each edge of a dimension are shown (3).
         linewidth: characters in a line (80).
-        sci_mode: scientific notation always (True), never (False) or where the numbers ask for it (None).
+        sci_mode: scientific notation always (True), never (False) or if the numbers need it (None).
 
     Raises:
-        TypeError: a number of digits, items or characters that is no int, a `sci_mode` that is no bool.
-        ValueError: a negative number.
+        TypeError: a number of digits, items or characters is not an int, or `sci_mode` is not a bool.
+        ValueError: a number is negative.
 
     >>> norch.set_printoptions(precision=2)
     >>> norch.tensor([0.12345])
@@ -72,7 +73,7 @@ def set_printoptions(
 
 
 def tensor_repr(tensor: Tensor) -> str:
-    """The text of a tensor: its numbers, then what sets it apart: device, size, dtype, grad_fn."""
+    """The text of a tensor: its numbers, then what is unusual: device, size, dtype, grad_fn."""
     kind = type(tensor).__name__
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
     numbers = _numbers_text(tensor.detach(), indent=len(prefix))
@@ -90,8 +91,8 @@ def _numbers_text(tensor: Tensor, indent: int) -> str:
     return _block(shown, tensor.ndim, indent, NumberFormat(scalars(shown), tensor.dtype.is_floating_point))
 
 
-def edges(tensor: Tensor, dim: int = 0) -> Any:
-    """The nested list of the elements at the edges of each dimension from `dim` on, `...` where others are left out."""
+def edges(tensor: Tensor, dim: int = 0) -> Nested:
+    """The nested list of the elements at the edges of each dimension from `dim` on, with `...` for the others."""
     if dim == tensor.ndim:
         return tensor.tolist()
     size, edge = tensor.shape[dim], options.edgeitems
@@ -103,21 +104,21 @@ def edges(tensor: Tensor, dim: int = 0) -> Any:
     return _join(head, tail, dim)
 
 
-def _join(head: list[Any], tail: list[Any], dim: int) -> list[Any]:
+def _join(head: Nested, tail: Nested, dim: int) -> Nested:
     if dim == 0:
         return head + [...] + tail
     return [_join(first, last, dim - 1) for first, last in zip(head, tail)]
 
 
-def scalars(shown: Any) -> list[Any]:
+def scalars(shown: Nested) -> list[float]:
     """The numbers of a nested list, in order."""
     if isinstance(shown, list):
         return [number for row in shown for number in scalars(row)]
     return [] if shown is ... else [shown]
 
 
-def _block(shown: Any, ndim: int, indent: int, number_format: NumberFormat) -> str:
-    """Brackets within brackets: rows on lines of their own, a blank line more for each further dimension."""
+def _block(shown: Nested, ndim: int, indent: int, number_format: NumberFormat) -> str:
+    """Nested brackets: each row on a separate line, with one more blank line for each further dimension."""
     if ndim == 0:
         return number_format(shown)
     if ndim == 1:
@@ -126,7 +127,7 @@ def _block(shown: Any, ndim: int, indent: int, number_format: NumberFormat) -> s
     return "[" + ("," + "\n" * (ndim - 1) + " " * (indent + 1)).join(rows) + "]"
 
 
-def _vector(shown: list[Any], indent: int, number_format: NumberFormat) -> str:
+def _vector(shown: Nested, indent: int, number_format: NumberFormat) -> str:
     gap = " ..." if options.edgeitems else "..."
     texts = [gap if number is ... else number_format(number) for number in shown]
     per_line = max(1, (options.linewidth - indent) // (number_format.width + len(", ")))
@@ -137,11 +138,11 @@ def _vector(shown: list[Any], indent: int, number_format: NumberFormat) -> str:
 class NumberFormat:
     """One format for all numbers of a tensor, chosen by the numbers that will be shown.
 
-    Floats that are all whole print as `2.`, others with `precision` digits, and all in scientific notation where their
-    sizes differ by more than 1000 times, one is above 1e8 or one below 1e-4. nan and inf take what room they need.
+    Floats that are all whole print as `2.`, others with `precision` digits, and all in scientific notation if their
+    sizes differ by more than 1000 times, one is above 1e8 or one below 1e-4. nan and inf do not change the width.
     """
 
-    def __init__(self, numbers: list[Any], is_float: bool) -> None:
+    def __init__(self, numbers: list[float], is_float: bool) -> None:
         self.is_float, self.scientific, self.whole = is_float, False, True
         widest = [number for number in numbers if not is_float or (math.isfinite(number) and number != 0)]
         if is_float and widest:
@@ -153,7 +154,7 @@ class NumberFormat:
                 self.scientific = options.sci_mode
         self.width = max([1] + [len(self.text(number)) for number in widest])
 
-    def text(self, number: Any) -> str:
+    def text(self, number: float) -> str:
         """The number without padding."""
         if not self.is_float:
             return str(number)
@@ -163,7 +164,7 @@ class NumberFormat:
             return f"{number:.0f}" + ("." if math.isfinite(number) else "")
         return f"{number:.{options.precision}f}"
 
-    def __call__(self, number: Any) -> str:
+    def __call__(self, number: float) -> str:
         return self.text(number).rjust(self.width)
 
 
@@ -187,7 +188,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 
 def _join_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    """Each suffix after a comma, on a line of its own where the line would grow too long."""
+    """Each suffix after a comma, on a new line if the line would grow too long."""
     length = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if length + len(suffix) + 2 > options.linewidth:

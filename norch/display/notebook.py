@@ -1,21 +1,24 @@
-"""How a tensor looks in a notebook: a table of its numbers, under them what else there is to know.
+"""How a tensor looks in a notebook: a table of its numbers, with its shape, dtype and device below.
 
-The numbers, their format and what is left out of a large tensor are those of printing (formatting.py).
+The numbers and their format are those of printing (formatting.py), and large tensors are shortened likewise.
 """
 
 from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Sequence
 
-from .formatting import NumberFormat, edges, options, scalars
+from .formatting import Nested, NumberFormat, edges, options, scalars
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 _CELL = "text-align: right; font-family: monospace; padding: 0.1em 0.6em"
 
 
-def tensor_html(tensor: Any) -> str:
-    """The tensor as HTML: a table, one for each matrix where there are more than two dimensions."""
+def tensor_html(tensor: Tensor) -> str:
+    """The tensor as HTML: a table, or one for each matrix if there are more than two dimensions."""
     values = tensor.detach()
     if 0 in tensor.shape:
         tables = []
@@ -28,7 +31,7 @@ def tensor_html(tensor: Any) -> str:
     return "<div>" + "".join(tables) + f"<small>{escape(_caption(tensor))}</small></div>"
 
 
-def _caption(tensor: Any) -> str:
+def _caption(tensor: Tensor) -> str:
     parts = [type(tensor).__name__, f"shape {list(tensor.shape)}", tensor.dtype.name, tensor.device]
     if tensor.grad_fn is not None:
         parts.append(f"grad_fn {type(tensor.grad_fn).__name__}")
@@ -37,8 +40,10 @@ def _caption(tensor: Any) -> str:
     return " · ".join(parts)
 
 
-def _tables(shown: Any, ndim: int, sizes: Any, index: tuple[int, ...], number_format: NumberFormat) -> list[str]:
-    """The matrices of nested lists, each under its index; `...` where some are left out."""
+def _tables(
+    shown: Nested, ndim: int, sizes: Sequence[int], index: tuple[int, ...], number_format: NumberFormat
+) -> list[str]:
+    """The matrices of nested lists, each under its index, with dots for those left out."""
     if ndim <= 2:
         title = f"<div><small>[{', '.join([*map(str, index), ':', ':'])}]</small></div>" if index else ""
         return [title + _table(shown if ndim == 2 else [shown], number_format)]
@@ -47,13 +52,13 @@ def _tables(shown: Any, ndim: int, sizes: Any, index: tuple[int, ...], number_fo
         if part is ...:
             tables.append("<div>⋮</div>")
             continue
-        # what follows the gap counts from the end
+        # after the gap, places count from the end
         number = place if ... not in shown[:place] else sizes[0] - (len(shown) - place)
         tables += _tables(part, ndim - 1, sizes[1:], (*index, number), number_format)
     return tables
 
 
-def _table(rows: list[Any], number_format: NumberFormat) -> str:
+def _table(rows: Nested, number_format: NumberFormat) -> str:
     width = next((len(row) for row in rows if row is not ...), 1)
     lines = []
     for row in rows:

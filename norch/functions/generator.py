@@ -1,8 +1,8 @@
 """Generators of random numbers: seeds and states.
 
-A Generator is a seed and a count of draws. Each fill is one draw, and element i of it depends on the seed, on the
-number of the draw and on i alone (csrc/ops/philox.h): the same numbers on every device. (Parameters and `nn.init` draw
-from Python's `random`, as in the article; `manual_seed` seeds that too.)
+A Generator is a seed and a count of draws. Each fill is one draw, and its element i depends only on the seed, the
+number of the draw and i (csrc/ops/philox.h): the same numbers on every device. (Parameters and `nn.init` draw from
+Python's `random`, as in the article; `manual_seed` seeds that too.)
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import operator
 import os
 import random as _python
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .. import _C
+from .._C import device_number
 from ..operation import check_tensor
 from ..packing import tensor_of
 from ..types import uint8
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 
@@ -32,10 +35,10 @@ class Generator:
     """
 
     def __init__(self, device: str = "cpu") -> None:
-        _C.device_number(device)
+        device_number(device)
         self.device = device
         self._lock = threading.Lock()
-        self._seed, self._draws = 67280421310721, 0  # PyTorch's default for a Generator of one's own
+        self._seed, self._draws = 67280421310721, 0  # the default seed of PyTorch's generators
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from a seed, an integer of up to 64 bits (negative ones count from 2**64 down)."""
@@ -47,7 +50,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start again from a seed that nobody knows; return it."""
+        """Start again from a seed of the operating system; return it."""
         number = int.from_bytes(os.urandom(8), "little")
         self.manual_seed(number)
         return number
@@ -56,14 +59,14 @@ class Generator:
         """The seed that the numbers come from."""
         return self._seed
 
-    def get_state(self) -> Any:
-        """What `set_state` needs to go on from here: 16 bytes, as a tensor of uint8."""
+    def get_state(self) -> Tensor:
+        """What `set_state` needs to continue from here: 16 bytes, as a tensor of uint8."""
         with self._lock:
             state = self._seed.to_bytes(8, "little") + self._draws.to_bytes(8, "little")
         return tensor_of(list(state), uint8)
 
-    def set_state(self, new_state: Any) -> Generator:
-        """Go on from where `get_state` was called."""
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Continue from where `get_state` was called."""
         check_tensor(new_state, "set_state")
         if new_state.dtype is not uint8 or new_state.shape != [16]:
             found = f"{new_state.dtype} of shape {list(new_state.shape)}"
@@ -74,7 +77,7 @@ class Generator:
         return self
 
     def next_draw(self) -> tuple[int, int]:
-        """The seed and the number of the next draw, which no other draw gets."""
+        """The seed and the number of the next draw; no other draw gets that number."""
         with self._lock:
             number = self._draws
             self._draws = (number + 1) % 2**64
@@ -121,7 +124,7 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
-def get_rng_state() -> Any:
+def get_rng_state() -> Tensor:
     """The state of norch's generator, for `set_rng_state`.
 
     >>> state = norch.get_rng_state()
@@ -133,7 +136,7 @@ def get_rng_state() -> Any:
     return default_generator.get_state()
 
 
-def set_rng_state(new_state: Any) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Put norch's generator back to where `get_rng_state` was called.
 
     >>> state = norch.get_rng_state()
@@ -145,8 +148,8 @@ def set_rng_state(new_state: Any) -> None:
     default_generator.set_state(new_state)
 
 
-def draw_of(generator: Any) -> tuple[int, int]:
-    """The seed and number of the next draw, of norch's generator where none is given."""
+def draw_of(generator: Generator | None) -> tuple[int, int]:
+    """The seed and number of the next draw, of norch's generator if none is given."""
     if generator is not None and not isinstance(generator, Generator):
         raise TypeError(f"expected a norch.Generator, got {type(generator).__name__}")
     return (generator or default_generator).next_draw()

@@ -1,10 +1,9 @@
 # Written by tools/stubs.py from norch/functions/of_methods.py: do not edit.
 
-from typing import Literal, Sequence, overload
-
 from norch.methods.reductions import Picked
 from norch.tensor import Tensor
-from norch.types import Dims, DType, Operand, Sizes
+from norch.types import DType, Dims, Operand, Sizes
+from typing import Literal, Sequence, overload
 
 __all__ = [
     "neg",
@@ -438,7 +437,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype."""
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size."""
+    """`length` indices of a dimension from `start` on: a view of the same dtype, its shape except for that size."""
 def split(input: Tensor, split_size_or_sections: Sizes, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
 def chunk(input: Tensor, chunks: int, dim: int=0) -> tuple[Tensor, ...]:

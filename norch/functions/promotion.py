@@ -1,16 +1,16 @@
-"""dtypes among each other: which one an operation on several of them has, and what numbers each can hold."""
+"""The dtype that several dtypes are promoted to, and the limits of each."""
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import Any
 
 from ..operation import check_operand
 from ..tensor import Tensor
-from ..types import DTYPES, bool_, check_dtype, dtype, float32, float64
+from ..types import DTYPES, DType, Operand, bool_, check_dtype, dtype, float32, float64
 
 
-def promote_types(type1: dtype, type2: dtype) -> dtype:
+def promote_types(type1: DType, type2: DType) -> dtype:
     """The smallest dtype that holds both: the later in bool, uint8, int32, int64, float32, float64.
 
     >>> norch.promote_types(norch.uint8, norch.float32)
@@ -19,32 +19,28 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     return DTYPES[max(check_dtype(type1).number, check_dtype(type2).number)]
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
+def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
     """The dtype of an arithmetic operation on two tensors or numbers.
 
-    Tensors with dimensions decide. Tensors of 0 dimensions, and after them Python numbers, count only where they are of
-    a higher category (bool, integer, float).
+    Tensors with dimensions decide. Tensors of 0 dimensions, and after them Python numbers, count only if they are of a
+    higher category (bool, integer, float).
 
     >>> norch.result_type(norch.tensor([1]), 2.5)
     norch.float32
     """
-    groups: list[Any] = [None, None, None]
+    groups: list[list[dtype]] = [[], [], []]
     for value in (tensor1, tensor2):
         check_operand(value, "result_type")
         if isinstance(value, Tensor):
-            rank, kind = (0 if value.ndim else 1), value.dtype
+            groups[0 if value.ndim else 1].append(value.dtype)
         else:
-            rank, kind = 2, check_dtype(bool if isinstance(value, bool) else int if isinstance(value, int) else float)
-        groups[rank] = kind if groups[rank] is None else promote_types(groups[rank], kind)
-    result = None
-    for kind in groups:
-        if kind is not None and (result is None or _category(kind) > _category(result)):
-            result = kind
-    return check_dtype(result)
+            groups[2].append(check_dtype(bool if isinstance(value, bool) else int if isinstance(value, int) else float))
+    kinds = [functools.reduce(promote_types, group) for group in groups if group]
+    return max(kinds, key=_category)  # the first of the highest category
 
 
-def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether an operation in place may turn one dtype into another: no floats into integers, nor these into bool.
+def can_cast(from_: DType, to: DType) -> bool:
+    """Whether an in-place operation may convert one dtype to another: not floats to integers, nor integers to bool.
 
     >>> norch.can_cast(norch.int64, norch.float32), norch.can_cast(norch.float32, norch.int64)
     (True, False)
@@ -57,7 +53,7 @@ def _category(kind: dtype) -> int:
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of floats where none is given: norch.float32.
+    """The dtype of floats if none is given: norch.float32.
 
     >>> norch.get_default_dtype()
     norch.float32
@@ -74,7 +70,7 @@ class finfo:
     1.1920928955078125e-07
     """
 
-    def __init__(self, type: Any = float32) -> None:
+    def __init__(self, type: DType = float32) -> None:
         kind = check_dtype(type)
         if not kind.is_floating_point:
             raise TypeError(f"finfo: expected a floating dtype, got {kind}; iinfo is for integers")
@@ -100,7 +96,7 @@ class iinfo:
     255
     """
 
-    def __init__(self, type: Any) -> None:
+    def __init__(self, type: DType) -> None:
         kind = check_dtype(type)
         if kind.is_floating_point or kind is bool_:
             raise TypeError(f"iinfo: expected an integer dtype, got {kind}")

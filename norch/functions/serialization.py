@@ -1,11 +1,11 @@
-"""Files: `norch.save` and `norch.load`, in the safetensors format. No pickle: loading a file runs no code.
+"""Files in the safetensors format: `norch.save` and `norch.load`. No pickle: loading a file runs no code.
 
 A file is 8 bytes with the length of the header, the header in JSON, and the elements of all tensors, one after another:
 
     {"fc.weight": {"dtype": "F32", "shape": [10, 1], "data_offsets": [0, 40]}, ..., "__metadata__": {"norch": ...}}
 
-The metadata keeps, again as JSON, what the tensors were part of: lists, dicts, numbers. Whoever knows safetensors can
-read the tensors of our files, and we read theirs, as a dict.
+The metadata holds, again as JSON, what the tensors were part of: lists, dicts, numbers. Other readers of safetensors
+find the tensors in our files, and norch reads their files, as a dict.
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ import shutil
 import struct
 from collections import Counter, OrderedDict
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator
+from itertools import accumulate
+from typing import Any, Callable, Iterator, Union
 
-from .. import _C
-from .._C import int64_array, lib
-from ..operation import wrap
+from .._C import MAX_DIMS
+from ..packing import uninitialized
 from ..tensor import Tensor
 from ..types import bool_, dtype, float32, float64, int32, int64, uint8
+
+OpenFile = Union[io.RawIOBase, io.BufferedIOBase]
+File = Union[str, "os.PathLike[str]", OpenFile]
+Entry = tuple[dtype, list[int], int, int]  # of a tensor: its dtype and shape, and where its elements begin and end
+Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
 
 _NAMES = {bool_: "BOOL", uint8: "U8", int32: "I32", int64: "I64", float32: "F32", float64: "F64"}
 _BY_NAME = {name: kind for kind, name in _NAMES.items()}
@@ -36,8 +41,8 @@ _METADATA, _STRUCTURE = "__metadata__", "norch"
 # ---- Structure: what the tensors are part of, as JSON ---------------------------------------------------------------
 
 
-def _encode(value: Any, path: tuple[str, ...], tensors: dict[str, Tensor]) -> Any:
-    """JSON for a value; the tensors in it go into `tensors`, each under a name made of its path."""
+def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) -> object:
+    """JSON for a value; its tensors go into `tensors`, each under a name made of its path."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -58,10 +63,10 @@ def _encode(value: Any, path: tuple[str, ...], tensors: dict[str, Tensor]) -> An
     raise TypeError(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
 
 
-def _encode_key(key: Any, path: tuple[str, ...]) -> Any:
+def _encode_key(key: object, path: tuple[str, ...]) -> object:
     if key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key)):
         return key
-    raise TypeError(f"save: a key of a dict is a string or a number, got {_place(path)} the key {key!r}")
+    raise TypeError(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {key!r}")
 
 
 def _place(path: tuple[str, ...]) -> str:
@@ -69,24 +74,26 @@ def _place(path: tuple[str, ...]) -> str:
 
 
 def _unused_name(name: str, tensors: dict[str, Tensor]) -> str:
-    """The name, or with a number where {"a": {"b": ...}} and {"a.b": ...} meet."""
+    """The name, with a number if it is taken, as in {"a": {"b": ...}, "a.b": ...}."""
     candidate, number = name, 2
     while candidate in tensors or candidate == _METADATA:
         candidate, number = f"{name}#{number}", number + 1
     return candidate
 
 
-def _decode(encoded: Any, tensors: dict[str, Tensor], place: Any) -> Any:
-    """The value of a structure, which takes its tensors out of `tensors`; `place(tensor, device)` moves one there."""
+def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object:
+    """The value that a structure stands for; it takes its tensors out of `tensors`."""
     if not isinstance(encoded, (dict, list)):
         return encoded
     kinds = [key for key in encoded if key in ("tensor", "float", "list", "tuple", "dict", "OrderedDict")]
     if isinstance(encoded, list) or len(kinds) != 1:
-        raise ValueError(f"its structure has a {type(encoded).__name__} that is no tensor, number, list or dict")
+        raise ValueError(
+            f"its structure has a {type(encoded).__name__} where a tensor, number, list or dict is expected"
+        )
     kind, content = kinds[0], encoded[kinds[0]]
     if kind == "tensor":
         if not isinstance(content, str) or content not in tensors:
-            raise ValueError(f"its structure names a tensor {content!r} that is not there, or twice")
+            raise ValueError(f"its structure names a tensor {content!r} that is missing or repeated")
         device = encoded.get("device", "cpu")
         if not isinstance(device, str):
             raise ValueError(f"its structure puts the tensor {content!r} on a device {device!r}")
@@ -104,10 +111,12 @@ def _decode(encoded: Any, tensors: dict[str, Tensor], place: Any) -> Any:
     return _decode_dict({} if kind == "dict" else OrderedDict(), content, tensors, place)
 
 
-def _decode_dict(result: dict[Any, Any], pairs: list[Any], tensors: dict[str, Tensor], place: Any) -> dict[Any, Any]:
+def _decode_dict(
+    result: dict[object, object], pairs: list[object], tensors: dict[str, Tensor], place: Place
+) -> dict[object, object]:
     for pair in pairs:
         if not isinstance(pair, list) or len(pair) != 2 or isinstance(pair[0], (dict, list)):
-            raise ValueError("its structure has a dict with something that is no pair of a key and a value")
+            raise ValueError("its structure has a dict with an entry that is not a key and a value")
         result[pair[0]] = _decode(pair[1], tensors, place)
     if len(result) != len(pairs):
         raise ValueError("its structure has a dict with a key twice")
@@ -117,12 +126,12 @@ def _decode_dict(result: dict[Any, Any], pairs: list[Any], tensors: dict[str, Te
 # ---- Saving -------------------------------------------------------------------------------------------------------
 
 
-def save(obj: Any, f: Any) -> None:
+def save(obj: object, f: File) -> None:
     """Write a tensor, or lists, tuples and dicts of tensors, numbers, strings and None (a state_dict) to a file.
 
-    `f` is a path, or a binary file that is open for writing. A path is replaced only when everything is written: if
-    that fails, or the machine crashes, what was there before is still there. Tensors that share memory are written
-    each for itself. Raises TypeError for what cannot be saved.
+    `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
+    written: if that fails, or the machine crashes, the old file is still there. Tensors that share memory are written
+    separately. Raises TypeError for a value that cannot be saved.
 
     >>> norch.save(nn.Linear(2, 1).state_dict(), "linear.safetensors")
     >>> list(norch.load("linear.safetensors"))
@@ -132,9 +141,9 @@ def save(obj: Any, f: Any) -> None:
     structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
     # The largest elements first, so that each tensor begins at a multiple of its element size.
     order = sorted(tensors, key=lambda name: -tensors[name].dtype.itemsize)
-    ends = _ends([tensors[name].nbytes for name in order])
+    ends = accumulate(tensors[name].nbytes for name in order)
     spans = {name: [end - tensors[name].nbytes, end] for name, end in zip(order, ends)}
-    header: dict[str, Any] = {_METADATA: {_STRUCTURE: structure}}
+    header: dict[str, object] = {_METADATA: {_STRUCTURE: structure}}
     for name, tensor in tensors.items():
         header[name] = {"dtype": _NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": spans[name]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
@@ -147,15 +156,8 @@ def save(obj: Any, f: Any) -> None:
             write_elements(file, tensors[name])
 
 
-def _ends(sizes: list[int]) -> list[int]:
-    ends, end = [], 0
-    for size in sizes:
-        end += size
-        ends.append(end)
-    return ends
-
-
-def write_elements(file: Any, tensor: Tensor) -> None:
+def write_elements(file: OpenFile, tensor: Tensor) -> None:
+    """Write a tensor's elements in row order."""
     source = tensor.detach().cpu().contiguous()
     if source.nbytes:
         rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
@@ -164,14 +166,13 @@ def write_elements(file: Any, tensor: Tensor) -> None:
 
 
 @contextmanager
-def _written(f: Any) -> Iterator[Any]:
-    """An open file: the one given, or a new one that takes the place of a path at the end."""
-    if isinstance(f, io.TextIOBase):
-        raise TypeError("save: expected a binary file, got one opened for text; open it with mode 'wb'")
-    if hasattr(f, "write"):
+def _written(f: File) -> Iterator[OpenFile]:
+    """An open file: the one given, or a new one that replaces the file at the path at the end."""
+    if not isinstance(f, (str, os.PathLike)):
+        _check_open(f, "save", "write")
         yield f
         return
-    path = os.path.realpath(os.fsdecode(_path(f, "save")))  # through links: what they point to is replaced
+    path = os.path.realpath(os.fsdecode(f))  # through links, to replace their target
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
         with open(path, "wb") as file:
             yield file
@@ -194,7 +195,7 @@ def _written(f: Any) -> Iterator[Any]:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name last as the content does, where the system can."""
+    """Make the new name as durable as the content, if the system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -207,48 +208,48 @@ def _sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _path(f: Any, name: str) -> Any:
-    if not isinstance(f, (str, os.PathLike)):
+def _check_open(f: object, name: str, method: str) -> None:
+    """Raise TypeError unless f is a binary file with a method."""
+    if isinstance(f, io.TextIOBase):
+        raise TypeError(f"{name}: expected a binary file, got one opened for text; open it with mode '{method[0]}b'")
+    if not hasattr(f, method):
         raise TypeError(f"{name}: expected a path or an open binary file, got {type(f).__name__}")
-    return os.fspath(f)
 
 
 # ---- Loading ------------------------------------------------------------------------------------------------------
 
 
-def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
+def load(f: File, map_location: str | dict[str, str] | None = None, *, weights_only: bool = True) -> Any:
     """Read what `save` wrote, or any safetensors file (as a dict of its tensors), from a path or an open binary file.
 
     Tensors come back on the device they were saved from; `map_location` gives another for all ("cpu"), or for some
-    ({"cuda:0": "cpu"}). Raises ValueError that says what is wrong with a file that is truncated, corrupt or hostile,
-    before memory is taken for what it claims to hold. (Nothing but weights is ever loaded; PyTorch's scripts may give
-    `weights_only` all the same.)
+    ({"cuda:0": "cpu"}). If a file is truncated, corrupt or hostile, raises a ValueError that says what is wrong, before
+    allocating what the file claims to hold. (`weights_only` is accepted as in PyTorch; norch loads nothing else.)
 
     >>> norch.save({"weight": norch.ones(2)}, "weights.safetensors")
     >>> norch.load("weights.safetensors")
     {'weight': tensor([1., 1.])}
     """
-    if isinstance(f, io.TextIOBase):
-        raise TypeError("load: expected a binary file, got one opened for text; open it with mode 'rb'")
-    if not hasattr(f, "read"):
-        with open(_path(f, "load"), "rb") as file:
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
             return load(file, map_location)
+    _check_open(f, "load", "read")
     seekable = hasattr(f, "seekable") and f.seekable()
     try:
-        return _load(f if seekable else io.BytesIO(f.read()), map_location)  # so that the size is known beforehand
+        return _load(f if seekable else io.BytesIO(f.read()), map_location)  # the size must be known first
     except ValueError as error:
         name = getattr(f, "name", "the file")
         raise ValueError(f"load: {name} is not a safetensors file that norch can read: {error}") from None
 
 
-def _load(file: Any, map_location: Any) -> Any:
+def _load(file: OpenFile, map_location: str | dict[str, str] | None) -> object:
     start = file.tell()
     available = file.seek(0, os.SEEK_END) - start
     file.seek(start)
     header = _read_header(file, available)
     metadata = header.pop(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
-        raise ValueError("its __metadata__ is no dict of strings")
+        raise ValueError("its __metadata__ is not a dict of strings")
     entries = {name: _checked_entry(name, entry) for name, entry in header.items()}
     _check_spans(entries, available - file.tell() + start)
     structure = _parse(metadata[_STRUCTURE], "its structure") if _STRUCTURE in metadata else None
@@ -270,7 +271,8 @@ def _load(file: Any, map_location: Any) -> Any:
     return result
 
 
-def _read_header(file: Any, available: int) -> dict[str, Any]:
+def _read_header(file: OpenFile, available: int) -> dict[str, Any]:
+    """The JSON at the beginning; `available` is how many bytes the file has."""
     if available < 8:
         raise ValueError(f"it has {available} bytes, expected at least the 8 of the header's length")
     (length,) = struct.unpack("<Q", file.read(8))
@@ -283,34 +285,34 @@ def _read_header(file: Any, available: int) -> dict[str, Any]:
         raise ValueError("its header does not begin with {")
     header = _parse(text, "its header")
     if not isinstance(header, dict):
-        raise ValueError("its header is no dict")
+        raise ValueError("its header is not a dict")
     return header
 
 
-def _parse(text: Any, what: str) -> Any:
-    """JSON, without what Python's reader lets pass: keys that come twice, NaN, and a depth that overflows."""
+def _parse(text: str | bytes, what: str) -> object:
+    """The value of a JSON text. Unlike Python's reader, refuses repeated keys, NaN and a depth that overflows."""
     try:
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except RecursionError:
         raise ValueError(f"{what} is nested too deeply") from None
     except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors too
-        raise ValueError(f"{what} is no valid JSON: {error}") from None
+        raise ValueError(f"{what} is not valid JSON: {error}") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
         repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the key {repeated!r} comes twice")
+        raise ValueError(f"the key {repeated!r} appears twice")
     return result
 
 
-def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no number of JSON")
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number of JSON")
 
 
-def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
-    """The dtype, shape, begin and end of a tensor, which agree with each other."""
+def _checked_entry(name: str, entry: object) -> Entry:
+    """A tensor's entry in the header, if its parts agree with each other."""
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= set(entry):
         raise ValueError(f"tensor {name!r} lacks a dtype, a shape or data_offsets")
     kind = _BY_NAME.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
@@ -319,8 +321,8 @@ def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
     shape, offsets = entry["shape"], entry["data_offsets"]
     if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
         raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
-    if len(shape) > _C.MAX_DIMS:
-        raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {_C.MAX_DIMS}")
+    if len(shape) > MAX_DIMS:
+        raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {MAX_DIMS}")
     begin, end = offsets
     expected = math.prod(shape) * kind.itemsize
     if end - begin != expected:
@@ -331,12 +333,12 @@ def _checked_entry(name: str, entry: Any) -> tuple[dtype, list[int], int, int]:
     return kind, shape, begin, end
 
 
-def _are_sizes(values: Any) -> bool:
+def _are_sizes(values: object) -> bool:
     return isinstance(values, list) and all(type(value) is int and 0 <= value < 2**63 for value in values)
 
 
-def _check_spans(entries: dict[str, tuple[dtype, list[int], int, int]], available: int) -> None:
-    """Every byte after the header belongs to one tensor."""
+def _check_spans(entries: dict[str, Entry], available: int) -> None:
+    """Raise ValueError unless every byte after the header belongs to one tensor."""
     position = 0
     for name, (_, _, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != position:
@@ -344,12 +346,13 @@ def _check_spans(entries: dict[str, tuple[dtype, list[int], int, int]], availabl
             raise ValueError(f"tensor {name!r} at data_offsets {[begin, end]} {what}: expected it at {position}")
         position = end
     if position != available:
-        what = "is truncated" if available < position else "has bytes that belong to no tensor"
+        what = "is truncated" if available < position else "has bytes outside all tensors"
         raise ValueError(f"it {what}: its tensors take {position} bytes, but {available} follow the header")
 
 
-def read_tensor(file: Any, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
-    tensor = wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, 0))
+def read_tensor(file: OpenFile, data: int, kind: dtype, shape: list[int], begin: int, end: int) -> Tensor:
+    """A tensor whose elements are the bytes from `begin` to `end`, counted from `data`, of a file."""
+    tensor = uninitialized(shape, kind, "cpu")
     if end > begin:
         file.seek(data + begin)
         memory = memoryview((ctypes.c_char * (end - begin)).from_address(tensor.data_ptr())).cast("B")

@@ -1,4 +1,4 @@
-"""Indexing by arrays of integers and by boolean masks: `t[rows, columns]`, `t[t > 0] = 0`.
+"""What an index means: integers, slices, arrays of integers and boolean masks, as in `t[1:, rows]`, `t[t > 0]`.
 
 The rules are PyTorch's. Integers, slices, `...` and None first make a view; then the index arrays select from it, one
 for each dimension that they stand for. They broadcast together, and their common shape takes their place in the result
@@ -6,7 +6,7 @@ if they were neighbours, else the front. (NumPy differs here: it counts integers
 dimensions stands for m arrays: the indices of its True elements. True and False add a dimension of size 1 or 0. A
 tensor of no dimensions is an integer, one of shape [1] an array of one.
 
-Reading gives a copy. Writing goes through to the tensor; if places repeat, the last value stays.
+Masks and arrays read a copy. Writing goes through to the tensor; if places repeat, the last value stays.
 """
 
 from __future__ import annotations
@@ -60,22 +60,6 @@ class AtIndices:
         return value
 
 
-def get(x: Tensor, parts: tuple[object, ...]) -> Tensor:
-    """x[parts], a copy."""
-    view, place = locate(x, parts)
-    return view._read(place)
-
-
-def set(x: Tensor, parts: tuple[object, ...], value: object) -> None:
-    """x[parts] = value: the value is broadcast to the selection and converted to x's dtype."""
-    if len(parts) == 1 and isinstance(value, (int, float)) and isinstance(parts[0], operation.Tensor):
-        if parts[0].dtype is bool_ and parts[0].shape == x.shape:
-            x.masked_fill_(parts[0], value)
-            return
-    view, place = locate(x, parts)
-    view._put_(place, values_for(x, value, place.ndim(view)))
-
-
 def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
     """The value to assign to a part of x, as a tensor of at most `ndim` dimensions with x's dtype and device."""
     found: Tensor = value if isinstance(value, operation.Tensor) else _made_for(x, value)
@@ -85,14 +69,15 @@ def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
     return found.to(x.dtype)
 
 
-def _made_for(x: Tensor, value: object) -> Tensor:
-    if operand(value) is NotImplemented:
+def _made_for(x: Tensor, value: Any) -> Tensor:
+    found = operand(value)
+    if found is NotImplemented:
         return tensor_of(value, x.dtype, x.device)
-    return filled((), value, x.dtype, x.device)
+    return found.to(x.device) if isinstance(found, operation.Tensor) else filled((), value, x.dtype, x.device)
 
 
-def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
-    """The view of x that the basic parts of an index make, and the places in it that the index arrays name."""
+def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | None]:
+    """The view of x that the basic parts of an index make, and the places in it that its index arrays name, if any."""
     view, axis = x, 0  # axis: of x
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
@@ -117,7 +102,7 @@ def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Any, AtIndices]:
             found, axis = [part], axis + 1
         indices += found
         axes += range(axis - len(found), axis)
-    return view, AtIndices(indices, axes)
+    return view, None if all(index is None for index in indices) else AtIndices(indices, axes)
 
 
 def _written_out(x: Tensor, parts: list[Part]) -> list[Any]:

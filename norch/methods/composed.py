@@ -173,7 +173,7 @@ class ComposedMethods:
         """
         x = self if self.is_floating_point() else self.float()
         peak = x.detach().amax(dim, keepdim=True)
-        peak = peak.isfinite()._choose(peak, 0.0)  # infinities of one sign: exp() finds them itself
+        peak = peak.isfinite()._choose(peak, 0.0)  # inf - inf would be NaN; exp() handles infinities
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim else total.reshape(x.detach().amax(dim).shape)
 
@@ -185,10 +185,8 @@ class ComposedMethods:
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor([5.])
         """
-        if not self.is_floating_point():
-            raise RuntimeError(f"norm: expected a floating dtype, got {self.dtype}")
         p = 2.0 if p is None or p == "fro" else float(p)
-        size = self.abs()
+        size = check_floating(self, "norm").abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
         if p == 0:
@@ -352,6 +350,13 @@ class ComposedMethods:
 
 def _times(x: Tensor, factor: float) -> Tensor:
     return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
+
+
+def check_floating(x: Tensor, name: str) -> Tensor:
+    """Return x; raise RuntimeError if its dtype is not floating."""
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+    return x
 
 
 def root(squares: Tensor) -> Tensor:

@@ -74,12 +74,12 @@ def _exported_by(producer: Any) -> object:
     if not hasattr(producer, "__dlpack__"):
         raise TypeError(f"from_dlpack: expected an object with __dlpack__, or a capsule, got {type(producer).__name__}")
     kind, index = producer.__dlpack_device__()
-    # the stream on which norch computes: the producer sees to it that its own work comes first
+    # norch computes on this stream: the producer finishes its own work before it
     stream = {"stream": lib.stream_of(1 + index) or raise_error()} if kind == _CUDA else {}
     try:
         return producer.__dlpack__(max_version=(1, 0), **stream)
     except TypeError:
-        return producer.__dlpack__(**stream)  # from before versions
+        return producer.__dlpack__(**stream)  # an older library without versions
 
 
 def _consumed(capsule: object) -> Tensor:
@@ -125,7 +125,7 @@ class DLPackMethods:
         versioned = max_version is not None and max_version[0] >= 1
         if not versioned and lib.is_read_only(source._ptr):
             raise BufferError("__dlpack__: memory that is read-only needs max_version (1, 0) or later, or copy=True")
-        if own[0] == _CUDA and source._struct.device and stream != -1:  # -1: the consumer asks for no order
+        if own[0] == _CUDA and source._struct.device and stream != -1:  # -1: the consumer wants no synchronization
             lib.let_stream_wait(source._struct.device, 1 if stream is None else stream) == 0 or raise_error()
         managed = lib.dlpack_tensor(source._ptr, versioned, source is not self) or raise_error()
         return _python.PyCapsule_New(managed, lib.dlpack_name(versioned, False), lib.dlpack_destructor())

@@ -173,8 +173,6 @@ class GradientMethods:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
-        if self._edge is not None and not self._edge.is_leaf:
-            self._edge.holders -= 1
         self._edge = None
         return self
 
@@ -191,7 +189,7 @@ class GradientMethods:
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
         ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
-        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not take the new ones for them
+        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not use the new ones
         lib.mark_as_written(ptr)
         lib.free_tensor(self._ptr)
         self._ptr, self._shape = ptr, None

@@ -1,17 +1,18 @@
-"""Reading and writing `t[...]`: here by integers, slices, `...` and None; advanced_indexing.py has masks and arrays.
+"""Reading and writing `t[...]`. (advanced_indexing.py has the meaning of an index, with its masks and arrays.)
 
-An integer for every dimension reads a Python number; fewer read a view, and writing goes through that view.
+An integer for every dimension reads a Python number; other integers, slices, `...` and None read a view, and writing
+goes through that view. Masks and arrays read a copy, and writing goes to the places that they name.
 """
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Sequence
 
+from .. import operation
 from .._C import int64_array, lib
 from ..types import Scalar, bool_
-from . import advanced_indexing
-from .views import selected, sliced
+from .advanced_indexing import locate, values_for
+from .views import selected
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -25,75 +26,36 @@ def get(x: Tensor, index: object) -> Any:
             return _element(x, parts)
         if len(parts) == 1:
             return selected(x, 0, parts[0], 0)
-    parsed = _parse(x, parts)
-    if parsed is None:
-        return advanced_indexing.get(x, parts)
-    result = _view(x, parsed)
-    complete = result.ndim == 0 and x.ndim > 0 and not any(part is Ellipsis for part in parts)
-    return result.item() if complete else result
+    view, place = locate(x, parts)
+    if place is not None:
+        return view._read(place)
+    if view.ndim == 0 and x.ndim > 0 and not any(part is Ellipsis for part in parts):
+        return view.item()
+    return view.expand(view.shape) if view is x else view  # x[:] and x[...] are tensors of their own
 
 
-def set(x: Tensor, index: object, value: object) -> None:
-    """x[index] = value: the value is broadcast to the view and converted to its dtype."""
+def set(x: Tensor, index: object, value: Any) -> None:
+    """x[index] = value: the value is broadcast to the selection and converted to x's dtype."""
     parts = index if isinstance(index, tuple) else (index,)
-    parsed = _parse(x, parts)
-    if parsed is None:
-        advanced_indexing.set(x, parts, value)
-        return
-    target = _view(x, parsed)
-    if not isinstance(value, (int, float)):
-        value = advanced_indexing.values_for(x, value, target.ndim)
-    target.copy_(value)
+    is_number = isinstance(value, (int, float))
+    if is_number and len(parts) == 1 and isinstance(parts[0], operation.Tensor):
+        if parts[0].dtype is bool_ and parts[0].shape == x.shape:
+            x.masked_fill_(parts[0], value)
+            return
+    view, place = locate(x, parts)
+    if place is not None:
+        view._put_(place, values_for(x, value, place.ndim(view)))
+    else:
+        view.copy_(value if is_number else values_for(x, value, view.ndim))
 
 
 def _element(x: Tensor, indices: Sequence[int]) -> Scalar:
-    if not x.dtype.is_floating_point or x._struct.device:
-        return _view(x, list(indices)).item()  # a double does not hold every int64; a GPU tells of a fault only once
+    if not x.dtype.is_floating_point or x._struct.device:  # a double cannot hold every int64; a GPU reports errors once
+        return locate(x, tuple(indices))[0].item()
     try:
         value = lib.get_item(x._ptr, int64_array(indices))
     except OverflowError:
         raise IndexError(f"index {indices} is out of range for shape {list(x.shape)}") from None
     if value != value:
-        return _view(x, list(indices)).item()  # NaN, or an error, which this raises
+        return locate(x, tuple(indices))[0].item()  # NaN, or an error, which this raises
     return value
-
-
-def _parse(x: Tensor, parts: tuple[Any, ...]) -> list[Any] | None:
-    """The index with an entry for each dimension: integers, slices, Nones; `...` written out. None if there is more."""
-    parsed: list[Any] = []
-    for part in parts:
-        if type(part) is int or part is None or part is Ellipsis or isinstance(part, slice):
-            parsed.append(part)
-        elif isinstance(part, (bool, list)) or getattr(part, "shape", None) or getattr(part, "dtype", None) is bool_:
-            return None
-        else:
-            try:
-                parsed.append(operator.index(part))
-            except TypeError:
-                return None
-    used = sum(part is not None and part is not Ellipsis for part in parsed)
-    ellipses = sum(part is Ellipsis for part in parsed)
-    if used > x.ndim:
-        raise IndexError(f"too many indices: got {used} for a tensor of {x.ndim} dimensions")
-    if ellipses > 1:
-        raise IndexError("an index can have one ellipsis (`...`) only")
-    if not ellipses:
-        parsed.append(Ellipsis)
-    at = next(i for i, part in enumerate(parsed) if part is Ellipsis)
-    return parsed[:at] + [slice(None)] * (x.ndim - used) + parsed[at + 1 :]
-
-
-def _view(x: Tensor, parsed: list[Any]) -> Tensor:
-    at, axis, result = 0, 0, x  # at: of the result's dimensions, axis: of x's
-    for part in parsed:
-        if part is None:
-            result = result.unsqueeze(at)
-        elif isinstance(part, slice):
-            result, axis = sliced(result, at, part), axis + 1
-        else:
-            result, axis = selected(result, at, part, axis), axis + 1
-            continue
-        at += 1
-    if result is x:  # x[:] and x[...] are tensors of their own
-        result = x.expand(x.shape)
-    return result

@@ -20,8 +20,11 @@ from .dlpack import from_dlpack
 
 if TYPE_CHECKING:
     import numpy as np
+    from _typeshed import ReadableBuffer
 
     from ..tensor import Tensor
+
+    NumPyArray = np.ndarray[Any, Any]
 
 # ---- Tensors over the memory of others --------------------------------------------------------------------------
 
@@ -53,7 +56,7 @@ def _over(
     return wrap(ptr)
 
 
-def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+def from_numpy(array: NumPyArray) -> Tensor:
     """A tensor over the memory of a NumPy array: a change of either shows in both, and either may go first.
 
     Shape and dtype are the array's. A read-only array makes a tensor that refuses writes. Raises TypeError if it is not
@@ -114,7 +117,9 @@ def _address_of(view: memoryview) -> int:
     return address
 
 
-def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(
+    buffer: ReadableBuffer, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """A vector [count] over the bytes of a buffer (bytes, bytearray, array.array, mmap, ...) from byte `offset` on.
 
     `count` is the number of elements, of `dtype`, -1 for as many as there are. Over bytes, which cannot change, the
@@ -205,7 +210,7 @@ class InteropMethods:
 
     _over = staticmethod(shared)
 
-    def numpy(self: Tensor, *, force: bool = False) -> np.ndarray[Any, Any]:
+    def numpy(self: Tensor, *, force: bool = False) -> NumPyArray:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 
         Either may go first. Raises RuntimeError for a tensor that requires gradients and TypeError for one on a CUDA
@@ -231,7 +236,7 @@ class InteropMethods:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
         return numpy.asarray(self)
 
-    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = self.numpy()
         if dtype is None or array.dtype == dtype:
             return array.copy() if copy else array
@@ -243,7 +248,7 @@ class InteropMethods:
     def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
-        self.untyped_storage()  # which the tensor, whom the array will hold, holds
+        self.untyped_storage()  # the tensor keeps it, and the array keeps the tensor
         return {
             "version": 3,
             "typestr": _TYPESTRS[self.dtype],
@@ -264,7 +269,7 @@ class InteropMethods:
         if self.numel == 0:
             return memoryview((self.dtype.ctype * 0)()) if self.ndim == 1 else _empty_buffer(self)
         memory: Any = (ctypes.c_char * self.nbytes).from_address(self.data_ptr())
-        memory.storage = self.untyped_storage()  # which lives as long as the buffer
+        memory.storage = self.untyped_storage()  # so that the memory lives as long as the buffer
         view: Any = memoryview(memory).cast("B")
         view = view.cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view

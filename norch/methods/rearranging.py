@@ -65,7 +65,7 @@ class RearrangingMethods:
         """
         if dims is None:
             return self.reshape(-1).roll(shifts, 0).reshape(self.shape)
-        moves, axes = (sizes_of(v if isinstance(v, (list, tuple)) else (v,), "roll") for v in (shifts, dims))
+        moves, axes = (sizes_of((given,), "roll") for given in (shifts, dims))
         if len(moves) != len(axes):
             raise RuntimeError(f"roll: expected as many shifts as dims, got {shifts} and {dims}")
         result = self

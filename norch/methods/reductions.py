@@ -16,7 +16,7 @@ from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
 from ..types import Dims, DType
-from .composed import root
+from .composed import check_floating, root
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
@@ -60,7 +60,7 @@ class ReductionMethods:
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
-        x = _floating(_converted(self, dtype), "mean")
+        x = check_floating(_converted(self, dtype), "mean")
         total = x.sum(dim, keepdim, axis=axis)
         return total / float(_count(x, total))
 
@@ -95,7 +95,7 @@ class ReductionMethods:
         if unbiased is not None:
             correction = int(unbiased)
         axes = axes_of("var", dim, axis)
-        centred = _floating(self, "var") - self.mean(axes, keepdim=True)
+        centred = check_floating(self, "var") - self.mean(axes, keepdim=True)
         total = (centred * centred).sum(axes, keepdim)
         return total / float(max(_count(self, total) - correction, 0))
 
@@ -246,7 +246,7 @@ class ReductionMethods:
 def _reduced(
     name: str, x: Tensor, axes: Sequence[int] | None, keepdim: bool, backward: type[Function] | None = None
 ) -> Tensor:
-    """What the kernel `name` makes of the elements of x over these axes, or over all."""
+    """x reduced by the kernel `name` over these axes, or over all."""
     count = -1 if axes is None else len(axes)
     ptr = getattr(lib, f"{name}_tensor")(x._ptr, int64_array(axes or ()), count, keepdim)
     return recorded(wrap(ptr), backward, (x,), axes, keepdim)
@@ -281,13 +281,6 @@ def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: boo
 
 def _converted(x: Tensor, kind: DType | None) -> Tensor:
     return x if kind is None else x.to(kind)
-
-
-def _floating(x: Tensor, name: str) -> Tensor:
-    """Return x; raise RuntimeError if its dtype is not floating."""
-    if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
-    return x
 
 
 def _count(x: Tensor, reduced: Tensor) -> int:

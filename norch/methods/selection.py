@@ -210,7 +210,10 @@ class SelectionMethods:
         view, place = locate(self, tuple(check_tensor(index, "index_put_") for index in indices))
         if check_tensor(values, "index_put_").dtype is not self.dtype:
             raise RuntimeError(f"index_put_: expected values of the tensor's dtype {self.dtype}, got {values.dtype}")
-        view._put_(place, values_for(self, values, place.ndim(view)), accumulate)
+        if place is not None:
+            view._put_(place, values_for(self, values, place.ndim(view)), accumulate)
+        else:  # integers alone: tensors of no dimensions
+            (view.add_ if accumulate else view.copy_)(values_for(self, values, view.ndim))
         return self
 
     def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:

@@ -12,13 +12,13 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
+from typing import TYPE_CHECKING, Callable, Iterator, SupportsIndex, overload
 
 from .. import _C
 from .._C import lib
 from ..display import formatting
 from ..operation import wrap
-from ..types import DTYPES, Operand, dtype, layout, strided, uint8
+from ..types import DTYPES, Operand, Scalar, dtype, layout, strided, uint8
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -108,17 +108,17 @@ class Storage:
         elements = self._elements()
         return (elements[i] for i in range(len(self)))
 
-    def tolist(self) -> list[Any]:
+    def tolist(self) -> list[Scalar]:
         """The elements as Python numbers."""
         return self._elements().tolist()
 
     def __repr__(self) -> str:
         size, edge = len(self), formatting.options.edgeitems
-        shown: list[Any] = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
+        shown = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
         where = f" ({self.device})" if self.is_cuda else ""
         return "".join(f" {element}\n" for element in shown) + f"[norch.{self._name}Storage of size {size}{where}]"
 
-    def _edges(self, count: int) -> list[Any]:
+    def _edges(self, count: int) -> list[Scalar]:
         elements, size = self._elements(), len(self)
         return [*elements[:count].tolist(), "...", *elements[size - count :].tolist()]
 
@@ -140,7 +140,7 @@ def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
 
 
 class StorageMethods:
-    """The methods of Tensor that tell where its elements lie."""
+    """The methods of Tensor about the memory of its elements."""
 
     # The objects asked for, held because arrays over this tensor need the memory even if `data` is replaced.
     _storages: tuple[Storage, ...] = ()

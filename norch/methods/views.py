@@ -171,8 +171,7 @@ class ViewMethods:
         norch.Size([3, 4, 2])
         """
         sources, places = (
-            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
-            for axes in (source, destination)
+            [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
         )
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
@@ -230,7 +229,7 @@ class ViewMethods:
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
         """
-        axes = [] if dim is None else sizes_of(dim if isinstance(dim, (list, tuple)) else (dim,), "squeeze")
+        axes = [] if dim is None else sizes_of((dim,), "squeeze")
         count = -1 if dim is None else len(axes)
         return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), d.ReshapeBackward)
 
@@ -257,7 +256,7 @@ class ViewMethods:
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
     def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape but for that size.
+        """`length` indices of a dimension from `start` on: a view of the same dtype, its shape except for that size.
 
         Raises IndexError for a dim out of range, or indices that do not lie within it.
 
@@ -274,8 +273,8 @@ class ViewMethods:
     def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
 
-        All have the shape of x but for that size, and its dtype. Raises ShapeError if sizes do not add up, RuntimeError
-        for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up,
+        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
@@ -299,7 +298,7 @@ class ViewMethods:
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
 
-        All have the shape of x but for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
+        All have the shape of x except for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
         tensor of no dimensions, IndexError for a dim out of range.
 
         >>> norch.arange(5).chunk(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..tensor import Tensor
 from . import functional as F
 from .module import Module
 
@@ -27,7 +28,7 @@ class Sigmoid(Module):
     tensor([0.5000, 0.8808])
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.sigmoid(x)
 
 
@@ -38,7 +39,7 @@ class Tanh(Module):
     tensor([0.0000, 0.7616])
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.tanh(x)
 
 
@@ -49,11 +50,11 @@ class ReLU(Module):
     tensor([0., 2.])
     """
 
-    def __init__(self, inplace: bool = False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.relu(x, self.inplace)
 
     def inner_repr(self) -> str:
@@ -67,15 +68,15 @@ class LeakyReLU(Module):
     tensor([-0.1000,  2.0000])
     """
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False):
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.leaky_relu(x, self.negative_slope, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + _in_place(self)
+        return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
 
 
 class ELU(Module):
@@ -85,15 +86,15 @@ class ELU(Module):
     tensor([-0.6321,  2.0000])
     """
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.elu(x, self.alpha, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"alpha={self.alpha}" + _in_place(self)
+        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
 
 class GELU(Module):
@@ -103,11 +104,11 @@ class GELU(Module):
     tensor([-0.1587,  1.9545])
     """
 
-    def __init__(self, approximate: str = "none"):
+    def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.gelu(x, self.approximate)
 
     def inner_repr(self) -> str:
@@ -121,11 +122,11 @@ class SiLU(Module):
     tensor([-0.2689,  1.7616])
     """
 
-    def __init__(self, inplace: bool = False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.silu(x, self.inplace)
 
     def inner_repr(self) -> str:
@@ -139,11 +140,11 @@ class Softplus(Module):
     tensor([0.3133, 2.1269])
     """
 
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softplus(x, self.beta, self.threshold)
 
     def inner_repr(self) -> str:
@@ -153,41 +154,37 @@ class Softplus(Module):
 class Hardtanh(Module):
     """Each element moved into [min_val, max_val]; see `functional.hardtanh`.
 
-    Raises ValueError where min_val > max_val.
+    Raises ValueError if min_val > max_val.
 
     >>> nn.Hardtanh()(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         if min_val > max_val:
             raise ValueError(f"Hardtanh: min_val is {min_val}, max_val is {max_val}, expected min_val <= max_val")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.hardtanh(x, self.min_val, self.max_val, self.inplace)
 
     def inner_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self)
-
-
-def _in_place(module) -> str:
-    return ", inplace=True" if module.inplace else ""
+        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self.inplace)
 
 
 class Softmax(Module):
-    """e^x / sum(e^x) along `dim`: positive, and of sum 1; see `functional.softmax`.
+    """e^x / sum(e^x) along `dim`: positive, with sum 1; see `functional.softmax`.
 
     >>> nn.Softmax(dim=1)(norch.zeros(1, 2))
     tensor([[0.5000, 0.5000]])
     """
 
-    def __init__(self, dim: int | None = None):
+    def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.softmax(x, self.dim)
 
     def inner_repr(self) -> str:
@@ -201,5 +198,9 @@ class LogSoftmax(Softmax):
     tensor([[-0.6931, -0.6931]])
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.log_softmax(x, self.dim)
+
+
+def _in_place(inplace: bool) -> str:
+    return ", inplace=True" if inplace else ""

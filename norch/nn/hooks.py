@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.function import HookHandle, Hooks
-from ..autograd.joint import PassageBackward
+from ..autograd.multi_output import ModuleBackward
 from ..tensor import Tensor
 
 T = TypeVar("T")
@@ -51,15 +51,15 @@ class ModuleHooks:
             return module.forward(*inputs, **kwargs)
         for hook in list(self.before.values()):
             inputs, kwargs = hook(module, inputs, kwargs)
-        passage = None
+        node = None
         if self.backward:
-            passage = PassageBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
-            inputs = passage.enter(inputs)
+            node = ModuleBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
+            inputs = node.enter(inputs)
         result = module.forward(*inputs, **kwargs)
         for hook in list(self.after.values()):
             replaced = hook(module, inputs, kwargs, result)
             result = result if replaced is None else replaced
-        return result if passage is None else _leave(passage, result)
+        return result if node is None else _leave(node, result)
 
     def _through_backward(
         self, module: object, grad_input: tuple[Tensor | None, ...], grad_output: tuple[Tensor | None, ...]
@@ -99,15 +99,15 @@ def _check_callable(hook: object) -> None:
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
 
 
-def _leave(passage: PassageBackward, result: Any) -> Any:
-    """The result, a tensor or a tuple or list of them, behind the passage."""
+def _leave(node: ModuleBackward, result: Any) -> Any:
+    """The result, a tensor or a tuple or list of them, as outputs of the module's node."""
     if isinstance(result, Tensor):
-        return passage.leave([result])[0]
+        return node.leave([result])[0]
     if not isinstance(result, (tuple, list)):
         raise TypeError(
             f"a module with a full backward hook returns a tensor or a tuple of them, got {type(result).__name__}"
         )
-    results = passage.leave(result)
+    results = node.leave(result)
     return type(result)(*results) if hasattr(result, "_fields") else type(result)(results)
 
 

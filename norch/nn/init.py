@@ -15,11 +15,25 @@ from ..operation import check_tensor
 from ..tensor import Tensor
 from ..utils import utils
 
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "eye_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Draw each element from `random.uniform(a, b)`, in row order, into a tensor of any shape and floating dtype.
 
-    Raises ValueError where a > b, TypeError for another dtype.
+    Raises ValueError if a > b, TypeError for another dtype.
 
     >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
     >>> x.abs().max() <= 1
@@ -31,9 +45,9 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Draw each element from the normal distribution, by `random.gauss(mean, std)` in row order.
+    """Draw each element from `random.gauss(mean, std)`, in row order, into a tensor of any shape and floating dtype.
 
-    Into a tensor of any shape and floating dtype. Raises ValueError for a negative std, TypeError for another dtype.
+    Raises ValueError for a negative std, TypeError for another dtype.
 
     >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
     tensor([5., 5.])
@@ -44,7 +58,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Set each element to `val`, in a tensor of any shape and dtype. Raises TypeError for what is no tensor.
+    """Set each element to `val`, in a tensor of any shape and dtype. Raises TypeError if it is not a tensor.
 
     >>> nn.init.constant_(norch.empty(2), 7.0)
     tensor([7., 7.])
@@ -54,7 +68,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Set each element to 0, in a tensor of any shape and dtype. Raises TypeError for no tensor.
+    """Set each element to 0, in a tensor of any shape and dtype. Raises TypeError if it is not a tensor.
 
     >>> nn.init.zeros_(norch.empty(2))
     tensor([0., 0.])
@@ -63,7 +77,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Set each element to 1, in a tensor of any shape and dtype. Raises TypeError for no tensor.
+    """Set each element to 1, in a tensor of any shape and dtype. Raises TypeError if it is not a tensor.
 
     >>> nn.init.ones_(norch.empty(2))
     tensor([1., 1.])
@@ -127,9 +141,9 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Uniform in [-a, a] with a = gain * sqrt(6 / (fan_in + fan_out)).
+    """Draw from [-a, a] evenly, a = gain * sqrt(6 / (fan_in + fan_out)), into a weight [out, in, ...].
 
-    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+    Its dtype is floating. Raises ValueError for fewer than two dimensions.
 
     >>> x = nn.init.xavier_uniform_(norch.empty(3, 3))
     >>> x.abs().max() <= 1  # sqrt(6 / (3 + 3))
@@ -140,9 +154,9 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Normal with mean 0 and std = gain * sqrt(2 / (fan_in + fan_out)).
+    """Draw from the normal distribution of std gain * sqrt(2 / (fan_in + fan_out)) into a weight [out, in, ...].
 
-    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+    Its dtype is floating. Raises ValueError for fewer than two dimensions.
 
     >>> nn.init.xavier_normal_(norch.empty(3, 4)).shape
     norch.Size([3, 4])
@@ -151,9 +165,9 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """Uniform in [-b, b] with b = gain * sqrt(3 / fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+    """Draw from [-b, b] evenly, b = gain * sqrt(3 / fan), into a weight [out, in, ...] of a floating dtype.
 
-    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+    `a` is the slope of leaky_relu, `mode` fan_in or fan_out. Raises ValueError for fewer than two dimensions.
 
     >>> x = nn.init.kaiming_uniform_(norch.empty(3, 6))
     >>> x.abs().max() <= 1  # gain sqrt(2), sqrt(3 / 6)
@@ -164,9 +178,9 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
 
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> Tensor:
-    """Normal with mean 0 and std = gain / sqrt(fan); `a` is the slope of leaky_relu, `mode` fan_in or fan_out.
+    """Draw from the normal distribution of std gain / sqrt(fan) into a weight [out, in, ...] of a floating dtype.
 
-    Into a weight [out, in, ...] of a floating dtype. Raises ValueError for fewer than two dimensions.
+    `a` is the slope of leaky_relu, `mode` fan_in or fan_out. Raises ValueError for fewer than two dimensions.
 
     >>> nn.init.kaiming_normal_(norch.empty(3, 4)).shape
     norch.Size([3, 4])
@@ -187,6 +201,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 
 
 def _floating(name: str, tensor: Tensor) -> Tensor:
+    """The tensor itself, if it is one of a floating dtype."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} was given a {type(tensor).__name__}, expected a Tensor")
     if not tensor.dtype.is_floating_point:

@@ -1,6 +1,6 @@
 """Loss functions as modules; the formulas are in `functional`.
 
-`reduction` says what becomes of the losses of the elements: "mean", "sum", or "none", which returns each.
+`reduction` says how the losses of the elements become one: "mean" or "sum"; "none" returns them all.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class MSELoss(Module):
     tensor([2.])
     """
 
-    def __init__(self, reduction: str = "mean"):
+    def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = check_reduction(reduction)
 
-    def forward(self, predictions, labels):
+    def forward(self, predictions: Tensor, labels: Tensor) -> Tensor:
         return F.mse_loss(predictions, labels, self.reduction)
 
 
@@ -48,11 +48,11 @@ class L1Loss(Module):
     tensor([1.])
     """
 
-    def __init__(self, *, reduction: str = "mean"):
+    def __init__(self, *, reduction: str = "mean") -> None:
         super().__init__()
         self.reduction = check_reduction(reduction)
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
@@ -63,12 +63,12 @@ class SmoothL1Loss(Module):
     tensor([0.1250, 9.5000])
     """
 
-    def __init__(self, *, reduction: str = "mean", beta: float = 1.0):
+    def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__()
         self.reduction = check_reduction(reduction)
         self.beta = beta
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
@@ -79,12 +79,12 @@ class HuberLoss(Module):
     tensor([0.1250, 9.5000])
     """
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0):
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__()
         self.reduction = check_reduction(reduction)
         self.delta = delta
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.huber_loss(input, target, self.reduction, self.delta)
 
 
@@ -95,12 +95,14 @@ class BCELoss(Module):
     tensor([0.3993])
     """
 
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean"):
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
         super().__init__()
         self.register_buffer("weight", weight)
         self.reduction = check_reduction(reduction)
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
@@ -111,13 +113,18 @@ class BCEWithLogitsLoss(Module):
     tensor([0.3466])
     """
 
-    def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None):
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(
+        self, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None
+    ) -> None:
         super().__init__()
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
         self.reduction = check_reduction(reduction)
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
@@ -130,12 +137,12 @@ class KLDivLoss(Module):
     tensor([0.6931])
     """
 
-    def __init__(self, *, reduction: str = "mean", log_target: bool = False):
+    def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__()
         self.reduction = reduction if reduction == "batchmean" else check_reduction(reduction)
         self.log_target = log_target
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -146,13 +153,15 @@ class NLLLoss(Module):
     tensor([0.1000])
     """
 
-    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"):
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__()
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.reduction = check_reduction(reduction)
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
@@ -163,6 +172,8 @@ class CrossEntropyLoss(Module):
     tensor([0.1809])
     """
 
+    weight: Tensor | None
+
     def __init__(
         self,
         weight: Tensor | None = None,
@@ -170,14 +181,14 @@ class CrossEntropyLoss(Module):
         ignore_index: int = -100,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
-    ):
+    ) -> None:
         super().__init__()
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.reduction = check_reduction(reduction)
         self.label_smoothing = check_smoothing(label_smoothing)
 
-    def forward(self, input, target):
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.cross_entropy(
             input,
             target,

@@ -69,8 +69,6 @@ class Module:
         _buffers: dict[str, Tensor | None]
         _transient_buffers: set[str]  # those that state_dict leaves out
         training: bool
-
-        def __getattr__(self, name: str) -> Any: ...  # what register_buffer and its like add
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
     _hooks: ModuleHooks | None = None  # made with the first hook
@@ -147,7 +145,8 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state and follows `.to()`, but is not trained.
 
-        With `persistent=False`, state_dict leaves it out.
+        With `persistent=False`, state_dict leaves it out. A type checker knows the attribute if the class annotates it,
+        as in `mask: norch.Tensor`.
         """
         self._add(self._buffers, "buffer", name, tensor, Tensor)
         if persistent:
@@ -306,6 +305,8 @@ class Module:
         change device only.
         """
         device, dtype = destination(*args, device=device, dtype=dtype)
+        if device is None and dtype is None:
+            return self
         if device is not None:
             Tensor([]).to(device)  # a missing device is an error for a module without parameters too
         if dtype is not None and not dtype.is_floating_point:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any, Union
 
 from ..tensor import Tensor
 from ..utils import utils
@@ -12,7 +13,7 @@ __all__ = ["Parameter"]
 
 
 class Parameter(Tensor):
-    """A parameter is a trainable tensor: a Module finds it, an optimizer changes it, results of operations are Tensors.
+    """A trainable tensor: a Module finds it, an optimizer changes it. Results of operations are plain Tensors.
 
     `Parameter(shape=[3, 2])`, or a list of ints alone, draws each element in row order from `random.uniform(-1, 1)`.
     `Parameter(tensor)` wraps given values and shares the tensor's storage, dtype and device; nested lists and floats
@@ -25,7 +26,7 @@ class Parameter(Tensor):
     norch.Size([3, 2])
     """
 
-    def __init__(self, data=None, requires_grad: bool = True, *, shape: Sequence[int] | None = None):
+    def __init__(self, data: Any = None, requires_grad: bool = True, *, shape: Sequence[int] | None = None) -> None:
         if (data is None) == (shape is None):
             raise TypeError("Parameter expects either values (a tensor, nested lists) or shape=[...], and not both")
         if isinstance(data, int) and not isinstance(data, bool):
@@ -47,14 +48,17 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-def _is_shape(data) -> bool:
+ParameterOrNone = Union[Parameter, Any]  # of a layer that may have none; a type checker does not ask for a test
+
+
+def _is_shape(data: object) -> bool:
     """True for a list or tuple of ints: the article's Parameter([3, 2]) asks for a shape."""
     return isinstance(data, (list, tuple)) and all(
         isinstance(size, int) and not isinstance(size, bool) for size in data
     )
 
 
-def _check_shape(shape) -> tuple[int, ...]:
+def _check_shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not _is_shape(shape):
         raise TypeError(f"Parameter: shape is {shape!r}, expected a list or tuple of ints")
     if any(size < 0 for size in shape):

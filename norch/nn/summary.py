@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..autograd import no_grad
 from ..tensor import Tensor
@@ -15,7 +15,7 @@ HEAD = ("layer", "type", "output shape", "parameters")
 
 
 class Row(NamedTuple):
-    """A module: its dotted name ("" for the model), class, what it returned ("" if never called), own parameters."""
+    """A module: its dotted name ("" for the model), class, output shapes ("" if never called), own parameters."""
 
     name: str
     kind: str
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 class Summary:
     """What `summary` returns; `print` shows the table."""
 
-    def __init__(self, rows: list[Row], total: int, trainable: int):
+    def __init__(self, rows: list[Row], total: int, trainable: int) -> None:
         self.rows, self.total, self.trainable = rows, total, trainable
 
     def __str__(self) -> str:
@@ -45,13 +45,13 @@ class Summary:
     __repr__ = __str__
 
 
-def summary(model: Module, *inputs: Any, **kwargs: Any) -> Summary:
+def summary(model: Module, *inputs: object, **kwargs: object) -> Summary:
     """The layers of a model, with the shapes that they return for `model(*inputs, **kwargs)`, and their parameters.
 
-    The model runs once, in eval mode and without gradients; nothing about it changes. Without inputs it does not
-    run, and no shapes are shown. A parameter counts for the module that holds it; one that several share counts
-    once in the total. A layer that is called more than once shows the last shape and the number of calls. Raises
-    TypeError for what is no Module.
+    The model runs once, in eval mode and without gradients; nothing about it changes. Without inputs it does not run,
+    and the table shows no shapes. A parameter counts for the module that holds it; one that several share counts once
+    in the total. A layer that is called more than once shows the last shape and the number of calls. Raises TypeError
+    if the model is not a Module.
 
     >>> nn.summary(nn.Sequential(nn.Linear(2, 3), nn.Tanh()), norch.ones(4, 2))
     layer    type        output shape  parameters
@@ -75,13 +75,13 @@ def summary(model: Module, *inputs: Any, **kwargs: Any) -> Summary:
     return Summary(rows, sum(n for n, _ in counts), sum(n for n, trainable in counts if trainable))
 
 
-def _run(model: Module, inputs: tuple, kwargs: dict) -> dict[int, list[str]]:
+def _run(model: Module, inputs: tuple[object, ...], kwargs: dict[str, object]) -> dict[int, list[str]]:
     """The shapes that each module returned, call by call, by the module's id."""
     outputs: dict[int, list[str]] = {}
     modules = list(model.modules())
     training = [module.training for module in modules]
 
-    def note(module, _, output):
+    def note(module: Module, _: object, output: object) -> None:
         outputs.setdefault(id(module), []).append(_shape(output))
 
     handles = [module.register_forward_hook(note) for module in modules]
@@ -96,7 +96,7 @@ def _run(model: Module, inputs: tuple, kwargs: dict) -> dict[int, list[str]]:
     return outputs
 
 
-def _shape(output: Any) -> str:
+def _shape(output: object) -> str:
     """The shapes in an output, as it is nested."""
     if isinstance(output, Tensor):
         return str(list(output.shape))

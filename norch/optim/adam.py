@@ -76,11 +76,11 @@ class Adam(Optimizer):
         m, v = m / (1 - beta1**step), v / (1 - beta2**step)
         parameter -= group["lr"] * m / (v.sqrt() + group["eps"])
 
-    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
         """The same for a whole group, by one C call."""
         switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         options = _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
-        fused_step(lib.adam_step, parameters, states, _STATE, options)
+        fused_step(lib.adam_step, parameters, gradients, states, _STATE, options)
 
 
 _STATE = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")  # in the order of StepEntry in csrc

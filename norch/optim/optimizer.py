@@ -16,6 +16,7 @@ from ..utils.utils import clear_gradient
 
 Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
 State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
+StateDict = dict[str, Any]  # what `state_dict` returns, for checkpoints
 Entry = Union[Tensor, tuple[str, Tensor], tuple[object, str, Tensor], Group]
 Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
 Loss = TypeVar("Loss")
@@ -40,10 +41,11 @@ class Optimizer:
     tensor([0.7500])
     """
 
-    # A subclass may define fused(parameters, states, group): its rule for a whole group in one C call.
+    # A subclass may define fused(parameters, gradients, states, group): its rule for a whole group in one C call.
     fused: ClassVar[Callable[..., None] | None] = None
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
 
@@ -88,13 +90,18 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
+            parameters, gradients = [], []
+            for parameter in group["params"]:
+                gradient = parameter.grad
+                if gradient is not None:
+                    parameters.append(parameter)
+                    gradients.append(gradient)
             states = self._states(parameters, group)
             if self.fused is not None:
-                self.fused(parameters, states, group)
+                self.fused(parameters, gradients, states, group)
             else:
-                for parameter, state in zip(parameters, states):
-                    self._update(parameter, state, group)
+                for parameter, gradient, state in zip(parameters, gradients, states):
+                    self._update(parameter, gradient, state, group)
             for parameter, state in zip(parameters, states):
                 if state:
                     self.state[parameter] = state  # a new one is kept only now: a call that fails leaves no trace
@@ -109,7 +116,7 @@ class Optimizer:
         return ()
 
     def _states(self, parameters: list[Tensor], group: Group) -> list[State]:
-        """The state of each parameter, with what is remembered but missing: no steps yet, and zeros."""
+        """The state of each parameter; what is missing of the names in `remembered` is added."""
         states = [self.state.get(parameter) or {} for parameter in parameters]
         for name in self.remembered(group):
             for parameter, state in zip(parameters, states):
@@ -118,9 +125,10 @@ class Optimizer:
         return states
 
     @no_grad()
-    def _update(self, parameter: Tensor, state: State, group: Group) -> None:
-        """What is the same for all rules, then the rule."""
-        gradient = -parameter.grad if group.get("maximize") else parameter.grad
+    def _update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """What all rules share, then the rule."""
+        if group.get("maximize"):
+            gradient = -gradient
         if group.get("decoupled_weight_decay"):
             parameter *= 1 - group["lr"] * group["weight_decay"]
         elif group.get("weight_decay"):
@@ -131,17 +139,18 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
-        for parameter in self.parameters:
-            clear_gradient(parameter, set_to_none)
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                clear_gradient(parameter, set_to_none)
 
-    def state_dict(self) -> dict[str, Any]:
-        """{"state": {number: ...}, "param_groups": [...]}, where numbers stand for the parameters, in their order."""
+    def state_dict(self) -> StateDict:
+        """{"state": {number: ...}, "param_groups": [...]}, with numbers in place of parameters, in their order."""
         numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
         state = {numbers[id(p)]: dict(values) for p, values in self.state.items() if id(p) in numbers}
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
@@ -227,17 +236,17 @@ class SGD(Optimizer):
             gradient = gradient + momentum * v if group["nesterov"] else v
         parameter -= group["lr"] * gradient
 
-    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
         """The same for a whole group, by one C call."""
         entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
-        for parameter, state in zip(parameters, states):
+        for parameter, gradient, state in zip(parameters, gradients, states):
             velocity, first = 0, False
             if group["momentum"]:
                 first = "momentum_buffer" not in state
                 if first:
                     state["momentum_buffer"] = parameter.detach().zeros_like()
                 velocity = state["momentum_buffer"]._ptr
-            entries += parameter._ptr, parameter.grad._ptr, velocity, first
+            entries += parameter._ptr, gradient._ptr, velocity, first
         rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
         options = _OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
         check(lib.sgd_step(len(parameters), addresses(entries), options))
@@ -247,15 +256,20 @@ _OPTIONS = struct.Struct("4d2i")  # SGDOptions in csrc
 
 
 def fused_step(
-    function: Callable[..., int], parameters: list[Tensor], states: list[State], names: tuple[str, ...], options: bytes
+    function: Callable[..., int],
+    parameters: list[Tensor],
+    gradients: list[Tensor],
+    states: list[State],
+    names: tuple[str, ...],
+    options: bytes,
 ) -> None:
     """Call a C function that takes the addresses of each parameter, its gradient and its state, StepEntry in csrc.
 
     `names` are those of the state in StepEntry's order; a tensor that the settings do without is null.
     """
     entries: list[int] = []
-    for parameter, state in zip(parameters, states):
-        entries += parameter._ptr, parameter.grad._ptr
+    for parameter, gradient, state in zip(parameters, gradients, states):
+        entries += parameter._ptr, gradient._ptr
         entries += [state[name]._ptr if name in state else 0 for name in names]
     check(function(len(parameters), addresses(entries), options))
 
@@ -268,7 +282,7 @@ def check_not_negative(settings: Group, *names: str) -> None:
             raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
-def _unique_parameters(entries: Any) -> list[Tensor]:
+def _unique_parameters(entries: object) -> list[Tensor]:
     """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
     if isinstance(entries, Tensor):
         entries = [entries]

@@ -73,11 +73,11 @@ class RMSprop(Optimizer):
             v = state["momentum_buffer"] = group["momentum"] * state["momentum_buffer"] + v
         parameter -= group["lr"] * v
 
-    def fused(self, parameters: list[Tensor], states: list[State], group: Group) -> None:
+    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
         """The same for a whole group, by one C call."""
         rates = group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
         options = _OPTIONS.pack(*rates, group["centered"], group["maximize"])
-        fused_step(lib.rmsprop_step, parameters, states, _STATE, options)
+        fused_step(lib.rmsprop_step, parameters, gradients, states, _STATE, options)
 
 
 _STATE = ("step", "square_avg", "grad_avg", "momentum_buffer")  # in the order of StepEntry in csrc

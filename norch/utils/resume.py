@@ -1,24 +1,29 @@
-"""Checkpoints: all that a training run needs to go on as if it had never stopped."""
+"""Checkpoints: everything a training run needs to continue as if it had never stopped. And progress bars."""
 
 from __future__ import annotations
 
 import importlib
 import random
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from ..functions.generator import Generator, get_rng_state, set_rng_state
+from ..functions.serialization import File, load, save
+
+Item = TypeVar("Item")
 
 RANDOM = "random_state"
 
 
-def save_checkpoint(f: Any, **state: Any) -> None:
+def save_checkpoint(f: File, **state: object) -> None:
     """Write models, optimizers, schedulers, generators and plain values to a file, and the state of random numbers.
 
         save_checkpoint("run.norch", model=model, optimizer=optimizer, scheduler=scheduler, epoch=epoch, losses=losses)
 
-    What has a `state_dict` is kept as that, a Generator as its state, and the rest as it is: what `norch.save`
-    takes. `random_state` holds norch's generator and Python's `random`, from which parameters are drawn. A path is
-    replaced only once everything is written. `norch.load(f)["model"]` is the model's state_dict. Raises ValueError
-    for a name that it keeps to itself.
+    An object with a `state_dict` is saved as that, a Generator as its state, and other values as `norch.save` takes
+    them. `random_state` holds norch's generator and Python's `random`, from which parameters are drawn. A file at that
+    path is replaced only when everything is written. `norch.load(f)["model"]` is the model's state_dict. Raises
+    ValueError if a value has the reserved name "random_state".
 
     >>> model = nn.Linear(2, 1)
     >>> optimizer = optim.SGD(model.parameters(), lr=0.1)
@@ -26,33 +31,29 @@ def save_checkpoint(f: Any, **state: Any) -> None:
     >>> norch.utils.load_checkpoint("run.norch", model=model, optimizer=optimizer)["epoch"]
     3
     """
-    from norch import get_rng_state
-    from norch.functions.serialization import save
-
     if RANDOM in state:
-        raise ValueError(f"save_checkpoint keeps the {RANDOM} itself: choose another name")
+        raise ValueError(f"save_checkpoint: the name {RANDOM} is reserved: choose another")
     content = {name: _state_of(value) for name, value in state.items()}
     save({**content, RANDOM: {"norch": get_rng_state(), "python": random.getstate()}}, f)
 
 
-def load_checkpoint(f: Any, *, map_location: Any = None, restore_random: bool = True, **targets: Any) -> dict[str, Any]:
-    """Put a checkpoint's states back, and return the values in it that were no target.
+def load_checkpoint(
+    f: File, *, map_location: str | dict[str, str] | None = None, restore_random: bool = True, **targets: object
+) -> dict[str, Any]:
+    """Load a checkpoint's states into `targets`, and return the other values in it.
 
         rest = load_checkpoint("run.norch", model=model, optimizer=optimizer, scheduler=scheduler)
         for epoch in range(rest["epoch"] + 1, epochs): ...
 
-    Each target takes the state saved under its name; states without a target (a model alone is wanted) are among what
-    is returned. Random numbers go on where they were, unless `restore_random` is False. Raises ValueError where a name
-    is not in the file, before anything is changed, and what `load_state_dict` raises where a state does not fit.
+    Each target takes the state saved under its name; states without a target are returned. Random numbers continue
+    where they were, unless `restore_random` is False. Raises ValueError if a name is not in the file, before anything
+    is changed, and what `load_state_dict` raises if a state does not fit.
 
     >>> model = nn.Linear(2, 1)
     >>> norch.utils.save_checkpoint("run.norch", model=model, epoch=3)
     >>> norch.utils.load_checkpoint("run.norch", model=nn.Linear(2, 1))
     {'epoch': 3}
     """
-    from norch import set_rng_state
-    from norch.functions.serialization import load
-
     content = load(f, map_location)
     if not isinstance(content, dict) or RANDOM not in content:
         raise ValueError(f"load_checkpoint: {f} is not a checkpoint; norch.load reads other files")
@@ -68,17 +69,13 @@ def load_checkpoint(f: Any, *, map_location: Any = None, restore_random: bool = 
     return content
 
 
-def _state_of(value: Any) -> Any:
-    from norch.functions.generator import Generator
-
+def _state_of(value: object) -> object:
     if isinstance(value, Generator):
         return value.get_state()
     return value.state_dict() if hasattr(value, "state_dict") else value
 
 
-def _restore(name: str, target: Any, state: Any) -> None:
-    from norch.functions.generator import Generator
-
+def _restore(name: str, target: object, state: Any) -> None:
     if isinstance(target, Generator):
         target.set_state(state.cpu())
     elif hasattr(target, "load_state_dict"):
@@ -90,8 +87,8 @@ def _restore(name: str, target: Any, state: Any) -> None:
 # ---- Progress --------------------------------------------------------------------------------------------------------
 
 
-def progress(iterable: Iterable[Any], **options: Any) -> Any:
-    """The iterable with a progress bar, where tqdm is installed; without, the iterable with tqdm's methods for nothing.
+def progress(iterable: Iterable[Item], **options: object) -> Progress[Item]:
+    """The iterable with a progress bar if tqdm is installed; otherwise with tqdm's methods, which then do nothing.
 
     `options` are tqdm's, such as `desc="epoch 1"`, `leave=False`, `total=100`.
 
@@ -101,23 +98,23 @@ def progress(iterable: Iterable[Any], **options: Any) -> Any:
     try:
         tqdm = importlib.import_module("tqdm")
     except ImportError:
-        return _Plain(iterable)
+        return Progress(iterable)
     return tqdm.tqdm(iterable, **options)
 
 
-class _Plain:
-    """An iterable that takes what is shown beside a bar, and shows nothing."""
+class Progress(Generic[Item]):
+    """An iterable with the methods of a progress bar, which show nothing."""
 
-    def __init__(self, iterable: Iterable[Any]):
+    def __init__(self, iterable: Iterable[Item]):
         self.iterable = iterable
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Item]:
         return iter(self.iterable)
 
     def __len__(self) -> int:
-        return len(self.iterable)  # type: ignore[arg-type]  # as of the iterable: not all have one
+        return len(self.iterable)  # type: ignore[arg-type]  # TypeError if it has none, as from len(iterable)
 
-    def update(self, *_: Any, **__: Any) -> None:
+    def update(self, *_: object, **__: object) -> None:
         """Nothing."""
 
     set_description = set_postfix = set_postfix_str = refresh = close = update

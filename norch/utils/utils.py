@@ -1,15 +1,19 @@
-"""What several rooms share: initial random numbers, and the clearing of gradients.
+"""The numbers that parameters begin with, as in the article, and the clearing of gradients.
 
-The numbers come from Python's `random` module, so that `random.seed` governs every initial weight.
+The numbers come from Python's `random` module, so `random.seed` governs every initial weight.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 
-def generate_random_list(shape: Sequence[int]) -> list:
+def generate_random_list(shape: Sequence[int]) -> list[object]:
     """
     Generate a list with random numbers and shape 'shape'
     [4, 2] --> [[rand1, rand2], [rand3, rand4], [rand5, rand6], [rand7, rand8]]
@@ -25,8 +29,8 @@ def generate_random_list(shape: Sequence[int]) -> list:
 def uniform_numbers(count: int, low: float = -1.0, high: float = 1.0) -> list[float]:
     """`count` draws of `random.uniform(low, high)` in one flat list.
 
-    The same numbers and the same state afterwards as that many calls: `uniform` is low + (high - low) * random(),
-    and asking for `random()` directly makes a large layer start about four times sooner.
+    The numbers, and the state afterwards, are those of that many calls: `uniform` is low + (high - low) * random().
+    Calling `random()` directly is faster.
     """
     draw = random.random
     width = high - low
@@ -39,7 +43,7 @@ def normal_numbers(count: int, mean: float = 0.0, std: float = 1.0) -> list[floa
     return [draw(mean, std) for _ in range(count)]
 
 
-def clear_gradient(tensor, set_to_none: bool) -> None:
+def clear_gradient(tensor: Tensor, set_to_none: bool) -> None:
     """Forget the tensor's gradient, or fill it with zeros if `set_to_none` is False."""
     if set_to_none or tensor.grad is None:
         tensor.grad = None

@@ -400,7 +400,7 @@ def test_a_hook_must_keep_the_shape():
         (x * 2.0).sum().backward()
 
 
-# ---- Operations of one's own ------------------------------------------------------------------------------------
+# ---- Custom operations ------------------------------------------------------------------------------------------
 
 
 class Cube(Function):
@@ -431,13 +431,13 @@ class Exponential(Function):
 
 
 @pytest.mark.parametrize("function", [Cube.apply, lambda x: Exponential.apply(x, 0.5)])
-def test_own_operations(function):
+def test_custom_operations(function):
     x = leaf(0.5, -1.2, 2.0)
     assert gradcheck(function, x) and gradgradcheck(function, x)
     assert not function(x.detach()).requires_grad
 
 
-def test_an_own_operation_that_saves_its_result_leaves_no_cycle():
+def test_a_custom_operation_that_saves_its_result_leaves_no_cycle():
     before = norch._C.live_tensors()
     gc.disable()
     try:

@@ -167,7 +167,7 @@ def test_shapes_of_results_that_nobody_holds(name):
     assert line.split(")")[1].strip() == expected
 
 
-def test_an_operation_of_one_s_own_has_its_own_name():
+def test_a_custom_operation_has_its_own_name():
     class Square(norch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -186,7 +186,7 @@ def test_a_module_with_hooks():
     layer = nn.Linear(2, 2)
     layer.register_full_backward_hook(lambda *gradients: None)
     text = str(norch.draw_graph(layer(leaf(3, 2)).sum(), params=layer))
-    assert "= passage(%1)" in text and "= linear(%3, weight, bias)" in text and "= exit(%4, %2)" in text
+    assert "= module(%1)" in text and "= linear(%3, weight, bias)" in text and "= module_output(%4, %2)" in text
 
 
 def test_no_value_is_read_and_nothing_is_changed():
@@ -242,7 +242,7 @@ BAD = {
     "half a node": (lambda: norch.draw_graph(leaf(1), max_nodes=9.5), TypeError, "max_nodes is 9.5, expected an int"),
     "params": (lambda: norch.draw_graph(leaf(1), params=3), TypeError, "params is a int, expected a Module"),
     "a tensor": (lambda: norch.draw_graph(leaf(1), params=leaf(1)), TypeError, "params is a Tensor, expected a Module"),
-    "no pairs": (lambda: norch.draw_graph(leaf(1), params=[leaf(1)]), TypeError, "other things than pairs"),
+    "no pairs": (lambda: norch.draw_graph(leaf(1), params=[leaf(1)]), TypeError, "not a pair"),
     "no value": (lambda: norch.draw_graph(leaf(1), params={"x": 1}), TypeError, r"params\['x'\] is a int"),
 }
 
@@ -299,7 +299,7 @@ def test_the_steps_of_a_recurrent_cell_are_folded():
     for x in norch.zeros(30, 2, 4):
         state = cell(x, state)
     text = str(norch.draw_graph(state[0].sum(), max_nodes=40))
-    assert "the 17 operations before, 29 times more (116 part, 87 sigmoid, 87 mul, 203 others)" in text
+    assert "the 17 operations before, 29 times more (116 output, 87 sigmoid, 87 mul, 203 others)" in text
 
 
 def test_the_layers_of_a_transformer_are_folded():

@@ -1,9 +1,11 @@
-"""Layers and losses that run as one C call: against the operations they are made of, in value and both derivatives."""
+"""Derivatives by one C call: each against its own formula; layers and losses against the operations they combine."""
 
 import pytest
+from derivatives import derivative_classes
 
 import norch
 import norch.nn.functional as F
+from norch import nn
 from norch.autograd import grad, gradcheck, gradgradcheck
 
 
@@ -28,6 +30,96 @@ def labels():
     return norch.tensor([2, 0, 1, 1])
 
 
+def probabilities(*shape):
+    return ramp(*shape).sigmoid().detach().requires_grad_()
+
+
+def layer(kind, **options):
+    """A recurrent layer as a function, and its operands: the input and the parameters."""
+    recurrent = getattr(nn, kind)(3, 2, **options).double()
+    recurrent.load_state_dict({name: ramp(*p.shape, shift=-0.3) for name, p in recurrent.named_parameters()})
+
+    def function(x, *parameters):
+        outputs, state = recurrent(x)
+        return norch.cat([t.flatten() for t in (outputs, *(state if kind == "LSTM" else [state]))])
+
+    return function, ramp(4, 2, 3), *recurrent.parameters()
+
+
+# Each class with a `fused`: operations in which it is a node, and operands that require gradients
+FORMULAS = {
+    "TanhBackward": [(norch.tanh, ramp(3, 4))],
+    "SigmoidBackward": [(norch.sigmoid, ramp(3, 4))],
+    "ReluBackward": [(norch.relu, ramp(3, 4))],
+    "GeluBackward": [(F.gelu, ramp(3, 4))],
+    "GeluTanhBackward": [(lambda x: F.gelu(x, "tanh"), ramp(3, 4))],
+    "SiluBackward": [(F.silu, ramp(3, 4))],
+    "LeakyReluBackward": [(lambda x: F.leaky_relu(x, 0.1), ramp(3, 4))],
+    "EluBackward": [(lambda x: F.elu(x, 1.5), ramp(3, 4))],
+    "SoftplusBackward": [(lambda x: F.softplus(x, 1.0, 0.1), ramp(3, 4))],
+    "SoftmaxBackward": [(lambda x: x.softmax(0), ramp(3, 4)), (lambda x: x.softmax(-1), ramp(2, 3, 4))],
+    "LogSoftmaxBackward": [(lambda x: x.log_softmax(1), ramp(3, 4))],
+    "ProdBackward": [(lambda x: x.prod(1), ramp(3, 4)), (lambda x: (x * (x > 0)).prod(0), ramp(3, 4))],
+    "LinearBackward": [(F.linear, ramp(4, 3), ramp(2, 3), ramp(2)), (F.linear, ramp(2, 4, 3), ramp(2, 3))],
+    "MSEBackward": [(F.mse_loss, ramp(3, 2), ramp(3, 2, shift=0.1))],
+    "BCEBackward": [(F.binary_cross_entropy, probabilities(3, 2), probabilities(3, 2))],
+    "BCEWithLogitsBackward": [(F.binary_cross_entropy_with_logits, ramp(3, 2), probabilities(3, 2))],
+    "CrossEntropyBackward": [
+        (lambda x: F.cross_entropy(x, labels()), ramp(4, 3)),
+        (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="sum"), ramp(4, 3)),
+        (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="none"), ramp(4, 3)),
+    ],
+    "ConvolutionBackward": [
+        (lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1, groups=2), ramp(2, 4, 5, 6), ramp(4, 2, 3, 3), ramp(4))
+    ],
+    "NormalizeBackward": [
+        (lambda x, w, b: F.layer_norm(x, (3,), w, b), ramp(4, 3), ramp(3), ramp(3)),
+        (lambda x: F.group_norm(x, 2), ramp(2, 4, 3)),
+        (lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), ramp(4, 3), ramp(3), ramp(3)),
+    ],
+    "MaxPoolBackward": [(lambda x: F.max_pool2d(x, 2, padding=1, ceil_mode=True), ramp(2, 3, 5, 4))],
+    "RecurrentBackward": [
+        layer("RNN"),
+        layer("RNN", nonlinearity="relu", bidirectional=True),
+        layer("LSTM", bidirectional=True),
+        layer("GRU", num_layers=2),
+    ],
+}
+
+
+def nodes_of(tensor):
+    found, waiting = set(), [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            waiting += node.edges
+    return {type(node).__name__ for node in found}
+
+
+def test_every_class_with_a_fused_form_has_a_row():
+    assert set(FORMULAS) == {name for name, kind in derivative_classes().items() if kind.fused is not None}
+
+
+@pytest.mark.parametrize(
+    "name, function, operands",
+    [(name, function, operands) for name in FORMULAS for function, *operands in FORMULAS[name]],
+)
+def test_the_fused_form_is_the_formula(name, function, operands):
+    """For all operands, and for each alone. The engine takes the formula with create_graph, else the fused form."""
+    for wanted in (operands, *([x] for x in operands)):
+        chosen = [x if any(x is y for y in wanted) else x.detach() for x in operands]
+        result = function(*chosen)
+        assert name in nodes_of(result)
+        weights = ramp(*result.shape, shift=0.4).detach()
+        fused = grad(result, wanted, weights, retain_graph=True)
+        formula = grad(result, wanted, weights, create_graph=True)
+        for one, other in zip(fused, formula):
+            assert one.shape == other.shape and one.dtype is other.dtype
+            assert one.flatten().tolist() == pytest.approx(other.flatten().tolist(), rel=1e-10, abs=1e-13)
+
+
+# Layers and losses: the function, the operations it combines, and operands
 FUSED = {
     "linear": (F.linear, lambda x, w, b: x @ w.T + b, lambda: (ramp(4, 3), ramp(2, 3, shift=0.2), ramp(2))),
     "linear without bias": (F.linear, lambda x, w: x @ w.T, lambda: (ramp(4, 3), ramp(2, 3, shift=0.2))),

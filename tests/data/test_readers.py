@@ -54,8 +54,8 @@ def test_idx_types(tmp_path, code, letter, numbers, dtype, compressed):
         (idx(8, [2, 3], b"12345"), r"5 bytes of data, expected 6 for shape \[2, 3\]"),
         (idx(8, [2, 3], b"1234567"), "7 bytes of data, expected 6"),
         (idx(0x0C, [2**32 - 1] * 3, b"1"), "1 bytes of data, expected"),
-        (gzip.compress(idx(8, [2], b"12"))[:-9], "no valid gzip"),
-        (b"\x1f\x8bnonsense", "no valid gzip"),
+        (gzip.compress(idx(8, [2], b"12"))[:-9], "not a valid gzip"),
+        (b"\x1f\x8bnonsense", "not a valid gzip"),
     ],
 )
 def test_idx_refuses(tmp_path, content, words):
@@ -140,7 +140,7 @@ def test_csv_of_no_rows_and_of_missing_numbers(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("größe\n1\n".encode("latin-1"))
     assert read_csv(path, ["größe"], encoding="latin-1").tolist() == [[1.0]]
-    with pytest.raises(ValueError, match="latin.csv: no text in utf-8"):
+    with pytest.raises(ValueError, match="latin.csv: not text in utf-8"):
         read_csv(path)
 
 
@@ -153,8 +153,8 @@ def test_csv_of_no_rows_and_of_missing_numbers(tmp_path):
         ("a,b\n1,2\n\n3,\n", {}, "line 4: column 'b' is empty"),
         ("a,b\n1,2\n3\n", {}, "line 3: 1 cells, expected 2"),
         ("a,b\n1,2,3\n", {}, "line 2: 3 cells, expected 2"),
-        ("a,b\n1,2\n", {"columns": ["c"]}, "column 'c' is not there, expected one of a, b"),
-        ("a,a\n1,2\n", {"columns": ["a"]}, "column 'a' is twice"),
+        ("a,b\n1,2\n", {"columns": ["c"]}, "column 'c' is missing, expected one of a, b"),
+        ("a,a\n1,2\n", {"columns": ["a"]}, "column 'a' is repeated"),
         ("a,b\n1,2\n", {"columns": [2]}, "column 2, expected a name or a position below 2"),
         ("a,b\n1,2\n", {"columns": [None]}, "column None"),
         ("a\n1.5\n", {"dtype": norch.int64}, "'1.5', expected int64"),

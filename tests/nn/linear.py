@@ -5,7 +5,7 @@ from norch import nn
 
 
 def layer(weight, bias=None):
-    """A Linear with written-out values."""
+    """A Linear with the given weight and bias."""
     linear = nn.Linear(len(weight[0]), len(weight), bias=bias is not None)
     values = {"weight": norch.Tensor(weight)}
     if bias is not None:

@@ -153,7 +153,7 @@ X = norch.ones(3, 2, 4)
         (lambda: F.scaled_dot_product_attention(X, X, X, norch.ones(2, 2).long()), RuntimeError, "int64.*bool"),
         (lambda: F.scaled_dot_product_attention(X, X, X, [[True]]), TypeError, "attn_mask is a list"),
         (lambda: F.scaled_dot_product_attention(X, X, X, dropout_p=2.0), ValueError, "2.0"),
-        (lambda: nn.MultiheadAttention(4, 3), ValueError, "4 is no multiple of num_heads 3"),
+        (lambda: nn.MultiheadAttention(4, 3), ValueError, "4 is not a multiple of num_heads 3"),
         (lambda: nn.MultiheadAttention(0, 1), ValueError, "embed_dim is 0"),
         (lambda: LAYER(X, X, [1.0]), TypeError, "value is a list"),
         (lambda: LAYER(X[..., :3], X, X), ValueError, r"query has shape \[3, 2, 3\]"),

@@ -5,6 +5,7 @@ import pytest
 import norch
 import norch.nn.functional as F
 from norch._C import fail_allocation
+from norch.nn.functional.fused import fused_or
 
 X, W, Y = norch.ones(4, 3), norch.ones(2, 3), norch.zeros(4, 3)
 CALLS = {"linear": lambda: F.linear(X, W), "mse_loss": lambda: F.mse_loss(X, Y)}
@@ -30,3 +31,13 @@ def test_the_formulas_error_stands_alone():
     with pytest.raises(norch.ShapeError, match=r"linear: input has shape \[4, 3\], expected \[..., 2\]") as caught:
         F.linear(X, W.T)
     assert caught.value.__context__ is None
+
+
+def fails(*_):
+    raise RuntimeError("the device failed")
+
+
+def test_a_failure_is_not_a_refusal():
+    with pytest.raises(RuntimeError, match="the device failed"):
+        fused_or(fails, F.mse_loss, X, Y)
+    assert fused_or(fails, F.mse_loss, X, Y.double()).item() == 1.0

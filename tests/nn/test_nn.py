@@ -1,7 +1,9 @@
 """norch.nn: Parameter and Module."""
 
 import copy
+import importlib
 import random
+from pathlib import Path
 
 import pytest
 from linear import layer
@@ -422,3 +424,28 @@ def test_modules_print_in_the_article_s_form():
     assert repr(nn.Sequential(nn.Sequential(nn.Softmax(dim=1)), nn.ReLU())) == (
         "Sequential(\n   (0): Sequential(\n      (0): Softmax(dim=1)\n   )\n   (1): ReLU()\n)"
     )
+
+
+# ---- What the package offers ----------------------------------------------------------------------------------------
+
+
+def files_of(package):
+    """The files of a package, imported."""
+    stems = sorted(path.stem for path in Path(package.__file__).parent.glob("[a-z]*.py"))
+    return [importlib.import_module(f"{package.__name__}.{stem}") for stem in stems]
+
+
+def test_every_layer_is_listed_once_and_offered():
+    files = [nn.activation, nn.loss, *files_of(nn.modules)]
+    layers = [
+        value for file in files for value in vars(file).values() if getattr(value, "__module__", "") == file.__name__
+    ]
+    layers = {v.__name__ for v in layers if isinstance(v, type) and issubclass(v, nn.Module) and v.__name__[0] != "_"}
+    listed = [name for file in files for name in file.__all__]
+    assert sorted(listed) == sorted(layers - {"RNNBase", "RNNCellBase"})
+    assert set(listed) < set(nn.__all__) and len(nn.__all__) == len(set(nn.__all__))
+
+
+def test_every_function_is_listed_once_and_offered():
+    listed = [name for file in files_of(nn.functional) for name in getattr(file, "__all__", ())]
+    assert sorted(listed) == sorted(nn.functional.__all__) and all(callable(getattr(nn.functional, n)) for n in listed)

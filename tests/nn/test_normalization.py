@@ -145,7 +145,7 @@ def test_a_constant_row_is_zero_and_has_a_gradient(device):
         ),
         (lambda: nn.LayerNorm(3)(norch.zeros(2, 4)), ValueError, r"\[2, 4\], expected one that ends in \[3\]"),
         (lambda: F.layer_norm(norch.zeros(2, 3), []), ValueError, "ends in"),
-        (lambda: nn.GroupNorm(3, 4), ValueError, "4 channels do not fall into 3 groups"),
+        (lambda: nn.GroupNorm(3, 4), ValueError, "4 channels do not divide into 3 groups"),
         (lambda: F.group_norm(norch.zeros(2, 4), 3), ValueError, "C in 3 groups"),
     ],
 )

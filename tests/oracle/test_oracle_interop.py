@@ -102,7 +102,7 @@ def test_what_from_numpy_refuses():
     with pytest.raises(ValueError, match="at most 8 dimensions"):
         norch.from_numpy(numpy.zeros((1,) * 9))
     fields = numpy.zeros(3, [("a", "i1"), ("b", "f4")])
-    with pytest.raises(ValueError, match="no multiples of 4"):
+    with pytest.raises(ValueError, match="not multiples of 4"):
         norch.from_numpy(fields["b"])
 
 

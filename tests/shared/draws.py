@@ -25,7 +25,7 @@ def nonzero(rng, count, dtype):
 
 
 def exponents(rng, count, dtype):
-    """Any number for floats; not negative for integers, whose negative powers are no integers."""
+    """Any numbers for floats; for integers none below 0, because negative powers are not integers."""
     return [x if dtype in REAL else abs(x) for x in any_numbers(rng, count, dtype)]
 
 

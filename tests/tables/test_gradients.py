@@ -43,7 +43,7 @@ def backward_classes(*tensors):
     nodes, seen = [tensor.grad_fn for tensor in tensors], set()
     while nodes:
         node = nodes.pop()
-        if node is not None and node not in seen and node.age:
+        if node is not None and node not in seen and not node.is_leaf:
             seen.add(node)
             nodes.extend(node.edges)
     return {type(node).__name__ for node in seen}

@@ -178,7 +178,7 @@ NUMBERS = [
 @pytest.mark.parametrize("source", REAL)
 @pytest.mark.parametrize("target", DTYPES[:4])
 def test_floats_out_of_range_become_defined_integers(source, target, device):
-    """NaN and what does not fit: the lowest integer, as x86 has it; of uint8 the last byte; of bool True."""
+    """NaN and numbers that do not fit become the lowest integer, as on x86; in uint8 the last byte; in bool True."""
 
     def reference(x):
         if target == "bool":

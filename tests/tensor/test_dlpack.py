@@ -53,7 +53,7 @@ python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class Producer:
-    """What another library would export: four floats as [2, 2], with a count of how often they were given back."""
+    """A struct of another library: four floats as [2, 2], with a count of how often they were given back."""
 
     def __init__(self, kind, strides=(2, 1), code=(2, 32), lanes=1, device=(1, 0), version=(1, 0), flags=0, offset=0):
         self.returned = 0

@@ -297,6 +297,7 @@ def test_tensors_without_elements_or_dimensions(device):
     assert list(scalar.nonzero().shape) == [1, 0] and scalar.nonzero(as_tuple=True)[0].tolist() == [0]
     zero = norch.tensor(0, device=device).reshape(())
     assert scalar.gather(0, zero).shape == () and scalar.scatter(0, zero, 4.0).item() == 4.0
+    assert norch.zeros(2, device=device).index_put_((zero,), norch.ones(1, device=device)).tolist() == [1, 0]
     empty[[]] = 1
     empty.scatter_(0, none.reshape(0, 1), 1.0)
     assert list(empty.shape) == [0, 3]

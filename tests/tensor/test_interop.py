@@ -27,7 +27,7 @@ FORMATS = {"bool": "?", "uint8": "B", "int32": "i", "int64": "q", "float32": "f"
 
 
 class Interface:
-    """An object with an array interface over memory of its own."""
+    """An object with an array interface over its memory."""
 
     def __init__(self, values, shape, strides=None, typestr="<f4", read_only=False, **entries):
         self.memory = (ctypes.c_float * len(values))(*values)
@@ -255,6 +255,13 @@ def test_operators_take_what_has_an_array_interface():
     y += Interface([1, 2], (2,))
     assert y.tolist() == [2.0, 3.0]
     assert (y @ Interface([1, 2], (2,))).item() == 8.0 and (Interface([1, 2], (2,)) @ y).item() == 8.0
+
+
+@pytest.mark.parametrize("index", [slice(1, 3), [1, 2], norch.tensor([False, True, True])])
+def test_an_array_interface_is_assigned(index):
+    x = norch.zeros(3)
+    x[index] = Interface([5, 6], (2,))
+    assert x.tolist() == [0, 5, 6]
 
 
 def test_a_tensor_shows_its_array_interface():

@@ -146,7 +146,7 @@ def largest_distance(numbers, distribution):
 
 
 def correlation(xs, ys):
-    """Of numbers with mean 0 and variance 1, in standard deviations of what chance gives."""
+    """The correlation of numbers with mean 0 and variance 1, in standard deviations of independent ones."""
     return sum(x * y for x, y in zip(xs, ys)) / math.sqrt(len(xs))
 
 
@@ -187,7 +187,7 @@ def test_normal_distribution(dtype, device):
 
 
 def test_normal_tails(device):
-    """Beyond 4, 4.5 and 5 standard deviations, on both sides, as many as there should be."""
+    """As many numbers as expected lie beyond 4, 4.5 and 5 standard deviations, on both sides."""
     norch.manual_seed(13)
     for dtype in (norch.float32, norch.float64):
         numbers = norch.randn(4_000_000, dtype=dtype, device=device)

@@ -168,7 +168,7 @@ def test_several_things_in_one_stream_are_an_error_that_says_so():
     norch.save(norch.ones(1), file)
     norch.save(norch.ones(1), file)
     file.seek(0)
-    with pytest.raises(ValueError, match="bytes that belong to no tensor"):
+    with pytest.raises(ValueError, match="bytes outside all tensors"):
         norch.load(file)
 
 

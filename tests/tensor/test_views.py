@@ -86,7 +86,7 @@ def test_a_leaf_that_is_a_view_itself_refuses(device):
 
 
 def test_as_strided_gradients_of_any_layout(device):
-    """Elements that the view shows twice count twice, whatever the strides of the tensor under it."""
+    """Elements that the view shows twice count twice, for any strides of its base."""
     x = norch.arange(12.0, dtype=norch.float64, device=device).reshape(3, 4).requires_grad_()
     for function in (
         lambda t: (t * t).as_strided((4, 4), (2, 1)),

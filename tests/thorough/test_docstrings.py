@@ -131,7 +131,7 @@ norch.device norch.manual_seed norch.seed norch.set_rng_state norch.empty_cache 
 norch.memory_reserved norch.can_cast norch.finfo norch.get_default_dtype norch.iinfo norch.promote_types
 norch.result_type norch.load norch.save norch.Storage norch.CTensor norch.get_num_threads norch.set_num_threads
 norch.Size norch.dtype norch.layout nn.Module nn.ModuleDict nn.ModuleList nn.Sequential nn.ParameterDict
-nn.ParameterList nn.summary F.Tensor nn.init.Tensor nn.init.no_grad nn.init.calculate_gain Tensor.storage
+nn.ParameterList nn.summary nn.init.calculate_gain Tensor.storage
 Tensor.untyped_storage Tensor.storage_offset Tensor.stride Tensor.data_ptr Tensor.element_size Tensor.nbytes
 Tensor.layout Tensor.device Tensor.is_cuda Tensor.is_contiguous Tensor.tensor Tensor.shape Tensor.size Tensor.ndim
 Tensor.dim Tensor.numel Tensor.dtype Tensor.is_floating_point Tensor.requires_grad Tensor.grad Tensor.grad_fn

@@ -1,4 +1,4 @@
-"""norch built and installed by pip: as a wheel, from the folder, editable, and moved after that."""
+"""norch packed and installed by pip: as sources, as a wheel, from the folder, editable, and moved after that."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def run(*command, folder):
     """Runs a command away from this checkout, so that nothing finds norch here."""
     hidden = ("PYTHONPATH", "NORCH_LIBRARY", "MAKEFLAGS", "MAKELEVEL")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["CXXFLAGS"] = "-O0"  # what is tested is the packaging: let the compiler be quick
     done = subprocess.run([str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -43,8 +44,8 @@ def check_norch(python, folder):
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """The files that git would have in a fresh clone, and nothing that was built."""
-    folder = tmp_path_factory.mktemp("source") / "norch"
+    """A source distribution, unpacked: made of the files that git would have in a fresh clone."""
+    clone = tmp_path_factory.mktemp("clone")
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -54,8 +55,14 @@ def source(tmp_path_factory):
     )
     for name in listed.stdout.splitlines():
         if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, clone / name)
+    make_sdist = "from setuptools.build_meta import build_sdist; build_sdist('dist')"
+    run(sys.executable, "-c", make_sdist, folder=clone)
+    (packed,) = (clone / "dist").glob("norch-*.tar.gz")
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    run("tar", "xf", packed, folder=unpacked)
+    (folder,) = unpacked.iterdir()
     assert not list(folder.rglob("*.so"))
     return folder
 
@@ -77,6 +84,7 @@ def test_the_wheel_is_for_any_python_of_this_platform(wheel):
 def test_the_wheel_holds_the_package_and_its_library_alone(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert {"norch/__init__.py", "norch/libnorch.so", "norch/py.typed", "norch/nn/modules/linear.py"} <= set(names)
+    assert {"norch/tensor.pyi", "norch/functions/of_methods.pyi"} <= set(names)
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"norch"}
 
 

@@ -1,6 +1,6 @@
 // Behind cuda_runtime.h: fibers for the threads of a block, and the blocks of a kernel one after another.
 //
-// What a GPU would let pass ends the process here, with a message: see stop(). The order of threads comes from the
+// What a GPU would let pass ends the process here with a message: see stop(). The order of threads comes from the
 // environment: NORCH_EMULATOR_ORDER is forward, reverse or a seed. Compiled without -fsanitize itself, but with
 // EMULATOR_ADDRESS or EMULATOR_THREAD in a build that is sanitized: each CUDA thread is then one of ThreadSanitizer's.
 

@@ -1,23 +1,28 @@
 """Convolution, and the columns it is made of: `unfold` and `fold`, each the derivative of the other.
 
 Images are [N, C, height, width]. A window is what `window_array` makes: kernel, stride, dilation, padding before and
-after, each for the height, then for the width. Its geometry is described in csrc/ops/windows.h.
+after, each for the height, then for the width. csrc/ops/windows.h describes its geometry.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._C import lib
-from ...operation import address, mode, recorded, several, wrap
-from ..function import Function
+from ...operation import address, recorded, several, wrap
+from ..function import Function, Gradients
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
+
+Window = ctypes.Array[ctypes.c_int64]
 
 
 @functools.lru_cache(maxsize=256)
-def window_array(*settings: tuple[int, int]) -> Any:
-    """The C array of a window's five pairs of settings. Raises OverflowError for what is no 64-bit integer."""
+def window_array(*settings: tuple[int, int]) -> Window:
+    """The C array of a window's five pairs of settings. Raises OverflowError for integers beyond 64 bits."""
     numbers = [number for pair in settings for number in pair]
     if any(not -(2**63) <= number < 2**63 for number in numbers):  # ctypes would cut them off
         raise OverflowError(f"expected integers of 64 bits, got {numbers}")
@@ -27,12 +32,12 @@ def window_array(*settings: tuple[int, int]) -> Any:
 # ---- Columns ----------------------------------------------------------------------------------------------------
 
 
-def unfold(x: Any, window: Any) -> Any:
+def unfold(x: Tensor, window: Window) -> Tensor:
     """What each tap of the window sees in each channel, [N, C * taps, positions]."""
     return recorded(wrap(lib.unfold_tensor(x._ptr, window)), UnfoldBackward, (x,), window)
 
 
-def fold(columns: Any, window: Any, height: int, width: int) -> Any:
+def fold(columns: Tensor, window: Window, height: int, width: int) -> Tensor:
     """The images [N, C, height, width] that the columns add up to, each at the place where `unfold` takes it."""
     result = wrap(lib.fold_tensor(columns._ptr, window, height, width))
     return recorded(result, FoldBackward, (columns,), window)
@@ -43,11 +48,11 @@ class UnfoldBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, window: Any) -> None:
+    def __init__(self, x: Tensor, window: Window) -> None:
         super().__init__(x)
         self.window, self.size = window, x.shape[2:]
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [fold(gradient, self.window, *self.size)]
 
 
@@ -56,18 +61,18 @@ class FoldBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, columns: Any, window: Any) -> None:
+    def __init__(self, columns: Tensor, window: Window) -> None:
         super().__init__(columns)
         self.window = window
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [unfold(gradient, self.window)]
 
 
 # ---- Convolution ------------------------------------------------------------------------------------------------
 
 
-def convolution(x: Any, weight: Any, bias: Any, window: Any, groups: int) -> Any:
+def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, groups: int) -> Tensor:
     """weight @ unfold(x) + bias for x [N, C, ...], weight [out, C / groups, ...] and bias [out] or None."""
     ptr = lib.conv_tensor(x._ptr, weight._ptr, address(bias), window, groups)
     return recorded(wrap(ptr), ConvolutionBackward, (x, weight, bias), window, groups)
@@ -76,20 +81,11 @@ def convolution(x: Any, weight: Any, bias: Any, window: Any, groups: int) -> Any
 class ConvolutionBackward(Function):
     """y = W unfold(x) + b: dL/dx = fold(W^T G), dL/dW = G unfold(x)^T, dL/db = the sum of G; for each group"""
 
-    def __init__(self, x: Any, weight: Any, bias: Any, window: Any, groups: int) -> None:
+    def __init__(self, x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, groups: int) -> None:
         super().__init__(x, weight, bias)
         self.window, self.groups = window, groups
 
-    def backward(self, gradient: Any) -> list[Any]:
-        if mode.enabled:
-            return self._formula(gradient)
-        # x is read for the gradient of the weight, and the other way round
-        x = self.x if self.needs(1) else self.input[0]
-        weight = self.y if self.needs(0) else self.input[1]
-        operands = gradient._ptr, x._ptr, weight._ptr, self.window, self.groups
-        return several(lib.conv_backward, 3, *operands, self.needed())
-
-    def _formula(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x, weight, groups = self.input[0], self.input[1], self.groups
         samples, outputs, depth = x.shape[0], weight.shape[0] // groups, weight[0].numel
         rows = gradient.reshape(samples, groups, outputs, -1)
@@ -101,3 +97,10 @@ class ConvolutionBackward(Function):
             columns = unfold(self.x, self.window).reshape(samples, groups, depth, -1)
             to_weight = (rows @ columns.transpose(2, 3)).sum(0).reshape(weight.shape)
         return [to_x, to_weight, gradient.sum((0, 2, 3)) if self.needs(2) else None]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        # the gradient of the weight reads x, and the other way round
+        x = self.x if self.needs(1) else self.input[0]
+        weight = self.y if self.needs(0) else self.input[1]
+        operands = gradient._ptr, x._ptr, weight._ptr, self.window, self.groups
+        return several(lib.conv_backward, 3, *operands, self.needed())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ..function import Function
+from ..function import Function, Gradients
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
 
 # ---- Angles -----------------------------------------------------------------------------------------------------
 
@@ -15,7 +18,7 @@ class TanBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
         return [gradient * (1.0 + y * y)]
 
@@ -23,7 +26,7 @@ class TanBackward(Function):
 class AsinBackward(Function):
     """d asin(x)/dx = 1 / sqrt(1 - x^2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [gradient * (1.0 - x * x).rsqrt()]
 
@@ -31,7 +34,7 @@ class AsinBackward(Function):
 class AcosBackward(Function):
     """d acos(x)/dx = -1 / sqrt(1 - x^2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [-gradient * (1.0 - x * x).rsqrt()]
 
@@ -39,7 +42,7 @@ class AcosBackward(Function):
 class AtanBackward(Function):
     """d atan(x)/dx = 1 / (1 + x^2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [gradient / (1.0 + x * x)]
 
@@ -49,7 +52,7 @@ class Atan2Backward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x, y = self.x, self.y
         squares = x * x + y * y
         share = gradient / (squares == 0)._choose(1.0, squares)
@@ -59,14 +62,14 @@ class Atan2Backward(Function):
 class SinhBackward(Function):
     """d sinh(x)/dx = cosh(x)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.cosh()]
 
 
 class CoshBackward(Function):
     """d cosh(x)/dx = sinh(x)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * self.x.sinh()]
 
 
@@ -75,7 +78,7 @@ class HypotBackward(Function):
 
     broadcasts = saves_output = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         share = gradient / self.output
         return [share * self.x if self.needs(0) else None, share * self.y if self.needs(1) else None]
 
@@ -88,7 +91,7 @@ class Exp2Backward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (self.output * math.log(2.0))]
 
 
@@ -97,28 +100,28 @@ class Expm1Backward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (self.output + 1.0)]
 
 
 class Log1pBackward(Function):
     """d log(1 + x)/dx = 1 / (1 + x)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (1.0 + self.x)]
 
 
 class Log2Backward(Function):
     """d log2(x)/dx = 1 / (x log 2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (self.x * math.log(2.0))]
 
 
 class Log10Backward(Function):
     """d log10(x)/dx = 1 / (x log 10)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient / (self.x * math.log(10.0))]
 
 
@@ -127,7 +130,7 @@ class RsqrtBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (-0.5 * self.output**3)]
 
 
@@ -136,7 +139,7 @@ class ReciprocalBackward(Function):
 
     keeps_input, saves_output = False, True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
         return [-gradient * (y * y)]
 
@@ -144,7 +147,7 @@ class ReciprocalBackward(Function):
 class ErfBackward(Function):
     """d erf(x)/dx = 2 / sqrt(pi) exp(-x^2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [gradient * (2.0 / math.sqrt(math.pi) * (-x * x).exp())]
 
@@ -152,7 +155,7 @@ class ErfBackward(Function):
 class ErfcBackward(Function):
     """d erfc(x)/dx = -2 / sqrt(pi) exp(-x^2)"""
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         return [gradient * (-2.0 / math.sqrt(math.pi) * (-x * x).exp())]
 
@@ -168,5 +171,5 @@ class FmodBackward(Function):
     def reads_x(self) -> bool:
         return self.needs(1)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient * (self.x / self.y).trunc() if self.needs(1) else None]

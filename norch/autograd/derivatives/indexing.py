@@ -1,66 +1,75 @@
 """The derivatives of reading and writing through indices, of sorting and of running totals.
 
-What was read from a place gives its gradient back to that place; what was written there takes it from there. So each of
-the two is the other's derivative.
+A gradient of what was read goes back to where it was read; the gradient of what was written is read there. So reading
+and writing are each other's derivatives.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Union
 
 from ...packing import counting
-from ..function import Function
+from ..function import Function, Gradients
+
+if TYPE_CHECKING:
+    from ...methods.advanced_indexing import AtIndices
+    from ...methods.selection import AlongAxis
+    from ...tensor import Tensor
+
+Place = Union["AtIndices", "AlongAxis"]  # what index tensors name
+
+# ---- Places -----------------------------------------------------------------------------------------------------
 
 
 class _PlaceFunction(Function):
-    """A function of places; their index tensors must be what they were."""
+    """An operation at places, whose index tensors must be unchanged in backward."""
 
     keeps_input = False
-    _place: Any
+    _place: Place
 
     @property
-    def place(self) -> Any:
+    def place(self) -> Place:
         for index in self._place.tensors:
             self.unchanged(index)
         return self._place
 
     def release(self) -> None:
         super().release()
-        self._place = None
+        del self._place
 
 
 class _ReadBackward(_PlaceFunction):
     """Elements were read at places: each gradient is added where its element came from."""
 
-    def __init__(self, x: Any, place: Any) -> None:
+    def __init__(self, x: Tensor, place: Place) -> None:
         super().__init__(x)
         self.shape, self._place = x.shape, place
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.new_zeros(self.shape)._put_(self.place, gradient, accumulate=True)]
 
 
 class IndexBackward(_ReadBackward):
-    """x[indices]"""
+    """y = x[indices]"""
 
 
 class GatherBackward(_ReadBackward):
-    """x.gather(dim, index)"""
+    """y = x.gather(dim, index)"""
 
 
 class _WriteBackward(_PlaceFunction):
     """y was written to places in x, or added: y's gradient is read there; x's is the rest, or all of it."""
 
-    broadcasts = keeps_input = True  # y is kept for its shape
+    broadcasts = keeps_input = True  # the engine needs the shape of y
 
-    def __init__(self, x: Any, y: Any, place: Any, accumulate: bool) -> None:
+    def __init__(self, x: Tensor, y: Tensor, place: Place, accumulate: bool) -> None:
         super().__init__(x, y)
         self._place, self.accumulate = place, accumulate
 
     def reads_x(self) -> bool:
         return False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         rest = gradient
         if self.needs(0) and not self.accumulate:
             rest = gradient.clone()._put_(self.place, self.place.spread(gradient.new_zeros(())))
@@ -80,11 +89,11 @@ class MaskedFillBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, y: Any, mask: Any) -> None:
+    def __init__(self, x: Tensor, y: Tensor, mask: Tensor) -> None:
         super().__init__(x, y)
         self.shape, self.mask = y.shape, mask
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         mask = self.unchanged(self.mask)
         return [
             gradient.masked_fill(mask, 0) if self.needs(0) else None,
@@ -97,11 +106,11 @@ class PickBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, indices: Any, axis: int, keepdim: bool) -> None:
+    def __init__(self, x: Tensor, indices: Tensor, axis: int, keepdim: bool) -> None:
         super().__init__(x)
         self.shape, self.indices, self.axis, self.keepdim = x.shape, indices, axis, keepdim
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         indices = self.unchanged(self.indices)
         if not self.keepdim:  # back to the rank of x
             shape = [1 if d == self.axis % len(self.shape) else size for d, size in enumerate(self.shape)]
@@ -109,16 +118,19 @@ class PickBackward(Function):
         return [gradient.new_zeros(self.shape).scatter_add_(self.axis, indices, gradient)]
 
 
+# ---- Running totals ---------------------------------------------------------------------------------------------
+
+
 class CumsumBackward(Function):
     """An element is in every sum from its own on: the gradient is summed from the other end."""
 
     keeps_input = False
 
-    def __init__(self, x: Any, axis: int, reverse: bool) -> None:
+    def __init__(self, x: Tensor, axis: int, reverse: bool) -> None:
         super().__init__(x)
         self.axis, self.reverse = axis, reverse
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient._cumsum(self.axis, not self.reverse)]
 
 
@@ -127,18 +139,18 @@ class CumprodBackward(Function):
 
     saves_output = True
 
-    def __init__(self, x: Any, axis: int) -> None:
+    def __init__(self, x: Tensor, axis: int) -> None:
         super().__init__(x)
         self.axis = axis
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         if (x == 0).any():
-            return [self._one_by_one(gradient, x)]
+            return [self._without_division(gradient, x)]
         return [(gradient * self.output)._cumsum(self.axis, True) / x]
 
-    def _one_by_one(self, gradient: Any, x: Any) -> Any:
-        """The same without division: for each element the running products with a 1 in its place."""
+    def _without_division(self, gradient: Tensor, x: Tensor) -> Tensor:
+        """The same for zeros too: for each element the running products with a 1 in its place."""
         if x.ndim == 0:
             return gradient
         places = counting(x.shape[self.axis], x.device)

@@ -1,21 +1,24 @@
-"""Tensors joined into one, and one cut into parts: each is the derivative of the other."""
+"""Tensors joined into one, and one split into parts: each is the derivative of the other."""
 
 from __future__ import annotations
 
 from ctypes import c_void_p
 from itertools import accumulate
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Sequence
 
 from ..._C import lib
-from ...operation import mode, record, recorded, wrap
-from ..function import Function
-from ..joint import Joint, Part
+from ...operation import mode, recorded, wrap
+from ..function import Function, Gradients
+from ..multi_output import MultiOutput, OutputGradients
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
 
 # ---- Joining ----------------------------------------------------------------------------------------------------
 
 
-def cat(tensors: Sequence[Any], axis: int = 0) -> Any:
-    """Tensors joined along an axis. (functions/joining.py has the public function, which checks what it is given.)"""
+def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
+    """Tensors joined along an axis. (functions/joining.py has the public function, which checks its arguments.)"""
     result = wrap(lib.cat_tensors((c_void_p * len(tensors))(*[t._ptr for t in tensors]), len(tensors), axis))
     axis %= result.ndim
     return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis), tensors)
@@ -26,11 +29,11 @@ class CatBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, *tensors: Any, axis: int) -> None:
+    def __init__(self, *tensors: Tensor, axis: int) -> None:
         super().__init__(*tensors)
         self.axis, self.sizes = axis, [(t.shape[axis], t.dtype) for t in tensors]
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         parts, start = [], 0
         for size, dtype in self.sizes:
             parts.append(gradient._slice(self.axis, start, size, 1).to(dtype))
@@ -38,43 +41,37 @@ class CatBackward(Function):
         return parts
 
 
-# ---- Cutting ----------------------------------------------------------------------------------------------------
+# ---- Splitting --------------------------------------------------------------------------------------------------
 
 
-class CutBackward(Joint):
-    """x cut along an axis into parts: their gradients side by side, zeros where a part was not used.
+def unbind(x: Tensor) -> list[Tensor]:
+    """The rows x[0], x[1], ... of a tensor, as `x.unbind()` gives them, not to be written to."""
+    return _split(x, [wrap(lib.select_tensor(x._ptr, 0, i)) for i in range(x.shape[0])], 0)
 
-    (Each view of `unbind` or `split` has a gradient of x's whole size; for n parts that is n times the work.)
+
+def split(x: Tensor, sizes: Sequence[int]) -> list[Tensor]:
+    """Parts of these sizes of a tensor along its last dimension, as `x.split(sizes, -1)`, not to be written to."""
+    starts = accumulate(sizes, initial=0)
+    return _split(x, [wrap(lib.slice_tensor(x._ptr, -1, start, size, 1)) for start, size in zip(starts, sizes)], -1)
+
+
+def _split(x: Tensor, parts: list[Tensor], axis: int) -> list[Tensor]:
+    if x._edge is not None and mode.enabled:
+        SplitBackward(x, axis, parts).record_outputs(parts)
+    return parts
+
+
+class SplitBackward(MultiOutput):
+    """x split along an axis: the gradients of the parts joined, zeros for a part that was not used.
+
+    (As views of their own, n parts would each have a gradient of x's whole size: n times the work.)
     """
 
-    def __init__(self, x: Any, axis: int, parts: Sequence[Any]) -> None:
+    def __init__(self, x: Tensor, axis: int, parts: Sequence[Tensor]) -> None:
         super().__init__((x._edge,))
         self.shape, self.axis, self.shapes = x.shape, axis, [part.shape for part in parts]
 
-    def backward(self, pieces: Any) -> list[Any]:
-        if len(pieces) < len(self.shapes):
-            known = next(iter(pieces.values()))
-            for i, shape in enumerate(self.shapes):
-                if i not in pieces:
-                    pieces[i] = known.new_zeros(shape)
-        return [cat([pieces[i] for i in range(len(self.shapes))], self.axis).reshape(self.shape)]
-
-
-def unbind(x: Any) -> Sequence[Any]:
-    """The rows x[0], x[1], ... of a tensor, as `x.unbind()` gives them, not to be written to."""
-    return _cut(x, [lib.select_tensor(x._ptr, 0, i) for i in range(x.shape[0])], 0)
-
-
-def split(x: Any, sizes: Sequence[int]) -> Sequence[Any]:
-    """Parts of these sizes of a tensor along its last dimension, as `x.split(sizes, -1)`, not to be written to."""
-    starts = accumulate(sizes, initial=0)
-    return _cut(x, [lib.slice_tensor(x._ptr, -1, start, size, 1) for start, size in zip(starts, sizes)], -1)
-
-
-def _cut(x: Any, addresses: Sequence[Any], axis: int) -> Sequence[Any]:
-    parts = [wrap(ptr) for ptr in addresses]
-    if x._edge is not None and mode.enabled:
-        joint = CutBackward(x, axis, parts)
-        for key, part in enumerate(parts):
-            record(part, Part(key), (joint,))
-    return parts
+    def backward(self, gradients: OutputGradients) -> Gradients:
+        known = next(iter(gradients.values()))
+        parts = [gradients[i] if i in gradients else known.new_zeros(shape) for i, shape in enumerate(self.shapes)]
+        return [cat(parts, self.axis).reshape(self.shape)]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Sequence
 
 from ..._C import lib
-from ...operation import mode, recorded, several, wrap
-from ..function import Function
+from ...operation import recorded, several, wrap
+from ..function import Function, Gradients
+from .convolution import Window
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
+
+# ---- The largest element ----------------------------------------------------------------------------------------
 
 
-def max_pool(x: Any, window: Any, ceil: bool) -> tuple[Any, Any]:
+def max_pool(x: Tensor, window: Window, ceil: bool) -> tuple[Tensor, Tensor]:
     """The largest element that each window sees, and its place (int64) among the elements of its image in row order."""
     values, indices = several(lib.max_pool_tensor, 2, x._ptr, window, ceil)
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices
@@ -20,31 +26,37 @@ class MaxPoolBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, indices: Any, window: Any, ceil: bool) -> None:
+    def __init__(self, x: Tensor, indices: Tensor, window: Window, ceil: bool) -> None:
         super().__init__(x)
         self.size, self.indices, self.window, self.ceil = x.shape[2:], indices, window, ceil
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         indices = self.unchanged(self.indices)
-        if mode.enabled:
-            images = gradient.new_zeros([*gradient.shape[:2], self.size[0] * self.size[1]])
-            images = images.scatter_add(2, indices.flatten(2), gradient.flatten(2))
-            return [images.reshape(*gradient.shape[:2], *self.size)]
-        ptr = lib.max_pool_backward(gradient._ptr, indices._ptr, self.window, self.ceil, *self.size)
-        return [wrap(ptr)]
+        images = gradient.new_zeros([*gradient.shape[:2], self.size[0] * self.size[1]])
+        images = images.scatter_add(2, indices.flatten(2), gradient.flatten(2))
+        return [images.reshape(*gradient.shape[:2], *self.size)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        indices = self.unchanged(self.indices)
+        return [wrap(lib.max_pool_backward(gradient._ptr, indices._ptr, self.window, self.ceil, *self.size))]
 
     def release(self) -> None:
         super().release()
-        self.indices = None
+        del self.indices
 
 
-def avg_pool(x: Any, window: Any, ceil: bool, counts_padding: bool, divisor: float) -> Any:
-    """The sum of what each window sees over `divisor`; where that is 0, over the number of elements."""
-    result = wrap(lib.avg_pool_tensor(x._ptr, window, ceil, counts_padding, divisor))
-    return recorded(result, AvgPoolBackward, (x,), window, ceil, counts_padding, divisor)
+# ---- The average ------------------------------------------------------------------------------------------------
+
+Settings = tuple[Window, bool, bool, float]  # window, ceil, counts_padding, divisor
 
 
-def _avg_unpool(x: Any, settings: Any, size: Any) -> Any:
+def avg_pool(x: Tensor, window: Window, ceil: bool, counts_padding: bool, divisor: float) -> Tensor:
+    """The sum of what each window sees over `divisor`; if that is 0, over the number of elements."""
+    settings = window, ceil, counts_padding, divisor
+    return recorded(wrap(lib.avg_pool_tensor(x._ptr, *settings)), AvgPoolBackward, (x,), settings)
+
+
+def _avg_unpool(x: Tensor, settings: Settings, size: Sequence[int]) -> Tensor:
     """Each element shared by what its window saw in an image of this size."""
     result = wrap(lib.avg_pool_backward(x._ptr, *settings, *size))
     return recorded(result, AvgUnpoolBackward, (x,), settings)
@@ -55,11 +67,11 @@ class AvgPoolBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, *settings: Any) -> None:
+    def __init__(self, x: Tensor, settings: Settings) -> None:
         super().__init__(x)
         self.size, self.settings = x.shape[2:], settings
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [_avg_unpool(gradient, self.settings, self.size)]
 
 
@@ -68,21 +80,22 @@ class AvgUnpoolBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, settings: Any) -> None:
+    def __init__(self, x: Tensor, settings: Settings) -> None:
         super().__init__(x)
         self.settings = settings
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [avg_pool(gradient, *self.settings)]
 
 
-def adaptive_avg_pool(x: Any, height: int, width: int) -> Any:
+def adaptive_avg_pool(x: Tensor, height: int, width: int) -> Tensor:
     """Averages over height x width windows that share out the image evenly, [N, C, height, width]."""
     result = wrap(lib.adaptive_avg_pool_tensor(x._ptr, height, width))
     return recorded(result, AdaptiveAvgPoolBackward, (x,))
 
 
-def _adaptive_unpool(x: Any, height: int, width: int) -> Any:
+def _adaptive_avg_unpool(x: Tensor, height: int, width: int) -> Tensor:
+    """Each element shared by what its window saw in an image of this size."""
     result = wrap(lib.adaptive_avg_pool_backward(x._ptr, height, width))
     return recorded(result, AdaptiveAvgUnpoolBackward, (x,))
 
@@ -92,12 +105,12 @@ class AdaptiveAvgPoolBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Tensor) -> None:
         super().__init__(x)
         self.size = x.shape[2:]
 
-    def backward(self, gradient: Any) -> list[Any]:
-        return [_adaptive_unpool(gradient, *self.size)]
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [_adaptive_avg_unpool(gradient, *self.size)]
 
 
 class AdaptiveAvgUnpoolBackward(Function):
@@ -105,9 +118,9 @@ class AdaptiveAvgUnpoolBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Tensor) -> None:
         super().__init__(x)
         self.size = x.shape[2:]
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [adaptive_avg_pool(gradient, *self.size)]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 
-from ... import operation  # whose names are not defined yet when this module loads
-from ..function import Function
+from ...operation import recorded
+from ..function import Function, Gradients
 from ..mode import no_grad
+
+if TYPE_CHECKING:
+    from ...tensor import Tensor
+
+View = Callable[["Tensor"], "Tensor"]  # takes the part of a tensor that a view shows
 
 
 class ReshapeBackward(Function):
@@ -14,11 +19,11 @@ class ReshapeBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Tensor) -> None:
         super().__init__(x)
         self.shape = x.shape
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.reshape(self.shape)]
 
 
@@ -27,11 +32,11 @@ class TransposeBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axis1: int, axis2: int) -> None:
+    def __init__(self, x: Tensor, axis1: int, axis2: int) -> None:
         super().__init__(x)
         self.axes = axis1, axis2
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.transpose(*self.axes)]
 
 
@@ -40,7 +45,7 @@ class ReverseBackward(Function):
 
     keeps_input = False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.T]
 
 
@@ -49,13 +54,13 @@ class PermuteBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, axes: Sequence[int]) -> None:
         super().__init__(x)
         self.inverse = [0] * len(axes)
         for place, axis in enumerate(axes):
             self.inverse[axis % len(axes)] = place
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.permute(self.inverse)]
 
 
@@ -64,7 +69,7 @@ class ExpandBackward(Function):
 
     broadcasts = True
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient]
 
 
@@ -73,11 +78,11 @@ class SelectBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axis: int, index: int) -> None:
+    def __init__(self, x: Tensor, axis: int, index: int) -> None:
         super().__init__(x)
         self.shape, self.place = x.shape, (axis, index)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
 
 
@@ -86,11 +91,11 @@ class SliceBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axis: int, start: int, length: int, step: int) -> None:
+    def __init__(self, x: Tensor, axis: int, start: int, length: int, step: int) -> None:
         super().__init__(x)
         self.shape, self.place = x.shape, (axis, start, length, step)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
 
 
@@ -99,11 +104,11 @@ class FlipBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, axes: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, axes: Sequence[int]) -> None:
         super().__init__(x)
         self.axes = axes
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.flip(self.axes)]
 
 
@@ -112,11 +117,11 @@ class DiagonalBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, offset: int, axis1: int, axis2: int) -> None:
+    def __init__(self, x: Tensor, offset: int, axis1: int, axis2: int) -> None:
         super().__init__(x)
         self.shape, self.place = x.shape, (offset, axis1, axis2)
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
 
 
@@ -128,7 +133,7 @@ class AsStridedBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, shape: Any, strides: Any, offset: int) -> None:
+    def __init__(self, x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> None:
         super().__init__(x)
         self.x_shape, self.x_strides = x.shape, x.stride()
         start = min(offset, 0)  # of the stretch of memory that holds x and the view
@@ -136,17 +141,17 @@ class AsStridedBackward(Function):
         self.x_offset = -start
         self.extent = max(_extent(*self.geometry), _extent(x.shape, self.x_strides, self.x_offset))
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         if _overlapping_axis(self.x_shape, self.x_strides) is not None:
             raise RuntimeError("as_strided has no gradient for a tensor whose elements share memory (it was expanded)")
         memory = gradient.new_zeros(self.extent)
         with no_grad():
             _add_strided(memory, gradient, *self.geometry)
-        memory = operation.recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
+        memory = recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
         return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
 
 
-def strided(x: Any, shape: Sequence[int], strides: Sequence[int], offset: int) -> Any:
+def strided(x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
     """x.as_strided, where x's elements count in row order whatever their layout, from its first one."""
     x = x.contiguous()
     return x.as_strided(shape, strides, x.storage_offset() + offset)
@@ -159,7 +164,7 @@ def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
     return offset + 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
 
 
-def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> Any:
+def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> int | None:
     """An axis whose steps do not pass what smaller steps reach, so that elements may share memory; None without one."""
     reach = 0
     for stride, axis in sorted((stride, axis) for axis, stride in enumerate(strides) if shape[axis] != 1):
@@ -169,7 +174,7 @@ def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> Any:
     return None
 
 
-def _add_strided(memory: Any, gradient: Any, shape: Any, strides: Any, offset: int) -> None:
+def _add_strided(memory: Tensor, gradient: Tensor, shape: list[int], strides: list[int], offset: int) -> None:
     """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
     axis = None if 0 in shape else _overlapping_axis(shape, strides)
     if axis is None:
@@ -185,11 +190,11 @@ class PlaceBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, view: Any) -> None:
+    def __init__(self, x: Tensor, view: View) -> None:
         super().__init__(x)
         self.view = view
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [self.view(gradient)]
 
 
@@ -198,11 +203,11 @@ class CopySlicesBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any, y: Any, view: Any) -> None:
+    def __init__(self, x: Tensor, y: Tensor, view: View) -> None:
         super().__init__(x, y)
         self.view = view
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         rest = None
         if self.needs(0):
             part = self.view(gradient)
@@ -218,7 +223,7 @@ class CopyBackward(Function):
     def reads_x(self) -> bool:
         return False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.zeros_like() if self.needs(0) else None, gradient]
 
 
@@ -227,7 +232,7 @@ class CloneBackward(Function):
 
     keeps_input = False
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient]
 
 
@@ -236,11 +241,11 @@ class ToBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Tensor) -> None:
         super().__init__(x)
         self.device, self.dtype = x.device, x.dtype
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.to(self.device, self.dtype)]
 
 
@@ -249,9 +254,9 @@ class SumToBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Any) -> None:
+    def __init__(self, x: Tensor) -> None:
         super().__init__(x)
         self.shape, self.dtype = x.shape, x.dtype
 
-    def backward(self, gradient: Any) -> list[Any]:
+    def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.expand(self.shape).to(self.dtype)]

@@ -1,16 +1,16 @@
 """`norch.draw_graph(loss)`: the autograd graph as text, in Graphviz's DOT language and as an SVG picture.
 
-reading.py reads the graph into plain records, summary.py folds what is too long to show, layout.py says where boxes go,
-formats.py writes; svg.py is the sheet that it draws on. None of them reads a value of a tensor.
+reading.py makes records of the graph's nodes, summary.py folds long graphs, layout.py places the boxes, formats.py
+writes text, DOT and SVG, and svg.py is the sheet it draws on. None of them reads a tensor's values.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from ...tensor import Tensor
 from . import formats
-from .reading import Node, read
+from .reading import Names, Node, read
 from .summary import summarise
 
 FORMATS = ("text", "dot", "svg")
@@ -18,10 +18,10 @@ _ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 
 
 class Drawing:
-    """A graph that `norch.draw_graph` read: as `.text`, `.dot` and `.svg`, drawn when asked for; a notebook shows it.
+    """A graph that `norch.draw_graph` read, as `.text`, `.dot` and `.svg`; a notebook shows the picture.
 
-    It holds names and shapes only: no tensor and no part of the graph stays alive through it. `str(drawing)` is the
-    text, or what `format=` named.
+    It holds only names and shapes, so it keeps no tensor and no part of the graph alive. `str(drawing)` is the text, or
+    the format that `format` names.
 
     >>> x = norch.Tensor([3, 4], requires_grad=True)
     >>> drawing = norch.draw_graph((x * x).sum(), params={"x": x})
@@ -40,21 +40,21 @@ class Drawing:
 
     @property
     def text(self) -> str:
-        """A line for each node, operands before what is computed from them: name, operation, shape."""
+        """A line for each node, operands before their users: name, operation, shape."""
         return formats.text(self._nodes, self._shown)
 
     @property
     def dot(self) -> str:
-        """The graph in the DOT language: `dot -Tpdf graph.dot -o graph.pdf` draws it where Graphviz is installed."""
+        """The graph in the DOT language: `dot -Tpdf graph.dot -o graph.pdf` draws it if Graphviz is installed."""
         return formats.dot(self._shown)
 
     @property
     def svg(self) -> str:
-        """The graph as a picture: leaves above, the result at the bottom; norch's own layout, no Graphviz needed."""
+        """The graph as a picture, without Graphviz: leaves at the top, the result at the bottom."""
         return formats.svg(self._shown)
 
-    def save(self, path: Any) -> None:
-        """Write the drawing to a file: its ending (.svg, .dot, .gv or .txt) says how. Raises ValueError for others."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the drawing to a file whose ending names the format: .svg, .dot, .gv or .txt, else ValueError."""
         ending = os.path.splitext(path)[1].lower()
         if ending not in _ENDINGS:
             raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
@@ -70,20 +70,20 @@ class Drawing:
         return self.svg
 
 
-def draw_graph(tensor: Any, format: str = "text", params: Any = None, max_nodes: int = 100) -> Drawing:
+def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None, max_nodes: int = 100) -> Drawing:
     """The graph that `tensor.backward()` would walk, as a `Drawing`: print it, save it, or let a notebook show it.
 
     Args:
         tensor: a tensor that requires gradients, such as a loss.
-        format: what `str()` of the drawing is: "text", "dot" or "svg". The drawing has all three.
+        format: what `str(drawing)` gives: "text", "dot" or "svg". The drawing has all three.
         params: names for tensors: a Module, a dict {name: tensor}, or pairs as from `named_parameters()`.
-        max_nodes: a graph of more nodes is summarised. Stretches that repeat become one box with a count, and where
-            that is not enough, the middle of the graph does.
+        max_nodes: a graph of more nodes is summarised. Repeated operations become one box with a count, and if that is
+            not enough, so does the middle of the graph.
 
     Raises:
-        TypeError: `tensor`, or what `params` names, is no Tensor.
-        ValueError: an unknown format, or `max_nodes` below 4.
-        RuntimeError: the tensor requires no gradients, or a backward has freed its graph.
+        TypeError: `tensor`, or a value of `params`, is not a Tensor.
+        ValueError: the format is unknown, or `max_nodes` is below 4.
+        RuntimeError: the tensor requires no gradients, or backward has freed its graph.
 
     >>> x = norch.Tensor([[1, 2, 3], [3, 2, 1]], requires_grad=True)
     >>> y = norch.Tensor([[3, 2, 1], [1, 2, 3]], requires_grad=True)

@@ -1,4 +1,4 @@
-"""Writing a graph that was read: as text, in the DOT language, as SVG."""
+"""Writing a graph's records: as text, in the DOT language, as SVG."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLORS = {OPERATION: BLUE, LEAF: GREEN, FREED: ROSE, FOLDED: GREY}
 
 
 def text(nodes: list[Node], shown: list[Node]) -> str:
-    """How much there is, then a line for each node: `%1 = sub(x, y)   [2, 3]`."""
+    """How many nodes there are, then a line for each: `%1 = sub(x, y)   [2, 3]`."""
     leaves = sum(node.kind == LEAF for node in nodes)
     rows = [(node, node.call() + (" (freed)" if node.kind == FREED else "")) for node in shown]
     names = max(len(node.name) for node in shown)
@@ -32,7 +32,7 @@ def text(nodes: list[Node], shown: list[Node]) -> str:
 
 
 def dot(shown: list[Node]) -> str:
-    """A digraph with an edge for each operand, from the operand to what is computed from it."""
+    """A digraph with an edge from each operand to its user."""
     lines = [
         "digraph autograd {",
         '  node [shape=box, style="rounded,filled", fontname="monospace", fontsize=11];',
@@ -52,7 +52,7 @@ def _quoted(text: str) -> str:
 
 
 def _edges(shown: list[Node]) -> list[tuple[int, int]]:
-    """(operand, user) for each operand, twice where one is used twice; only once from or to a box of many."""
+    """(operand, user) for each operand, also if one is used twice; but only once from or to a folded box."""
     edges: list[tuple[int, int]] = []
     seen: set[tuple[int, int]] = set()
     for target, node in enumerate(shown):
@@ -68,11 +68,11 @@ def _edges(shown: list[Node]) -> list[tuple[int, int]]:
 # ---- SVG ------------------------------------------------------------------------------------------------------------
 
 _TITLE, _SMALL = 13.0, 11.0  # sizes of type
-_BOX, _GAP, _MARGIN = 42.0, 38.0, 24.0  # the height of a box, the room between layers, the room around
+_BOX, _GAP, _MARGIN = 42.0, 38.0, 24.0  # the height of a box, the space between layers, the space around
 
 
 def svg(shown: list[Node]) -> str:
-    """The picture: leaves above what uses them, the result at the bottom."""
+    """The picture: leaves above their users, the result at the bottom."""
     widths = [
         24 + max(text_width(node.title, _TITLE), text_width(node.shape, _SMALL), text_width("......", _SMALL))
         for node in shown
@@ -108,7 +108,7 @@ def _top(layer: int) -> float:
 
 
 def _draw_edges(sheet: Sheet, layout: Layout, widths: list[float], edges: list[tuple[int, int]]) -> None:
-    """Curves from the bottom of an operand to the top of its user, each to a place of its own there."""
+    """Curves from the bottom of an operand to the top of its user, each to a separate place there."""
     arriving: dict[int, list[int]] = {}
     for i, (_, target) in enumerate(edges):
         arriving.setdefault(target, []).append(i)
@@ -121,7 +121,9 @@ def _draw_edges(sheet: Sheet, layout: Layout, widths: list[float], edges: list[t
             _draw_edge(sheet, layout, edges[i], layout.points[i], port)
 
 
-def _draw_edge(sheet: Sheet, layout: Layout, edge: tuple[int, int], points: list, port: float) -> None:
+def _draw_edge(
+    sheet: Sheet, layout: Layout, edge: tuple[int, int], points: list[tuple[float, int]], port: float
+) -> None:
     source, target = edge
     x, y = _MARGIN + layout.x[source], _top(layout.layer[source]) + _BOX
     commands = [f"M{number(x)} {number(y)}"]

@@ -1,9 +1,9 @@
-"""Where the boxes of a graph go: layers from top to bottom, edges that run straight where they can.
+"""Where the boxes of a graph go: in layers from top to bottom, with edges as straight as possible.
 
 The steps of Sugiyama, Tagawa and Toda (1981), each in its simplest form: a node lies one layer above the first that
 uses it; an edge that crosses layers gets a point in each, so that it runs between boxes; layers are reordered by the
-mean place of their neighbours until fewer edges cross; then every box moves towards its neighbours as far as the
-others let it.
+mean place of their neighbours to reduce crossings; then every box moves towards its neighbours as far as the others
+allow.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 _GAP = 26.0  # between boxes of a layer
 _POINT_WIDTH = 4.0  # of the point of a long edge
-_MOST_POINTS = 20_000  # where edges would need more, they run as they may
+_MOST_POINTS = 20_000  # if edges need more, they may cross boxes
 _SWEEPS = 8
-_HEAVY = 8.0  # how much more a node draws its neighbours than a light one does
+_HEAVY = 8.0  # the weight of a node beside that of a light one
 
 
 class Layout(NamedTuple):
-    """The centre of each node, its layer, the points of each edge as (x, layer), and the size of it all."""
+    """The centre of each node, its layer, the points of each edge as (x, layer), and the total size."""
 
     x: list[float]
     layer: list[int]
@@ -29,9 +29,9 @@ class Layout(NamedTuple):
 
 
 def arrange(widths: list[float], edges: list[tuple[int, int]], light: set[int]) -> Layout:
-    """Lay out nodes of these widths, of which an edge (i, j), i < j, says that j is computed from i.
+    """Lay out nodes of these widths; an edge (i, j), i < j, means that j is computed from i.
 
-    `light` are nodes that give way to the others: the leaves, so that operations stand in a line.
+    The nodes in `light` give way to the others: the leaves, so that operations form a line.
     """
     layer = _layers(len(widths), edges)
     nodes, chains = len(widths), _points(edges, layer)
@@ -40,7 +40,7 @@ def arrange(widths: list[float], edges: list[tuple[int, int]], light: set[int]) 
     up: list[list[int]] = [[] for _ in layer]
     down: list[list[int]] = [[] for _ in layer]
     for source, target in links:
-        if layer[target] == layer[source] + 1:  # not so where edges run as they may
+        if layer[target] == layer[source] + 1:  # otherwise the edge has no points
             up[target].append(source)
             down[source].append(target)
     rows = _ordered(_first_order(nodes, layer, up), up, down)
@@ -77,7 +77,7 @@ def _points(edges: list[tuple[int, int]], layer: list[int]) -> list[list[int]]:
 
 
 def _first_order(nodes: int, layer: list[int], up: list[list[int]]) -> list[list[int]]:
-    """The layers in the order in which a walk from the result meets their nodes, first operands first."""
+    """The layers, with nodes in the order in which a walk from the result finds them, first operands first."""
     rows: list[list[int]] = [[] for _ in range(max(layer) + 1)]
     seen: set[int] = set()
     for start in reversed(range(nodes)):
@@ -92,7 +92,7 @@ def _first_order(nodes: int, layer: list[int], up: list[list[int]]) -> list[list
 
 
 def _ordered(rows: list[list[int]], up: list[list[int]], down: list[list[int]]) -> list[list[int]]:
-    """The best order found by sweeps, which sort each layer by the mean place of its neighbours above or below."""
+    """The best order after sweeps that sort each layer by the mean place of its neighbours above or below."""
     best, fewest = [list(row) for row in rows], _crossings(rows, up)
     for sweep in range(_SWEEPS):
         if not fewest:
@@ -109,7 +109,7 @@ def _ordered(rows: list[list[int]], up: list[list[int]], down: list[list[int]]) 
     return best
 
 
-def _mean(values: list, otherwise: float) -> float:
+def _mean(values: list[int], otherwise: float) -> float:
     return sum(values) / len(values) if values else otherwise
 
 
@@ -150,12 +150,12 @@ def _placed(
 
 
 def _settle(row: list[int], widths: list[float], weights: list[float], x: list[float], wanted: list[float]) -> None:
-    """Put a row where its nodes want to be, least squares, so that none overlap: those that would form a block."""
+    """Move a row's nodes to their wanted places, by least squares; those that touch form a block."""
     offsets, reach = [], 0.0
     for v in row:
         offsets.append(reach + widths[v] / 2)
         reach += widths[v] + _GAP
-    blocks: list[tuple[float, float, int]] = []  # where its nodes want the row to begin, with their weight and number
+    blocks: list[tuple[float, float, int]] = []  # where its nodes want the row to begin, their weight and their number
     for v, want, offset in zip(row, wanted, offsets):
         begin, weight, count = want - offset, weights[v], 1
         while blocks and blocks[-1][0] >= begin:

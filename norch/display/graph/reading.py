@@ -1,7 +1,7 @@
-"""Reading an autograd graph: from the nodes that `backward` walks to plain records of names, shapes and operands.
+"""Reading an autograd graph: the nodes that `backward` walks become records of names, shapes and operands.
 
-A node of the graph does not hold its result, which may be gone. Its shape is told by whoever used it: by an operand
-that was kept, or by an operation that changes no shape.
+A node of the graph does not hold its result, which may be gone. Its shape comes from an operation that used it: from an
+operand that was kept, or because the operation changes no shape.
 """
 
 from __future__ import annotations
@@ -9,19 +9,28 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import zip_longest
-from typing import Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
-from ... import _C
-from ...operation import Tensor, check_tensor
+from ..._C import Number, operations
+from ...autograd.function import Function
+from ...operation import check_tensor
+from ...tensor import Tensor
+
+if TYPE_CHECKING:
+    from ...nn import Module
+
+Names = Union["Module", Mapping[str, Tensor], Iterable[tuple[str, Tensor]]]
+Description = tuple[tuple[int, ...], str]  # a tensor's shape, and its dtype and device if they are unusual
+Descriptions = dict[Function, Description]
 
 OPERATION, LEAF, FREED, FOLDED = "operation", "leaf", "freed", "folded"
 
-# What drops its operand, and gives a result of the operand's shape.
-_KEEP_SHAPE = {*_C.operations()["unary"], "softmax", "log_softmax", "clone", "to", "flip", "cumsum"}
+# Operations that drop their operand and give a result of its shape.
+_KEEP_SHAPE = {*operations()["unary"], "softmax", "log_softmax", "clone", "to", "flip", "cumsum"}
 
 
 class Operand(NamedTuple):
-    """What a node was computed from: a node of the list, or what has no gradient (`source` is None)."""
+    """An operand of a node: another node, or a value without gradient (`source` is None)."""
 
     text: str
     source: int | None = None
@@ -40,7 +49,7 @@ class Node:
         self.shape = shape  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" if unknown
         self.operands = operands
 
-    def call(self, operand: Any = lambda o: o.text, most: int = 8) -> str:
+    def call(self, operand: Callable[[Operand], str] = lambda o: o.text, most: int = 8) -> str:
         """The operation with its operands in parentheses, the middle of a long list left out."""
         texts = [operand(o) for o in self.operands]
         if len(texts) > most:
@@ -48,22 +57,22 @@ class Node:
         return f"{self.operation}({', '.join(texts)})" if texts else self.operation
 
 
-def read(tensor: Any, params: Any = None) -> list[Node]:
-    """The graph behind a tensor: operands before what is computed from them, the tensor's own node last."""
+def read(tensor: Tensor, params: Names | None = None) -> list[Node]:
+    """The graph behind a tensor: operands before their users, the tensor's own node last."""
     check_tensor(tensor, "draw_graph")
     root = tensor._edge
     if root is None:
         raise RuntimeError("draw_graph: this tensor does not require gradients and has no grad_fn: it has no graph")
-    if root.edges is None:
+    if root.freed:
         raise RuntimeError(
             "draw_graph: this graph was freed by a backward. Draw it before, or call backward(retain_graph=True)"
         )
     functions = _reachable(root)
     names = _Names(params)
-    shapes = {root: _description(tensor), **names.shapes}
+    shapes: Descriptions = {root: _description(tensor), **names.shapes}
     _learn_all(shapes, functions)
     nodes: list[Node] = []
-    places: dict[Any, int] = {}
+    places: dict[Function, int] = {}
     for function in reversed(functions):  # the oldest first; a leaf before the first that uses it
         for part in (*(function.edges or ()), function):
             if part is not None and part not in places:
@@ -72,7 +81,7 @@ def read(tensor: Any, params: Any = None) -> list[Node]:
     return nodes
 
 
-def _reachable(root: Any) -> list[Any]:
+def _reachable(root: Function) -> list[Function]:
     """Every operation that a gradient reaches, the youngest first, as `backward` takes them; a lone leaf as it is."""
     found, waiting = {root}, [root]
     while waiting:
@@ -87,12 +96,12 @@ def _reachable(root: Any) -> list[Any]:
 
 
 class _Names:
-    """The names given to tensors, and numbers for those that have none."""
+    """The names given to tensors, and numbers for the others."""
 
-    def __init__(self, params: Any) -> None:
-        self.of_edge: dict[Any, str] = {}
+    def __init__(self, params: Names | None) -> None:
+        self.of_edge: dict[Function, str] = {}
         self.of_tensor: dict[int, str] = {}
-        self.shapes: dict[Any, Any] = {}  # edge -> the description of its tensor
+        self.shapes: Descriptions = {}
         self.count = 0
         for name, tensor in _pairs(params):
             if not isinstance(tensor, Tensor):
@@ -108,47 +117,48 @@ class _Names:
         return f"%{self.count}"
 
 
-def _pairs(params: Any) -> list[Any]:
+def _pairs(params: object) -> list[tuple[str, object]]:
     if params is None:
         return []
-    if hasattr(params, "named_parameters"):
+    if hasattr(params, "named_parameters") and hasattr(params, "named_buffers"):
         return [*params.named_parameters(), *params.named_buffers()]
     if hasattr(params, "items"):
         return list(params.items())
-    if isinstance(params, (Tensor, str)) or not hasattr(params, "__iter__"):
+    if isinstance(params, (Tensor, str)) or not isinstance(params, Iterable):
         raise TypeError(
             f"draw_graph: params is a {type(params).__name__}, expected a Module, a dict or pairs of name and tensor"
         )
     pairs = list(params)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError("draw_graph: params is a sequence of other things than pairs of name and tensor")
+            raise TypeError("draw_graph: params has an element that is not a pair of name and tensor")
     return pairs
 
 
 @cache
 def operation_name(name: str) -> str:
-    """LogSoftmaxBackward is log_softmax; a class that is not named so keeps its name."""
+    """The name of a node's class: log_softmax for LogSoftmaxBackward; other names stay."""
     if name.endswith("Backward"):
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[: -len("Backward")]).lower()
-    return {"elementwise_mul": "mul", "Part": "part", "Exit": "exit"}.get(name, name)
+    return "mul" if name == "elementwise_mul" else name
 
 
 # ---- Nodes ----------------------------------------------------------------------------------------------------------
 
 
-def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: dict[Any, int]) -> Node:
+def _node(
+    function: Function, names: _Names, shapes: Descriptions, nodes: list[Node], places: dict[Function, int]
+) -> Node:
     named = names.of_edge.get(function)
     shape = _shape_text(shapes.get(function))
     if function.is_leaf:
-        leaf = function.leaf()
-        kind = "parameter" if type(leaf).__name__ == "Parameter" else "leaf"
+        kind = "parameter" if type(_leaf(function)).__name__ == "Parameter" else "leaf"
         return Node(LEAF, named or names.next(), named or kind, kind, shape)
     operation = operation_name(type(function).__name__)
-    freed = function.edges is None
+    freed = function.freed
     node = Node(FREED if freed else OPERATION, named or names.next(), operation, operation, shape)
     node.operands = [] if freed else _operands(function, names, nodes, places)
-    if any(o.source is None for o in node.operands):  # what is no box is told in the title: pow(·, 3)
+    if any(o.source is None for o in node.operands):  # values go into the title: pow(·, 3)
         node.title = node.call(lambda o: "·" if o.source is not None else o.text, most=5)
     if freed:
         node.title += " (freed)"
@@ -157,14 +167,19 @@ def _node(function: Any, names: _Names, shapes: Any, nodes: list[Node], places: 
     return node
 
 
-def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any, int]) -> list[Operand]:
+def _leaf(function: Function) -> Tensor | None:
+    """The tensor of a leaf's node; None if it is gone."""
+    return None if function.result is None else function.result()
+
+
+def _operands(function: Function, names: _Names, nodes: list[Node], places: dict[Function, int]) -> list[Operand]:
     operands = []
     for edge, value in zip_longest(function.edges, function.input or ()):
         if edge is not None:
             operands.append(Operand(nodes[places[edge]].name, places[edge]))
         elif isinstance(value, Tensor):
             operands.append(Operand(names.of_tensor.get(id(value)) or _shape_text(_description(value))))
-        elif isinstance(value, _C.Number):
+        elif isinstance(value, Number):
             operands.append(Operand(f"{value.value:g}" if isinstance(value.value, float) else str(value.value)))
     return operands
 
@@ -172,18 +187,18 @@ def _operands(function: Any, names: _Names, nodes: list[Node], places: dict[Any,
 # ---- Shapes ---------------------------------------------------------------------------------------------------------
 
 
-def _description(tensor: Any) -> tuple[tuple[int, ...], str]:
-    """A shape, and what is unusual about the tensor: a dtype other than float32, a device other than the CPU."""
+def _description(tensor: Tensor) -> Description:
+    """A tensor's shape; its dtype if that is not float32, and its device if that is not the CPU."""
     kind = "" if tensor.dtype.name == "float32" else f" {tensor.dtype.name}"
     return tuple(tensor.shape), kind + ("" if tensor.device == "cpu" else f" {tensor.device}")
 
 
-def _shape_text(description: Any) -> str:
+def _shape_text(description: Description | None) -> str:
     return "" if description is None else str(list(description[0])) + description[1]
 
 
-def _learn_all(shapes: dict[Any, Any], functions: list[Any]) -> None:
-    """Add the descriptions of all results that are known, by function or leaf; `functions` are the youngest first."""
+def _learn_all(shapes: Descriptions, functions: list[Function]) -> None:
+    """Add the known descriptions of results; `functions` are the youngest first."""
     for function in functions:
         _learn(shapes, function, function)
         for place, edge in enumerate(function.edges or ()):
@@ -191,11 +206,11 @@ def _learn_all(shapes: dict[Any, Any], functions: list[Any]) -> None:
                 _learn(shapes, edge, function, place)
 
 
-def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> None:
-    """The shape of a function's result: from the result where it is kept, else from an operation that used it."""
+def _learn(shapes: Descriptions, function: Function, user: Function, place: int = 0) -> None:
+    """The shape of a function's result: from the result if it is kept, else from an operation that used it."""
     if function in shapes:
         return
-    tensor = function.leaf() if function.is_leaf else function._output
+    tensor = _leaf(function) if function.is_leaf else function._output
     if tensor is not None:
         shapes[function] = _description(tensor)
     elif user is not function:
@@ -204,14 +219,15 @@ def _learn(shapes: dict[Any, Any], function: Any, user: Any, place: int = 0) -> 
             shapes[function] = found
 
 
-def _operand_shape(user: Any, place: int, result: Any) -> Any:
+def _operand_shape(user: Function, place: int, result: Description | None) -> Description | None:
     """The description of an operand, from what the operation that used it kept."""
     if user.input:
         return _description(user.input[place]) if isinstance(user.input[place], Tensor) else None
     if not type(user).__module__.startswith("norch.") or len(user.edges) > 1:
         return None
-    if getattr(user, "shape", None) is not None:
-        return tuple(user.shape), "" if result is None else result[1]
+    shape = getattr(user, "shape", None)
+    if shape is not None:
+        return tuple(shape), "" if result is None else result[1]
     name = operation_name(type(user).__name__)
     if result is None or name not in (*_KEEP_SHAPE, "reverse", "transpose"):
         return None
@@ -219,6 +235,6 @@ def _operand_shape(user: Any, place: int, result: Any) -> Any:
     if name == "reverse":
         sizes.reverse()
     elif name == "transpose":
-        first, second = user.axes
+        first, second = vars(user)["axes"]
         sizes[first], sizes[second] = sizes[second], sizes[first]
     return tuple(sizes), result[1]

@@ -1,22 +1,22 @@
-"""Folding a long graph: stretches of operations that repeat become one box, then the middle of what is left.
+"""Folding a long graph: repeated runs of operations become one box; then, if needed, the middle of the graph.
 
-Operations are in the order in which they ran. A box holds a run of them without a gap, so that nothing that depends on
-the box comes before it: what is left is a graph without cycles again.
+Operations are in the order in which they ran. A box holds consecutive operations, so nothing before the box depends on
+it, and the folded graph has no cycles either.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Iterable, NamedTuple
 
 from .reading import FOLDED, LEAF, Node, Operand
 
-_MOST_RUNS = 16  # stretches that are looked for, one after the other
-_PERIODS = 8  # lengths that are tried for what repeats
+_MOST_RUNS = 16  # how many repeated runs are folded at most
+_PERIODS = 8  # how many lengths of a repeated run are tried
 
 
 class Group(NamedTuple):
-    """Operations from `start` to before `end`; more than one, or one and folded, where there is a title."""
+    """Operations from `start` to before `end`: one that is shown, or a box with a title."""
 
     start: int
     end: int
@@ -51,13 +51,13 @@ def summarise(nodes: list[Node], max_nodes: int) -> list[Node]:
     return _regrouped(nodes, operations, groups, _leaves_of(groups, leaves))
 
 
-def _few_leaves(nodes: list[Node], place: int, most: int) -> list[Any]:
+def _few_leaves(nodes: list[Node], place: int, most: int) -> list[int | None]:
     """The leaves that an operation uses; of many the first ones, and None for a box of the others."""
     found = list(dict.fromkeys(o.source for o in nodes[place].operands if _is_leaf(nodes, o)))
     return found if len(found) <= most else [*found[: most - 1], None]
 
 
-def _count(groups: list[Group], leaves: list[list]) -> int:
+def _count(groups: list[Group], leaves: list[list[int | None]]) -> int:
     """How many nodes are shown, boxes included."""
     boxes = sum(None in leaves[group.start] for group in groups if not group.title)
     return len(groups) + len(_leaves_of(groups, leaves)) + boxes
@@ -67,17 +67,17 @@ def _is_leaf(nodes: list[Node], operand: Operand) -> bool:
     return operand.source is not None and nodes[operand.source].kind == LEAF
 
 
-def _leaves_of(groups: list[Group], leaves: list[list]) -> set:
+def _leaves_of(groups: list[Group], leaves: list[list[int | None]]) -> set[int]:
     """The leaves to show: those that operations outside of boxes use."""
-    return set().union(*(leaves[group.start] for group in groups if not group.title)) - {None}
+    return {leaf for group in groups if not group.title for leaf in leaves[group.start] if leaf is not None}
 
 
 # ---- What repeats ---------------------------------------------------------------------------------------------------
 
 
 def _keys(nodes: list[Node], operations: list[int]) -> list[int]:
-    """A number for each operation; equal where the operation, its shape and the kind of its operands are."""
-    numbers: dict[Any, int] = {}
+    """A number for each operation; equal if the operation, its shape and the kinds of its operands are."""
+    numbers: dict[object, int] = {}
     keys = []
     for node in (nodes[place] for place in operations):
         operands = tuple(o.text if o.source is None else nodes[o.source].shape for o in node.operands)
@@ -85,8 +85,10 @@ def _keys(nodes: list[Node], operations: list[int]) -> list[int]:
     return keys
 
 
-def _fold_longest_run(groups: list[Group], keys: list[int], nodes: Any, operations: Any) -> list[Group] | None:
-    """The groups with the longest repetition among single ones in a box; None where nothing repeats."""
+def _fold_longest_run(
+    groups: list[Group], keys: list[int], nodes: list[Node], operations: list[int]
+) -> list[Group] | None:
+    """The groups with the longest repetition among single ones in a box; None if nothing repeats."""
     best, first = (0, 0, 1), 0  # how many operations are hidden, from which one, the period
     while first < len(groups):
         last = first
@@ -110,9 +112,9 @@ def _fold_longest_run(groups: list[Group], keys: list[int], nodes: Any, operatio
 
 
 def _longest_run(keys: list[int]) -> tuple[int, int, int]:
-    """(length, start, period) of the longest stretch that repeats the `period` keys before it, in whole periods."""
+    """(length, start, period) of the longest run that repeats the `period` keys before it, in whole periods."""
     last: dict[int, int] = {}
-    distances: Counter = Counter()
+    distances: Counter[int] = Counter()
     for place, key in enumerate(keys):
         if key in last:
             distances[place - last[key]] += 1
@@ -133,9 +135,9 @@ def _longest_run(keys: list[int]) -> tuple[int, int, int]:
 # ---- The middle -----------------------------------------------------------------------------------------------------
 
 
-def _fold_middle(groups: list[Group], leaves: list[list], max_nodes: int) -> list[Group]:
+def _fold_middle(groups: list[Group], leaves: list[list[int | None]], max_nodes: int) -> list[Group]:
     """As many groups from both ends as fit with their leaves, the others in one box."""
-    shown: set = set()
+    shown: set[int | None] = set()
     taken = {"tail": 0, "head": 0}
     left = max_nodes - 1  # for the box
     ends = list(taken)
@@ -158,12 +160,12 @@ def _fold_middle(groups: list[Group], leaves: list[list], max_nodes: int) -> lis
 # ---- The graph of groups --------------------------------------------------------------------------------------------
 
 
-def _regrouped(nodes: list[Node], operations: list[int], groups: list[Group], shown: set) -> list[Node]:
-    """The list with a node for each group, in an order where operands come first."""
+def _regrouped(nodes: list[Node], operations: list[int], groups: list[Group], shown: set[int]) -> list[Node]:
+    """The list with a node for each group, operands before their users."""
     result: list[Node] = []
     owner: dict[int, int] = {}  # place of a node -> place, in the result, of what shows it
 
-    def add(node: Node, places: Any) -> None:
+    def add(node: Node, places: Iterable[int]) -> None:
         owner.update(dict.fromkeys(places, len(result)))
         result.append(node)
 

@@ -1,14 +1,14 @@
-"""A sheet for pictures in SVG: boxes, lines and text in one hand, for graphs and for the tutorial's pictures.
+"""A sheet for pictures in SVG: boxes, lines and text in one style, for graphs and for the tutorial's pictures.
 
-The sheet has a background of its own, so that it reads the same on a light and on a dark page. Nothing in it refers to
-anything outside, and it has no ids, so that many pictures can stand in one page.
+The sheet has its own background, so it looks the same on a light and on a dark page. It refers to nothing outside and
+has no ids, so one page can hold many pictures.
 """
 
 from __future__ import annotations
 
 import math
 from html import escape
-from typing import Any, NamedTuple, Sequence
+from typing import NamedTuple, Sequence
 from unicodedata import east_asian_width
 
 PAPER, INK, MUTED, LINE = "#ffffff", "#1c2733", "#5b6875", "#8a97a5"
@@ -17,7 +17,7 @@ MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monos
 
 
 class Color(NamedTuple):
-    """A kind of thing: how it is filled and how it is drawn."""
+    """The colors of a box: its fill and its line."""
 
     fill: str
     line: str
@@ -26,14 +26,14 @@ class Color(NamedTuple):
 BLUE = Color("#e6f0fa", "#2b6cb0")  # operations
 GREEN = Color("#e7f5ea", "#2f855a")  # leaves, parameters
 AMBER = Color("#fdf1dc", "#b7670a")  # gradients
-ROSE = Color("#fbe9ec", "#b3394f")  # what is gone
+ROSE = Color("#fbe9ec", "#b3394f")  # freed nodes
 VIOLET = Color("#f0eafa", "#6b46c1")
-GREY = Color("#f2f4f7", "#6b7a89")  # what is left out
+GREY = Color("#f2f4f7", "#6b7a89")  # folded nodes
 CYCLE = (BLUE, GREEN, AMBER, ROSE, VIOLET, GREY)
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of text in a typewriter face, whose letters are 0.6 of its size wide; those of Chinese are double."""
+    """The width of text in a monospaced font, whose letters are 0.6 of its size wide; wide (CJK) letters are double."""
     return 0.602 * size * sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -43,7 +43,7 @@ def number(value: float) -> str:
     return "0" if text == "-0.0" else text[:-2] if text.endswith(".0") else text
 
 
-def _attribute(value: Any) -> str:
+def _attribute(value: str | float) -> str:
     return number(value) if isinstance(value, (int, float)) else escape(value, quote=False).replace('"', "&quot;")
 
 
@@ -54,7 +54,7 @@ class Sheet:
         self.width, self.height, self.title = width, height, title
         self.parts: list[str] = []
 
-    def _add(self, tag: str, content: str = "", **attributes: Any) -> None:
+    def _add(self, tag: str, content: str = "", **attributes: str | float | None) -> None:
         texts = [
             f' {name.replace("_", "-")}="{_attribute(value)}"'
             for name, value in attributes.items()
@@ -112,7 +112,7 @@ class Sheet:
         )
 
     def path(self, commands: str, color: str = LINE, stroke: float = 1.4, dashed: bool = False) -> None:
-        """A line drawn by SVG's commands, such as "M0 0 L10 10"."""
+        """A line given by SVG's commands, such as "M0 0 L10 10"."""
         self._add(
             "path",
             d=commands,
@@ -123,27 +123,31 @@ class Sheet:
             stroke_linejoin="round",
         )
 
-    def line(self, points: Sequence[tuple[float, float]], color: str = LINE, stroke: float = 1.4, **how: Any) -> None:
+    def line(
+        self, points: Sequence[tuple[float, float]], color: str = LINE, stroke: float = 1.4, dashed: bool = False
+    ) -> None:
         """A line from point to point."""
-        self.path("M" + " L".join(f"{number(x)} {number(y)}" for x, y in points), color, stroke, **how)
+        self.path("M" + " L".join(f"{number(x)} {number(y)}" for x, y in points), color, stroke, dashed)
 
     def circle(self, x: float, y: float, radius: float, fill: str, line: str | None = None) -> None:
         """A dot."""
         self._add("circle", cx=x, cy=y, r=radius, fill=fill, stroke=line)
 
     def head(self, x: float, y: float, dx: float, dy: float, color: str = LINE, size: float = 7) -> None:
-        """The head of an arrow: its point at (x, y), looking in the direction (dx, dy)."""
+        """The head of an arrow: its tip at (x, y), in the direction (dx, dy)."""
         length = math.hypot(dx, dy)
         dx, dy = dx / length * size, dy / length * size
         corners = [(x, y), (x - dx - dy * 0.45, y - dy + dx * 0.45), (x - dx + dy * 0.45, y - dy - dx * 0.45)]
         self._add("polygon", points=" ".join(f"{number(a)},{number(b)}" for a, b in corners), fill=color)
 
-    def arrow(self, points: Sequence[tuple[float, float]], color: str = LINE, stroke: float = 1.4, **how: Any) -> None:
+    def arrow(
+        self, points: Sequence[tuple[float, float]], color: str = LINE, stroke: float = 1.4, dashed: bool = False
+    ) -> None:
         """A line from point to point that ends in an arrow."""
         (x0, y0), (x1, y1) = points[-2:]
         length = math.hypot(x1 - x0, y1 - y0)
         end = (x1 - (x1 - x0) / length * 5, y1 - (y1 - y0) / length * 5)
-        self.line([*points[:-1], end], color, stroke, **how)
+        self.line([*points[:-1], end], color, stroke, dashed)
         self.head(x1, y1, x1 - x0, y1 - y0, color)
 
     def __repr__(self) -> str:

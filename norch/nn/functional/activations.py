@@ -94,9 +94,9 @@ def _guessed_dim(x: Tensor) -> int:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """x where x > 0, negative_slope * x elsewhere; in the dtype of x, which is floating.
+    """x where x > 0, negative_slope * x elsewhere.
 
-    Raises RuntimeError for another dtype, TypeError if the input is not a tensor.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if not a tensor.
 
     >>> F.leaky_relu(norch.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
@@ -106,9 +106,9 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015); in the dtype of x, which is floating.
+    """x where x > 0, alpha * (e^x - 1) elsewhere (Clevert et al. 2015).
 
-    Raises RuntimeError for another dtype, TypeError if the input is not a tensor.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if not a tensor.
 
     >>> F.elu(norch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
@@ -118,11 +118,11 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """x * P(Z <= x) for a normal Z (Hendrycks and Gimpel 2016); in the dtype of x, which is floating.
+    """x * P(Z <= x) for a normal Z (Hendrycks and Gimpel 2016).
 
     "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
     u = sqrt(2 / pi) * (x + 0.044715 x^3), here as sigmoid(2u), which is equal and stays precise for x < 0.
-    Raises RuntimeError for another dtype or approximation, TypeError if the input is not a tensor.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype or approximation.
 
     >>> F.gelu(norch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
@@ -136,9 +136,9 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x), also known as swish; in the dtype of x, which is floating.
+    """x * sigmoid(x), also known as swish.
 
-    Raises RuntimeError for another dtype, TypeError if the input is not a tensor.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if not a tensor.
 
     >>> F.silu(norch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
@@ -150,7 +150,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there the two nearly agree.
 
-    In the dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if the input is not a tensor.
+    In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if not a tensor.
 
     >>> F.softplus(norch.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
@@ -162,7 +162,8 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x moved into [min_val, max_val]; the gradient is 0 at and beyond the bounds (that of `clamp` is 1 at them).
 
-    In the dtype of x, which is floating. Raises RuntimeError for another dtype, ValueError if min_val > max_val.
+    In the shape and dtype of x, which is floating. Raises ValueError if min_val > max_val, RuntimeError for another
+    dtype.
 
     >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])

@@ -13,11 +13,10 @@ def check_tensors(name: str, *values: object) -> None:
             raise TypeError(f"{name} was given a {type(value).__name__}, expected a Tensor")
 
 
-def check_floating(name: str, *values: object) -> None:
+def check_floating(name: str, *values: Tensor) -> None:
     """Raise TypeError if a value is not a Tensor, RuntimeError if its dtype is not floating."""
+    check_tensors(name, *values)
     for value in values:
-        if not isinstance(value, Tensor):
-            raise TypeError(f"{name} was given a {type(value).__name__}, expected a Tensor")
         if not value.is_floating_point():
             raise RuntimeError(f"{name}: expected a floating dtype, got {value.dtype}")
 

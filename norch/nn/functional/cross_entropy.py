@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..._C import ShapeError
-from ...autograd.derivatives import linear, losses
+from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from .checks import check_integers, check_tensors
@@ -41,7 +41,7 @@ def cross_entropy(
     dim = _class_dim("cross_entropy", input)
     soft = target.dtype.is_floating_point
     if weight is None and label_smoothing == 0 and not soft:
-        return linear.cross_entropy(input, target, ignore_index, reduction)
+        return losses.cross_entropy(input, target, ignore_index, reduction)
     log_p = input.log_softmax(dim)
     if soft:
         if ignore_index >= 0:
@@ -60,12 +60,7 @@ def cross_entropy(
 
 
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: int = -100,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
     """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...].
 

@@ -20,12 +20,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> F.linear(norch.tensor([[1.0, 2.0]]), norch.tensor([[3.0, 4.0]]), norch.tensor([0.5]))
     tensor([[11.5000]])
     """
-    check_tensors("linear", x, weight)
     return fused_or(kernels.linear, _linear, x, weight, bias)
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The same in tensor operations; columns too, and integers."""
+    check_tensors("linear", x, weight)
     if weight.ndim != 2:
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
     inputs = weight.shape[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..._C import ShapeError
-from ...autograd.derivatives import linear, losses
+from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from .checks import check_tensors
@@ -34,13 +34,13 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     tensor([2.])
     """
     check_reduction(reduction)
-    check_tensors("mse_loss", input, target)
     if reduction == "none":  # the kernel always reduces
         return _mse(input, target, reduction)
-    return fused_or(linear.mse, _mse, input, target, reduction)
+    return fused_or(losses.mse, _mse, input, target, reduction)
 
 
 def _mse(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    check_tensors("mse_loss", input, target)
     if target.shape != input.shape:
         raise ShapeError(f"Labels and predictions shape does not match: {list(target.shape)} and {list(input.shape)}")
     return _reduced((input - target) ** 2, reduction)
@@ -62,9 +62,7 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; reduced. (Girshick 2015.)
 
-    With beta 0 that is `l1_loss`. Both have one shape and a floating dtype; the loss has shape [1], or theirs if
-    reduction is "none". Raises ShapeError if the shapes differ, TypeError for another dtype, RuntimeError for a beta
-    below 0.
+    With beta 0 that is |d|. Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError unless beta >= 0.
 
     >>> F.smooth_l1_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
@@ -80,8 +78,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
-    ShapeError if the shapes differ, TypeError for another dtype, RuntimeError unless delta > 0.
+    Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError unless delta > 0.
 
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
@@ -100,9 +97,8 @@ def binary_cross_entropy(
 ) -> Tensor:
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
-    ShapeError if the shapes differ, TypeError for another dtype, RuntimeError for an input outside [0, 1]. The weight
-    broadcasts to the input's shape.
+    The weight broadcasts to the input's shape. Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError for an
+    input outside [0, 1].
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
     tensor([0.3993])
@@ -149,8 +145,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
-    ShapeError if the shapes differ, TypeError for another dtype.
+    Shapes, dtypes and errors as for `l1_loss`.
 
     >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
     tensor([0.6931])

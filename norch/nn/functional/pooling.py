@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence, Union
 
 from ...autograd.derivatives import pooling as kernels
+from ...autograd.derivatives.convolution import Window
 from ...tensor import Tensor
 from ...types import Sizes
 from .windows import as_images, from_images, per_axis, window
 
-__all__ = [
-    "adaptive_avg_pool1d",
-    "adaptive_avg_pool2d",
-    "avg_pool1d",
-    "avg_pool2d",
-    "max_pool1d",
-    "max_pool2d",
-]
+__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
+
+OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the input
 
 
 def max_pool1d(
@@ -38,7 +34,8 @@ def max_pool1d(
     >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[3., 7.]]])
     """
-    return _max_pool("max_pool1d", 1, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    taps = window("max_pool1d", 1, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    return _max_pool("max_pool1d", 1, x, taps, ceil_mode, return_indices)
 
 
 def max_pool2d(
@@ -57,7 +54,8 @@ def max_pool2d(
     >>> F.max_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    return _max_pool("max_pool2d", 2, x, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    taps = window("max_pool2d", 2, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    return _max_pool("max_pool2d", 2, x, taps, ceil_mode, return_indices)
 
 
 def avg_pool1d(
@@ -77,7 +75,8 @@ def avg_pool1d(
     >>> F.avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[2., 6.]]])
     """
-    return _avg_pool("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+    taps = window("avg_pool1d", 1, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _avg_pool("avg_pool1d", 1, x, taps, ceil_mode, count_include_pad, None)
 
 
 def avg_pool2d(
@@ -96,10 +95,11 @@ def avg_pool2d(
     >>> F.avg_pool2d(norch.ones(8, 3, 28, 28), kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    return _avg_pool("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    taps = window("avg_pool2d", 2, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _avg_pool("avg_pool2d", 2, x, taps, ceil_mode, count_include_pad, divisor_override)
 
 
-def adaptive_avg_pool1d(x: Tensor, output_size: Sizes | None) -> Tensor:
+def adaptive_avg_pool1d(x: Tensor, output_size: OutputSize) -> Tensor:
     """Averages over windows that divide [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
 
     >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
@@ -108,7 +108,7 @@ def adaptive_avg_pool1d(x: Tensor, output_size: Sizes | None) -> Tensor:
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, x, output_size)
 
 
-def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def adaptive_avg_pool2d(x: Tensor, output_size: OutputSize) -> Tensor:
     """Averages over windows that divide [N, C, height, width] evenly, to [N, C, *output_size].
 
     Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
@@ -121,7 +121,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: int | Sequence[int | None] | Non
     return _adaptive_avg_pool("adaptive_avg_pool2d", 2, x, output_size)
 
 
-def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
+def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
     per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
     wanted = given * axes if len(given) == 1 else given
@@ -130,35 +130,13 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: int | Seque
     return from_images(kernels.adaptive_avg_pool(images, *sizes), axes, x)
 
 
-def _max_pool(
-    name: str,
-    axes: int,
-    x: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None,
-    padding: Sizes,
-    dilation: Sizes,
-    ceil: bool,
-    pair: bool,
-) -> Tensor | tuple[Tensor, Tensor]:
-    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), dilation, padding)
+def _max_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     values, indices = kernels.max_pool(as_images(name, axes, x), taps, bool(ceil))
     values, indices = from_images(values, axes, x), from_images(indices, axes, x)
     return (values, indices) if pair else values
 
 
-def _avg_pool(
-    name: str,
-    axes: int,
-    x: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None,
-    padding: Sizes,
-    ceil: bool,
-    counts: bool,
-    divisor: int | None,
-) -> Tensor:
-    taps = window(name, axes, kernel_size, _stride(stride, kernel_size), 1, padding)
+def _avg_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
     if divisor is not None and not divisor:
         raise ValueError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
     images = as_images(name, axes, x)

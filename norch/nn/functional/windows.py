@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ctypes import Array, c_int64
 from typing import Any, Sequence
 
 from ..._C import ShapeError
-from ...autograd.derivatives.convolution import window_array
+from ...autograd.derivatives.convolution import Window, window_array
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
@@ -24,7 +23,7 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     return given
 
 
-def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Array[c_int64]:
+def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Window:
     """A window as C takes it, with the same padding before and after each axis."""
     settings = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation, "padding": padding}
     kernel, step, spread, before = (per_axis(value, axes, f"{name}: {what}") for what, value in settings.items())
@@ -33,7 +32,7 @@ def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Si
 
 def window_of(
     kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], before: Sequence[int], after: Sequence[int]
-) -> Array[c_int64]:
+) -> Window:
     """A window as C takes it, from a number for each axis. A single axis is the width of images of height 1."""
     if len(kernel) == 1:
         return window_array((1, *kernel), (1, *stride), (1, *dilation), (0, *before), (0, *after))

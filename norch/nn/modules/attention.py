@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Sequence
 
 from ..._C import ShapeError
 from ...autograd.derivatives.joining import split
 from ...functions.creation import empty, full_like, where, zeros
 from ...functions.joining import cat
 from ...tensor import Tensor
-from ...types import bool_
+from ...types import DType, bool_
 from .. import functional as F
 from .. import init
 from ..functional.attention import attention_weights, checked_mask
 from ..functional.checks import check_probability
 from ..functional.dropout import dropout
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 from .linear import Linear
 
 __all__ = ["MultiheadAttention"]
@@ -32,9 +32,9 @@ class MultiheadAttention(Module):
     `average_attn_weights=False` [N, H, L, S], or None without `need_weights`.
 
     Masks, as in PyTorch, say where NOT to look: `key_padding_mask` [N, S] and `attn_mask` [L, S] or [N * H, L, S] are
-    bool, True for keys to leave out, or numbers to be added to the scores. `is_causal` asks for an attn_mask and says
-    that it is causal. A query that may see no key gets weights of 0 (with `need_weights` PyTorch gives NaN).
-    All have the dtype of the weights. Raises ValueError for an E that is no multiple of num_heads, ShapeError for other
+    bool, True for keys to leave out, or numbers to add to the scores. `is_causal` says that the attn_mask, which must
+    be given, is causal. A query that may see no key gets weights of 0 (with `need_weights` PyTorch gives NaN).
+    All have the dtype of the weights. Raises ValueError if E is not a multiple of num_heads, ShapeError for other
     shapes.
 
     >>> attention = nn.MultiheadAttention(8, 2, batch_first=True)
@@ -43,6 +43,14 @@ class MultiheadAttention(Module):
     >>> output.shape, weights.shape
     (norch.Size([4, 5, 8]), norch.Size([4, 5, 5]))
     """
+
+    in_proj_weight: ParameterOrNone
+    q_proj_weight: ParameterOrNone
+    k_proj_weight: ParameterOrNone
+    v_proj_weight: ParameterOrNone
+    in_proj_bias: ParameterOrNone
+    bias_k: ParameterOrNone
+    bias_v: ParameterOrNone
 
     def __init__(
         self,
@@ -55,15 +63,15 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device=None,
-        dtype=None,
-    ):
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
         for name, size in (("embed_dim", embed_dim), ("num_heads", num_heads)):
             if size <= 0:
                 raise ValueError(f"MultiheadAttention: {name} is {size}, expected at least 1")
         if embed_dim % num_heads:
-            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} is no multiple of num_heads {num_heads}")
+            raise ValueError(f"MultiheadAttention: embed_dim {embed_dim} is not a multiple of num_heads {num_heads}")
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.dropout, self.batch_first, self.add_zero_attn = check_probability(dropout), batch_first, add_zero_attn
@@ -75,11 +83,10 @@ class MultiheadAttention(Module):
         for name in ("bias_k", "bias_v"):
             extra = _drawn([1, 1, embed_dim], init.xavier_normal_) if add_bias_kv else None
             self.register_parameter(name, extra)
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self.to(device, dtype)
 
     def _add_projections(self, bias: bool) -> None:
-        """in_proj_weight [3E, E] where query, key and value have one size, or else a weight for each."""
+        """in_proj_weight [3E, E] if query, key and value have one size, else a weight for each."""
         size = self.embed_dim
         shapes = {
             "in_proj_weight": [3 * size, size],
@@ -103,7 +110,7 @@ class MultiheadAttention(Module):
         attn_mask: Tensor | None = None,
         average_attn_weights: bool = True,
         is_causal: bool = False,
-    ):
+    ) -> tuple[Tensor, Tensor | Any]:
         batched = self._check_inputs(query, key, value)
         if is_causal and attn_mask is None:
             raise RuntimeError("MultiheadAttention: is_causal says that attn_mask is causal, but there is none")
@@ -114,9 +121,8 @@ class MultiheadAttention(Module):
             q, k, v = (x.transpose(0, 1) for x in (q, k, v))
         mask = self._mask(q, k.shape[1], batched, key_padding_mask, attn_mask)
         k, v, mask = self._with_extra_keys(k, v, mask)
-        q, k, v = (
-            x.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2) for x in (q, k, v)
-        )  # [N, H, ., E/H]
+        # [N, H, ., E/H]
+        q, k, v = (x.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2) for x in (q, k, v))
 
         weights = attention_weights(q, k, mask)
         if self.dropout and self.training:
@@ -131,8 +137,8 @@ class MultiheadAttention(Module):
             return output, None
         return output, weights.mean(-3) if average_attn_weights else weights
 
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> Any:
-        """Query, key and value times their weights; in one product where they are the same tensor."""
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
+        """Query, key and value times their weights; in one product if they are the same tensor."""
         if self.in_proj_weight is not None and query is key and key is value:
             return split(F.linear(query, self.in_proj_weight, self.in_proj_bias), [self.embed_dim] * 3)
         if self.in_proj_weight is not None:
@@ -142,8 +148,8 @@ class MultiheadAttention(Module):
         biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         return [F.linear(x, weight, bias) for x, weight, bias in zip((query, key, value), weights, biases)]
 
-    def _with_extra_keys(self, k: Tensor, v: Tensor, mask: Any) -> Any:
-        """Keys and values [N, S, E] with the learnt ones and the zeros that were asked for; every query sees those."""
+    def _with_extra_keys(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Keys and values [N, S, E] with the learnt and the zero ones, if any, which every query sees."""
         extra = 0
         if self.bias_k is not None:
             k, v = (cat([x, b.expand(len(x), 1, -1)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v)))
@@ -155,8 +161,8 @@ class MultiheadAttention(Module):
             mask = cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
         return k, v, mask
 
-    def _mask(self, q: Tensor, keys: int, batched: bool, padding: Any, mask: Any) -> Tensor | None:
-        """Both masks as numbers to be added to scores of [N, H, L, S]; None where there is neither."""
+    def _mask(self, q: Tensor, keys: int, batched: bool, padding: Tensor | None, mask: Tensor | None) -> Tensor | None:
+        """Both masks as numbers to add to scores of [N, H, L, S]; None if neither is given."""
         samples, queries = q.shape[:2]
         mask, padding = checked_mask("attn_mask", mask, q), checked_mask("key_padding_mask", padding, q)
         parts = []
@@ -175,8 +181,8 @@ class MultiheadAttention(Module):
             parts.append(_added(padding, q).reshape(samples, 1, 1, keys))
         return sum(parts[1:], parts[0]) if parts else None
 
-    def _check_inputs(self, query: Any, key: Any, value: Any) -> bool:
-        """Whether the inputs are batches."""
+    def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
+        """Whether the inputs are batches; raises if their shapes do not fit."""
         sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
         for (name, size), x in zip(sizes.items(), (query, key, value)):
             if not isinstance(x, Tensor):
@@ -197,7 +203,7 @@ class MultiheadAttention(Module):
         return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"
 
 
-def _drawn(shape: list[int], initialize: Callable) -> Parameter:
+def _drawn(shape: list[int], initialize: Callable[[Tensor], Tensor]) -> Parameter:
     parameter = Parameter(empty(shape))
     initialize(parameter)
     return parameter

@@ -22,6 +22,9 @@ class _Container(Module, Generic[T]):
     """What all containers share: values of one type, in the registry that a module has for it."""
 
     kind: type[T]
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # the values are attributes too
 
     def _values(self) -> dict[str, Any]:
         return self._modules if self.kind is Module else self._parameters
@@ -98,7 +101,7 @@ class _List(_Container[T]):
     __iadd__ = extend
 
 
-class _Modules(_List[Module]):
+class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` pass
     """What Sequential and ModuleList share."""
 
     kind = Module

@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from ...tensor import Tensor
+from ...types import DType, Sizes
 from .. import functional as F
 from .. import init
 from ..functional.convolution import padding_of
 from ..functional.windows import per_axis
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["Conv1d", "Conv2d", "Fold", "Unfold"]
 
 
 class _Convolution(Module):
-    """What Conv1d and Conv2d share. They differ in the number of axes and in the function they call."""
+    """What Conv1d and Conv2d share; they differ in the number of axes and in the function they call."""
 
     axes: int
+    bias: ParameterOrNone
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
         device: str | None = None,
-        dtype: Any = None,
-    ):
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
         name, axes = self.get_name(), self.axes
         for channels, what in ((in_channels, "in_channels"), (out_channels, "out_channels"), (groups, "groups")):
@@ -48,10 +50,8 @@ class _Convolution(Module):
             raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected 'zeros'")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
-        self.stride, self.dilation = (
-            per_axis(stride, axes, f"{name}: stride"),
-            per_axis(dilation, axes, f"{name}: dilation"),
-        )
+        self.stride = per_axis(stride, axes, f"{name}: stride")
+        self.dilation = per_axis(dilation, axes, f"{name}: dilation")
         padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
         self.padding = padding if isinstance(padding, str) else per_axis(padding, axes, f"{name}: padding")
         self.padding_mode = padding_mode
@@ -60,8 +60,7 @@ class _Convolution(Module):
         self.weight = Parameter(shape=[out_channels, in_channels // groups, *self.kernel_size])
         self.register_parameter("bias", Parameter(shape=[out_channels]) if bias else None)
         self.reset_parameters()
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self.to(device, dtype)
 
     def reset_parameters(self) -> None:
         """Draw weight and bias from U(-b, b) with b = 1 / sqrt(in_channels / groups * kernel elements).
@@ -92,7 +91,7 @@ class Conv1d(_Convolution):
 
     axes = 1
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.conv1d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
@@ -108,7 +107,7 @@ class Conv2d(_Convolution):
 
     axes = 2
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
 
 
@@ -121,11 +120,11 @@ class Unfold(Module):
     norch.Size([1, 12, 9])
     """
 
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
+    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.unfold(x, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def inner_repr(self) -> str:
@@ -141,11 +140,13 @@ class Fold(Unfold):
     norch.Size([1, 1, 3, 3])
     """
 
-    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
+    def __init__(
+        self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    ) -> None:
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.fold(x, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def inner_repr(self) -> str:

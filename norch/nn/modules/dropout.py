@@ -1,7 +1,8 @@
-"""Dropout: elements, or whole channels, that are 0 by chance while training."""
+"""Dropout: while training, random elements or whole channels become 0."""
 
 from __future__ import annotations
 
+from ...tensor import Tensor
 from .. import functional as F
 from ..functional.checks import check_probability
 from ..module import Module
@@ -10,17 +11,19 @@ __all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
 class Dropout(Module):
-    """While training each element is 0 with probability `p`, or else divided by 1 - p; see `functional.dropout`.
+    """While training, each element becomes 0 with probability `p`, or else is divided by 1 - p.
+
+    See `functional.dropout` for dtypes and errors.
 
     >>> nn.Dropout(0.5).eval()(norch.ones(3))
     tensor([1., 1., 1.])
     """
 
-    def __init__(self, p: float = 0.5, inplace: bool = False):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         self.p, self.inplace = check_probability(p), inplace
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.dropout(x, self.p, self.training, self.inplace)
 
     def inner_repr(self) -> str:
@@ -34,7 +37,7 @@ class Dropout1d(Dropout):
     tensor([[[1., 1.]]])
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.dropout1d(x, self.p, self.training, self.inplace)
 
 
@@ -45,5 +48,5 @@ class Dropout2d(Dropout):
     tensor([[[[1., 1.]]]])
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.dropout2d(x, self.p, self.training, self.inplace)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._C import ShapeError
 from ...autograd import no_grad
 from ...tensor import Tensor
+from ...types import DType
 from .. import functional as F
 from .. import init
 from ..functional.embedding import check_padding_idx
@@ -32,15 +31,14 @@ class Embedding(Module):
         embedding_dim: int,
         padding_idx: int | None = None,
         device: str | None = None,
-        dtype: Any = None,
-    ):
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = None if padding_idx is None else check_padding_idx(padding_idx, num_embeddings)
         self.weight = Parameter(shape=[num_embeddings, embedding_dim])
         self.reset_parameters()
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self.to(device, dtype)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None) -> Embedding:
@@ -60,7 +58,7 @@ class Embedding(Module):
             with no_grad():
                 self.weight[self.padding_idx] = 0
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.embedding(x, self.weight, self.padding_idx)
 
     def inner_repr(self) -> str:

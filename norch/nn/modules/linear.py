@@ -1,10 +1,14 @@
-"""Linear, and the two layers that only pass on or reshape."""
+"""Linear, and two layers that only return or reshape their input."""
 
 from __future__ import annotations
 
+from typing import overload
+
+from ...tensor import Tensor
+from ...types import DType
 from .. import functional as F
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["Flatten", "Identity", "Linear"]
 
@@ -12,33 +16,49 @@ __all__ = ["Flatten", "Identity", "Linear"]
 class Linear(Module):
     """y = x W^T + b for rows x of shape [..., input_dim]; y has shape [..., output_dim].
 
-    A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] where input_dim > 1 (at input_dim 1 a
+    A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] if input_dim > 1 (at input_dim 1 a
     column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight [output_dim,
     input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`. Errors as for `functional.linear`;
-    raises TypeError for sizes that are no integers.
+    raises TypeError for sizes that are not integers.
 
     >>> nn.Linear(3, 2)(norch.ones(5, 3)).shape
     norch.Size([5, 2])
     """
 
+    weight: Parameter
+    bias: ParameterOrNone
+
+    @overload
+    def __init__(
+        self, input_dim: int, output_dim: int, bias: bool = True, device: str | None = None, dtype: DType | None = None
+    ) -> None: ...
+    @overload
     def __init__(
         self,
-        input_dim=None,
-        output_dim=None,
-        bias=True,
-        device=None,
-        dtype=None,
         *,
-        in_features=None,
-        out_features=None,
-    ):
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None: ...
+    def __init__(
+        self,
+        input_dim: int | None = None,
+        output_dim: int | None = None,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+        *,
+        in_features: int | None = None,
+        out_features: int | None = None,
+    ) -> None:
         super().__init__()
         self.input_dim = _one_size(input_dim, in_features, "input_dim", "in_features")
         self.output_dim = _one_size(output_dim, out_features, "output_dim", "out_features")
         self.weight = Parameter(shape=[self.output_dim, self.input_dim])
         self.register_parameter("bias", Parameter(shape=[self.output_dim]) if bias else None)
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self.to(device, dtype)
 
     @property
     def in_features(self) -> int:
@@ -50,14 +70,14 @@ class Linear(Module):
         """PyTorch's name for output_dim."""
         return self.output_dim
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias)
 
     def inner_repr(self) -> str:
         return f"input_dim={self.input_dim}, output_dim={self.output_dim}, bias={self.bias is not None}"
 
 
-def _one_size(ours, theirs, our_name: str, their_name: str) -> int:
+def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: str) -> int:
     """The size given under one of its two names."""
     if (ours is None) == (theirs is None):
         raise TypeError(f"Linear expects {our_name} (or {their_name}), once")
@@ -70,32 +90,32 @@ def _one_size(ours, theirs, our_name: str, their_name: str) -> int:
 
 
 class Identity(Module):
-    """Returns its input, of any shape and dtype; takes and ignores any argument, so that it stands in for any layer.
+    """Returns its input, of any shape and dtype. Ignores the arguments it is made with, so it can replace any layer.
 
     >>> nn.Identity()(norch.tensor([1, 2]))
     tensor([1, 2])
     """
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return x
 
 
 class Flatten(Module):
-    """Joins the dimensions from start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `flatten`.
+    """Joins the dimensions start_dim to end_dim into one: [N, C, H, W] to [N, C*H*W]; otherwise as `flatten`.
 
     >>> nn.Flatten()(norch.zeros(8, 3, 4, 5)).shape
     norch.Size([8, 60])
     """
 
-    def __init__(self, start_dim: int = 1, end_dim: int = -1):
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return x.flatten(self.start_dim, self.end_dim)
 
     def inner_repr(self) -> str:

@@ -8,56 +8,86 @@ autograd/derivatives/recurrent.py.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Sequence, Union
 
 from ..._C import ShapeError
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
 from ...tensor import Tensor
+from ...types import DType
 from .. import functional as F
 from .. import init
-from ..functional.checks import check_probability
+from ..functional.checks import check_probability, check_tensors
 from ..functional.dropout import dropout
 from ..module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, ParameterOrNone
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
 
-
-def _check_size(name: str, size: Any) -> int:
-    if not isinstance(size, int) or isinstance(size, bool):
-        raise TypeError(f"{name} is {size!r}, expected an int")
-    if size <= 0:
-        raise ValueError(f"{name} is {size}, expected at least 1")
-    return size
+State = Union[Tensor, tuple[Tensor, Tensor], None]  # h, or (h, c) of an LSTM; None: zeros
+_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
-def _add_weights(module: Module, inputs: int, hidden: int, gates: int, bias: bool, suffix: str) -> None:
-    """weight_ih, weight_hh, bias_ih, bias_hh, drawn from `random.uniform(-1 / sqrt(H), 1 / sqrt(H))`."""
-    bound = 1 / math.sqrt(hidden)
-    shapes = {
-        "weight_ih": [gates * hidden, inputs],
-        "weight_hh": [gates * hidden, hidden],
-        "bias_ih": [gates * hidden],
-        "bias_hh": [gates * hidden],
-    }
-    for name, shape in shapes.items():
-        if bias or name.startswith("weight"):
-            weight = Parameter(empty(shape))
-            init.uniform_(weight, -bound, bound)
-            module.register_parameter(name + suffix, weight)
-        else:
-            module.register_parameter(name + suffix, None)
+class _Recurrent(Module):
+    """What layers and cells share: weights named as in PyTorch, and the checks of sizes and states."""
+
+    kind = ""  # of the steps in derivatives/recurrent.py
+    bias: bool
+    hidden_size: int
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> ParameterOrNone: ...  # weight_ih_l0 and so on
+
+    def _checked_size(self, name: str, size: int) -> int:
+        if not isinstance(size, int) or isinstance(size, bool):
+            raise TypeError(f"{self.get_name()}: {name} is {size!r}, expected an int")
+        if size <= 0:
+            raise ValueError(f"{self.get_name()}: {name} is {size}, expected at least 1")
+        return size
+
+    def _choose_kind(self, nonlinearity: str) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"{self.get_name()}: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
+        self.kind = nonlinearity
+
+    def _add_weights(self, inputs: int, suffix: str = "") -> None:
+        """weight_ih, weight_hh, bias_ih, bias_hh, drawn from `random.uniform(-1 / sqrt(H), 1 / sqrt(H))`."""
+        bound, rows = 1 / math.sqrt(self.hidden_size), recurrent.GATES[self.kind] * self.hidden_size
+        for name, shape in zip(_WEIGHTS, ([rows, inputs], [rows, self.hidden_size], [rows], [rows])):
+            weight = None
+            if self.bias or name.startswith("weight"):
+                weight = Parameter(empty(shape))
+                init.uniform_(weight, -bound, bound)
+            self.register_parameter(name + suffix, weight)
+
+    def _weights(self, suffix: str = "") -> list[Tensor]:
+        return [getattr(self, name + suffix) for name in _WEIGHTS]
+
+    def _states(self, hx: State, names: Sequence[str], x: Tensor, shape: list[int]) -> tuple[Tensor, ...]:
+        """The initial states of these names: those given, of this shape, or zeros."""
+        if hx is None:
+            return (zeros(shape, dtype=x.dtype, device=x.device),) * len(names)
+        states = (hx,) if len(names) == 1 else hx
+        if not isinstance(states, (tuple, list)) or len(states) != len(names):
+            raise TypeError(
+                f"{self.get_name()}: the initial state is a {type(hx).__name__}, expected ({', '.join(names)})"
+            )
+        checked = []
+        for name, state in zip(names, states):
+            if not isinstance(state, Tensor):
+                raise TypeError(f"{self.get_name()}: {name} is a {type(state).__name__}, expected a Tensor")
+            if state.shape != shape:
+                raise ShapeError(f"{self.get_name()}: {name} has shape {list(state.shape)}, expected {shape}")
+            checked.append(state)
+        return tuple(checked)
 
 
 # ---- Over sequences --------------------------------------------------------------------------------------------------
 
 
-class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters named as in PyTorch, layers, directions, and the shapes of sequences."""
-
-    kind = ""
+class RNNBase(_Recurrent):
+    """What RNN, LSTM and GRU share: layers, directions, and the shapes of sequences."""
 
     def __init__(
         self,
@@ -68,32 +98,32 @@ class RNNBase(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device=None,
-        dtype=None,
-    ):
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
-        name = self.get_name()
-        self.input_size = _check_size(f"{name}: input_size", input_size)
-        self.hidden_size = _check_size(f"{name}: hidden_size", hidden_size)
-        self.num_layers = _check_size(f"{name}: num_layers", num_layers)
+        self.input_size = self._checked_size("input_size", input_size)
+        self.hidden_size = self._checked_size("hidden_size", hidden_size)
+        self.num_layers = self._checked_size("num_layers", num_layers)
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = check_probability(dropout)
         for layer in range(num_layers):
             inputs = input_size if layer == 0 else hidden_size * len(self._directions)
             for suffix in self._directions:
-                _add_weights(self, inputs, hidden_size, recurrent.GATES[self.kind], bias, f"_l{layer}{suffix}")
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+                self._add_weights(inputs, f"_l{layer}{suffix}")
+        self.to(device, dtype)
 
     @property
     def _directions(self) -> tuple[str, ...]:
         return ("", "_reverse") if self.bidirectional else ("",)
 
-    def forward(self, input: Tensor, hx: Any = None):
-        batched = self._check_input(input)
-        x = input.transpose(0, 1) if batched and self.batch_first else input
-        states = self._initial(x, hx)  # a state for each layer and direction
-        last: list[Any] = []
+    def _over_layers(self, input: Tensor, hx: State, names: Sequence[str]) -> tuple[Tensor, list[Tensor]]:
+        """The output of the last layer, and the last states of all layers and directions, stacked: [L * D, N, H]."""
+        transposed = self._is_batch(input) and self.batch_first
+        x = input.transpose(0, 1) if transposed else input
+        shape = [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
+        states = list(zip(*self._states(hx, names, x, shape)))  # of each layer and direction
+        last: list[Sequence[Tensor]] = []
         for layer in range(self.num_layers):
             directions = []
             for suffix in self._directions:
@@ -103,49 +133,25 @@ class RNNBase(Module):
             x = directions[0] if len(directions) == 1 else cat(directions, -1)
             if self.dropout and self.training and layer < self.num_layers - 1:
                 x = dropout(x, self.dropout)
-        return (x.transpose(0, 1) if batched and self.batch_first else x), self._final(last)
+        return (x.transpose(0, 1) if transposed else x), [stack(list(states)) for states in zip(*last)]
 
-    def _run(self, x: Tensor, state: Any, suffix: str, reverse: bool) -> tuple[Tensor, Any]:
+    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, Sequence[Tensor]]:
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
-        w_ih, w_hh, b_ih, b_hh = (getattr(self, name + suffix) for name in _WEIGHTS)
-        if b_ih is not None and self.kind != "GRU":
-            b_ih, b_hh = b_ih + b_hh, None  # one sum for all steps; GRU multiplies a part of its b_hh by r
+        w_ih, w_hh, b_ih, b_hh = self._weights(suffix)
+        if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
+            return recurrent.run(self.kind, F.linear(x, w_ih, b_ih + b_hh), state, w_hh, None, reverse)
         return recurrent.run(self.kind, F.linear(x, w_ih, b_ih), state, w_hh, b_hh, reverse)
 
-    # ---- Shapes
-
-    def _check_input(self, x: Any) -> bool:
-        """Whether the input is a batch of sequences."""
+    def _is_batch(self, x: Tensor) -> bool:
+        """Whether the input is a batch of sequences, and not a single one."""
         name = self.get_name()
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name} was given a {type(x).__name__}, expected a Tensor")
+        check_tensors(name, x)
         expected = f"[N, T, {self.input_size}]" if self.batch_first else f"[T, N, {self.input_size}]"
         if x.ndim not in (2, 3) or x.shape[-1] != self.input_size:
             raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected {expected} or [T, {self.input_size}]")
         if x.shape[1 if x.ndim == 3 and self.batch_first else 0] == 0:
             raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected at least one step")
         return x.ndim == 3
-
-    def _state_shape(self, x: Tensor) -> list[int]:
-        return [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
-
-    def _checked_state(self, label: str, state: Any, x: Tensor) -> Tensor:
-        if not isinstance(state, Tensor):
-            raise TypeError(f"{self.get_name()}: {label} is a {type(state).__name__}, expected a Tensor")
-        if state.shape != self._state_shape(x):
-            raise ShapeError(
-                f"{self.get_name()}: {label} has shape {list(state.shape)}, expected {self._state_shape(x)}"
-            )
-        return state
-
-    def _zeros(self, x: Tensor) -> Tensor:
-        return zeros(self._state_shape(x), dtype=x.dtype, device=x.device)
-
-    def _initial(self, x: Tensor, hx: Any) -> list[Any]:
-        return list(zip(self._zeros(x) if hx is None else self._checked_state("h_0", hx, x)))
-
-    def _final(self, last: list[Any]) -> Any:
-        return stack([h for (h,) in last])
 
     def inner_repr(self) -> str:
         """The sizes, then every setting that is not the default."""
@@ -160,15 +166,12 @@ class RNNBase(Module):
         return ", ".join([str(self.input_size), str(self.hidden_size), *changed])
 
 
-_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-
-
 class RNN(RNNBase):
     """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n.
 
     Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
-    every step, [T, N, D * H] (or as the input has it), for D directions; the states h_0 and h_n are [L * D, N, H]
-    ([L * D, H] for one sequence) and start as zeros where they are not given. `dropout` acts on the output of every
+    every step, [T, N, D * H] (or in the order of the input), for D directions; the states h_0 and h_n are [L * D, N, H]
+    ([L * D, H] for one sequence) and start as zeros if they are not given. `dropout` acts on the output of every
     layer but the last, in training. All have the dtype of the weights. Raises ShapeError for other shapes.
 
     >>> output, hidden = nn.RNN(4, 8)(norch.zeros(5, 2, 4))
@@ -177,17 +180,29 @@ class RNN(RNNBase):
     """
 
     def __init__(
-        self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args, **kwargs
-    ):
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNN: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
-        object.__setattr__(self, "kind", nonlinearity)
-        super().__init__(input_size, hidden_size, num_layers, *args, **kwargs)
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._choose_kind(nonlinearity)
+        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
 
     @property
     def nonlinearity(self) -> str:
         """'tanh' or 'relu'."""
         return self.kind
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        output, (hidden,) = self._over_layers(input, hx, ["h_0"])
+        return output, hidden
 
 
 class GRU(RNNBase):
@@ -202,6 +217,10 @@ class GRU(RNNBase):
 
     kind = "GRU"
 
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        output, (hidden,) = self._over_layers(input, hx, ["h_0"])
+        return output, hidden
+
 
 class LSTM(RNNBase):
     """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0).
@@ -215,60 +234,41 @@ class LSTM(RNNBase):
 
     kind = "LSTM"
 
-    def _initial(self, x, hx):
-        if hx is None:
-            zeros = self._zeros(x)
-            return list(zip(zeros, zeros))
-        if not isinstance(hx, (tuple, list)) or len(hx) != 2:
-            raise TypeError(f"LSTM: the initial state is a {type(hx).__name__}, expected (h_0, c_0)")
-        return list(zip(*(self._checked_state(label, state, x) for label, state in zip(("h_0", "c_0"), hx))))
-
-    def _final(self, last):
-        return tuple(stack(states) for states in zip(*last))
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        output, (hidden, cell) = self._over_layers(input, hx, ["h_0", "c_0"])
+        return output, (hidden, cell)
 
 
 # ---- Cells -----------------------------------------------------------------------------------------------------------
 
 
-class RNNCellBase(Module):
+class RNNCellBase(_Recurrent):
     """One step for inputs [N, I] or [I] and a state [N, H] or [H], zeros if not given; returns the new state."""
 
-    kind = ""
-
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device=None, dtype=None):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
-        self.input_size = _check_size(f"{self.get_name()}: input_size", input_size)
-        self.hidden_size = _check_size(f"{self.get_name()}: hidden_size", hidden_size)
+        self.input_size = self._checked_size("input_size", input_size)
+        self.hidden_size = self._checked_size("hidden_size", hidden_size)
         self.bias = bias
-        _add_weights(self, input_size, hidden_size, recurrent.GATES[self.kind], bias, "")
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self._add_weights(input_size)
+        self.to(device, dtype)
 
-    def forward(self, input: Tensor, hx: Any = None):
-        if not isinstance(input, Tensor):
-            raise TypeError(f"{self.get_name()} was given a {type(input).__name__}, expected a Tensor")
-        if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
-            size = self.input_size
-            raise ShapeError(
-                f"{self.get_name()}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]"
-            )
-        state = self._state(input, hx)
-        projected = F.linear(input, self.weight_ih, self.bias_ih)
-        new, _ = recurrent.STEPS[self.kind].forward(projected, state, self.weight_hh, self.bias_hh)
-        return new if len(new) > 1 else new[0]
-
-    def _state(self, x: Tensor, hx: Any) -> tuple[Tensor, ...]:
-        return (self._checked("h", hx, x),)
-
-    def _checked(self, label: str, state: Any, x: Tensor) -> Tensor:
-        expected = [*x.shape[:-1], self.hidden_size]
-        if state is None:
-            return zeros(expected, dtype=x.dtype, device=x.device)
-        if not isinstance(state, Tensor):
-            raise TypeError(f"{self.get_name()}: {label} is a {type(state).__name__}, expected a Tensor")
-        if state.shape != expected:
-            raise ShapeError(f"{self.get_name()}: {label} has shape {list(state.shape)}, expected {expected}")
-        return state
+    def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
+        name, size = self.get_name(), self.input_size
+        check_tensors(name, input)
+        if input.ndim not in (1, 2) or input.shape[-1] != size:
+            raise ShapeError(f"{name}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]")
+        state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
+        w_ih, w_hh, b_ih, b_hh = self._weights()
+        new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
+        return tuple(new)
 
     def inner_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
@@ -284,16 +284,25 @@ class RNNCell(RNNCellBase):
     norch.Size([2, 8])
     """
 
-    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"RNNCell: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
-        object.__setattr__(self, "kind", nonlinearity)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        self._choose_kind(nonlinearity)
         super().__init__(input_size, hidden_size, bias, device, dtype)
 
     @property
     def nonlinearity(self) -> str:
         """'tanh' or 'relu'."""
         return self.kind
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        return self._step(input, hx, ["h"])[0]
 
 
 class GRUCell(RNNCellBase):
@@ -304,6 +313,9 @@ class GRUCell(RNNCellBase):
     """
 
     kind = "GRU"
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        return self._step(input, hx, ["h"])[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -316,9 +328,6 @@ class LSTMCell(RNNCellBase):
 
     kind = "LSTM"
 
-    def _state(self, x, hx):
-        if hx is None:
-            hx = (None, None)
-        if not isinstance(hx, (tuple, list)) or len(hx) != 2:
-            raise TypeError(f"LSTMCell: the state is a {type(hx).__name__}, expected (h, c)")
-        return tuple(self._checked(label, state, x) for label, state in zip("hc", hx))
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        hidden, cell = self._step(input, hx, ["h", "c"])
+        return hidden, cell

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 
 from ...tensor import Tensor
+from ...types import DType
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -18,7 +19,7 @@ from .normalization import LayerNorm
 
 __all__ = ["TransformerEncoder", "TransformerEncoderLayer"]
 
-_ACTIVATIONS: dict[str, Callable] = {"relu": F.relu, "gelu": F.gelu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu}
 
 
 class TransformerEncoderLayer(Module):
@@ -39,14 +40,14 @@ class TransformerEncoderLayer(Module):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: str | Callable = "relu",
+        activation: str | Callable[[Tensor], Tensor] = "relu",
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device=None,
-        dtype=None,
-    ):
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
         super().__init__()
         if isinstance(activation, str) and activation not in _ACTIVATIONS:
             raise RuntimeError(f"TransformerEncoderLayer: activation is {activation!r}, expected 'relu' or 'gelu'")
@@ -58,8 +59,7 @@ class TransformerEncoderLayer(Module):
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         self.norm_first = norm_first
         self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
-        if device is not None or dtype is not None:
-            self.to(device, dtype)
+        self.to(device, dtype)
 
     def forward(
         self,
@@ -67,8 +67,8 @@ class TransformerEncoderLayer(Module):
         src_mask: Tensor | None = None,
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
-    ):
-        def attend(x):
+    ) -> Tensor:
+        def attend(x: Tensor) -> Tensor:
             y, _ = self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)
             return self.dropout1(y)
 
@@ -83,7 +83,7 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of a layer one after the other, then `norm` if it is given.
+    """`num_layers` copies of a layer one after the other, then `norm` if given.
 
     Shapes, dtypes and errors as for `TransformerEncoderLayer`.
 
@@ -92,7 +92,9 @@ class TransformerEncoder(Module):
     norch.Size([4, 5, 8])
     """
 
-    def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None):
+    norm: Module | None
+
+    def __init__(self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         if num_layers < 1:
             raise ValueError(f"TransformerEncoder: num_layers is {num_layers}, expected at least 1")
@@ -106,14 +108,14 @@ class TransformerEncoder(Module):
         mask: Tensor | None = None,
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
-    ):
+    ) -> Tensor:
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, is_causal)
         return src if self.norm is None else self.norm(src)
 
 
 def _linear(inputs: int, outputs: int, bias: bool) -> Linear:
-    """A Linear that starts as PyTorch's do, in U(-1 / sqrt(inputs), 1 / sqrt(inputs)): norch's own suit small nets."""
+    """A Linear that starts as PyTorch's do, in U(-1 / sqrt(inputs), 1 / sqrt(inputs)), which suits wide layers."""
     linear = Linear(inputs, outputs, bias)
     bound = 1 / math.sqrt(inputs)
     for parameter in linear.parameters():

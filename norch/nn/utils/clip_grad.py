@@ -1,4 +1,4 @@
-"""Gradients made smaller, between `backward` and the optimizer's step."""
+"""Clipping of gradients, between `backward` and the optimizer's step."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from ...functions.creation import zeros
 from ...functions.joining import cat
 from ...tensor import Tensor
 
+__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+
 
 @no_grad()
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Scale all gradients together, in place, so that their norm, as of one vector, is at most `max_norm`.
+    """Scale all gradients together, in place, so that the norm of them all, as one vector, is at most `max_norm`.
 
-    Returns the norm that they had, of shape [1]: of order `norm_type`, which may be inf. A norm that is infinite or NaN
-    makes the gradients 0 or NaN; with `error_if_nonfinite` it is a RuntimeError, and they stay as they are.
+    Returns the norm before, of shape [1]; its order is `norm_type`, which may be inf. A norm that is infinite or NaN
+    makes the gradients 0 or NaN; with `error_if_nonfinite` it raises RuntimeError and leaves them as they are.
 
     >>> w = nn.Parameter([1.0])
     >>> w.grad = norch.tensor([10.0])
@@ -57,9 +59,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    """The gradients that there are, of one tensor or of several."""
+    """The gradients of a tensor or of several, without those that are None."""
     listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     for parameter in listed:
         if not isinstance(parameter, Tensor):
-            raise TypeError(f"gradients of a {type(parameter).__name__} were to be clipped, expected tensors")
+            raise TypeError(f"clip_grad was given a {type(parameter).__name__}, expected tensors")
     return [parameter.grad for parameter in listed if parameter.grad is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, StateDict
 
 
 class LRScheduler:
@@ -63,7 +63,7 @@ class LRScheduler:
         return self._last_lr
 
     def step(self) -> None:
-        """Go on to the next epoch and set its rates."""
+        """Advance to the next epoch and set its rates."""
         self.last_epoch += 1
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
             group["lr"] = lr
@@ -72,11 +72,11 @@ class LRScheduler:
     def _rates(self) -> list[float]:
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Everything but the optimizer: the settings, and how far the schedule has come."""
         return {key: value for key, value in self.__dict__.items() if key not in self._not_saved}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Load what `state_dict` of such a scheduler returned; the rates are in the optimizer's state_dict."""
         self.__dict__.update(state_dict)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from ..optimizer import Optimizer
+from ..optimizer import Optimizer, StateDict
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
 
 Factor = Callable[[int], float]  # of an epoch
@@ -34,12 +33,12 @@ class LambdaLR(LRScheduler):
         """The initial rates times the functions of the epoch."""
         return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """The settings, with None for a function and a dict for a callable object."""
         kept = [None if isinstance(f, types.FunctionType) else getattr(f, "__dict__", None) for f in self.lr_lambdas]
         return {**super().state_dict(), "lr_lambdas": [attributes and dict(attributes) for attributes in kept]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Load all but the functions, which stay."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"]):

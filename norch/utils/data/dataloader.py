@@ -1,41 +1,45 @@
-"""DataLoader: batches of a dataset, made in this process or by workers ahead of time."""
+"""DataLoader: batches of a dataset, made in this process or ahead of time by workers."""
 
 from __future__ import annotations
 
 import atexit
 import functools
+import multiprocessing.util  # noqa: F401  (see _stop_all)
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
+from multiprocessing.context import BaseContext
 from typing import Any
 
-import norch
-
+from ...functions.generator import Generator
+from ...functions.random import randint
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
-from .worker import End, Epoch, Failure, Job, Worker, stop
+from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
-MAX_PREFETCH = 64  # batches in flight for each worker; a process may only have so many files
+Collate = Callable[[Any], object]  # from a list of samples to a batch, or from a sample
+
+MAX_PREFETCH = 64  # batches in flight for each worker; each is an open file
 
 
 class DataLoader:
     """Iterates over a dataset in batches: `for inputs, labels in DataLoader(dataset, batch_size=32, shuffle=True)`.
 
-    Which samples: `shuffle` draws a new order each epoch, from `generator` or from norch's (`norch.manual_seed`);
-    `sampler` gives indices, `batch_sampler` lists of them, instead. The last batch may be smaller; `drop_last` leaves
-    it out. `len(loader)` counts batches. With `batch_size=None` samples come one by one.
+    The samples: `shuffle` draws a new order each epoch, from `generator` or from norch's (`norch.manual_seed`);
+    instead, `sampler` gives indices, or `batch_sampler` lists of them. The last batch may be smaller; `drop_last`
+    leaves it out. `len(loader)` counts batches. With `batch_size=None` samples come one by one.
 
-    How they become a batch: `collate_fn(list of samples)`, by default `default_collate`. A dataset that defines
-    `__getitems__(indices)` is asked for the samples of a whole batch at once.
+    The batch: `collate_fn(list of samples)`, by default `default_collate`. If the dataset defines
+    `__getitems__(indices)`, that gives the samples of a whole batch.
 
-    `num_workers` processes make batches ahead, `prefetch_factor` (2) each; their order stays. An exception in a dataset
-    is raised here with the worker's traceback, and the next batch can still be had. Workers end with the iterator, also
-    when it is abandoned, unless `persistent_workers` keeps them for the next epoch. Each seeds norch's, Python's and
-    NumPy's generators anew in each epoch with a number drawn from `generator` plus its own, then, once, calls
-    `worker_init_fn(id)`. `timeout` limits the seconds to wait for a batch (0: no limit). A worker cannot use CUDA: move
+    `num_workers` processes make batches ahead of time, `prefetch_factor` (2) each, in the same order. An exception in
+    the dataset is raised here with the worker's traceback; iteration can then continue. Workers end with the iterator,
+    even if it is abandoned, unless `persistent_workers` keeps them for the next epoch. In each epoch a worker seeds
+    norch's, Python's and NumPy's generators with a number drawn from `generator` plus its id; at first it also calls
+    `worker_init_fn(id)`. `timeout` is how many seconds to wait for a batch (0: no limit). Workers cannot use CUDA: move
     batches to a device here. (`pin_memory` is accepted; norch has no pinned memory.)
 
     >>> from norch.utils.data import DataLoader, TensorDataset
@@ -52,16 +56,16 @@ class DataLoader:
         dataset: Any,
         batch_size: int | None = 1,
         shuffle: bool | None = None,
-        sampler: Any = None,
-        batch_sampler: Any = None,
+        sampler: Iterable[object] | None = None,
+        batch_sampler: Iterable[object] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable | None = None,
+        collate_fn: Collate | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
-        multiprocessing_context: Any = None,
-        generator: Any = None,
+        multiprocessing_context: str | BaseContext | None = None,
+        generator: Generator | None = None,
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
@@ -71,31 +75,26 @@ class DataLoader:
         self.worker_init_fn, self.persistent_workers, self.pin_memory = worker_init_fn, persistent_workers, pin_memory
         _check_workers(num_workers, prefetch_factor, timeout, persistent_workers, multiprocessing_context)
         self._iterable = isinstance(dataset, IterableDataset)
+        self._batched = batch_size is not None or batch_sampler is not None
         if self._iterable and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError("DataLoader: an IterableDataset decides its order itself: no shuffle, no sampler")
         if sampler is not None and shuffle:
             raise ValueError("DataLoader: a sampler decides the order: expected shuffle or sampler, got both")
+        if not self._batched and drop_last:
+            raise ValueError("DataLoader: batch_size=None excludes drop_last: there is no last batch")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
-            batch_size = drop_last = None  # type: ignore[assignment]
-        elif batch_size is None and drop_last:
-            raise ValueError("DataLoader: without batches (batch_size=None) there is no last one to drop")
+            batch_size = None
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
-        if batch_size is not None and not self._iterable:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        elif batch_size is not None:
-            BatchSampler((), batch_size, drop_last)  # for its checks
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = (
-            batch_size,
-            drop_last,
-            sampler,
-            batch_sampler,
-        )
-        self._batched = batch_size is not None or batch_sampler is not None
-        self.collate_fn = collate_fn or (default_collate if self._batched else default_convert)
-        self._kept: Any = None  # the iterator whose workers persist
+        if batch_size is not None:  # BatchSampler checks its arguments, those of a stream too
+            batches = BatchSampler(() if sampler is None else sampler, batch_size, drop_last)
+            batch_sampler = None if self._iterable else batches
+        self.batch_size, self.drop_last = batch_size, drop_last
+        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.collate_fn: Collate = collate_fn or (default_collate if self._batched else default_convert)
+        self._kept: _WorkerIterator | None = None  # the iterator whose workers persist
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
@@ -108,48 +107,53 @@ class DataLoader:
         return iterator
 
     def __len__(self) -> int:
-        """The number of batches, the last, smaller one included unless it is dropped."""
+        """The number of batches, including a last, smaller one unless it is dropped."""
         if not self._iterable:
-            return len(self.batch_sampler if self._batched else self.sampler)
+            return len(self._order())
         count = len(self.dataset)
         if self.batch_size is None:
             return count
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
-    # ---- What an iterator needs
+    # ---- For iterators
 
-    def _tasks(self) -> Iterator[Any]:
-        """What to fetch, batch by batch: indices; of a stream, just the next."""
-        if self._iterable:
-            return repeat(None)
-        return iter(self.batch_sampler if self._batched else self.sampler)
+    def _order(self) -> Any:
+        """The sampler that says what to fetch."""
+        return self.batch_sampler if self._batched else self.sampler
+
+    def _tasks(self) -> Iterator[object]:
+        """What to fetch for each batch: indices; of a stream, the next samples (None)."""
+        return repeat(None) if self._iterable else iter(self._order())
 
     def _seed(self) -> int:
-        """A number for the workers' seeds. Drawn without workers too, so that the order of samples is the same."""
-        return norch.randint(0, 2**63 - 1, (1,), generator=self.generator).item()
+        """A number for the workers' seeds, drawn without workers too, so that the order of samples is the same."""
+        return randint(0, 2**63 - 1, (1,), generator=self.generator).item()
 
-    def _make_fetch(self) -> Callable[[Any], Any]:
-        """The function from a task to a batch (or to End), for one epoch."""
+    def _make_fetch(self) -> Fetch:
+        """The function from a task to a batch, or to End, for one epoch."""
         if self._iterable:
-            return functools.partial(
-                _next_of_stream, iter(self.dataset), self.batch_size, self.drop_last, self.collate_fn
-            )
+            samples = iter(self.dataset)
+            return functools.partial(_next_of_stream, samples, self.batch_size, self.drop_last, self.collate_fn)
         if not self._batched:
             return lambda index: self.collate_fn(self.dataset[index])
         if hasattr(self.dataset, "__getitems__"):
             return lambda indices: self.collate_fn(self.dataset.__getitems__(indices))
         faster = whole_batch(self.dataset) if self.collate_fn is default_collate else None
-        return faster or (lambda indices: self.collate_fn([self.dataset[index] for index in indices]))
+        if faster is not None:
+            return faster
+        return lambda indices: self.collate_fn([self.dataset[index] for index in indices])
 
 
-def _next_of_stream(samples: Iterator[Any], size: int | None, drop_last: bool, collate: Callable, _: None) -> Any:
+def _next_of_stream(samples: Iterator[object], size: int | None, drop_last: bool, collate: Collate, _: None) -> object:
     batch = list(islice(samples, size or 1))
     if not batch or (drop_last and size and len(batch) < size):
         return End()
     return collate(batch if size else batch[0])
 
 
-def _check_workers(workers: Any, prefetch: Any, timeout: float, persistent: bool, context: Any) -> None:
+def _check_workers(
+    workers: int, prefetch: int | None, timeout: float, persistent: bool, context: str | BaseContext | None
+) -> None:
     if not isinstance(workers, int) or isinstance(workers, bool):
         raise TypeError(f"DataLoader: num_workers is {workers!r}, expected an int")
     if workers < 0:
@@ -169,7 +173,7 @@ def _check_workers(workers: Any, prefetch: Any, timeout: float, persistent: bool
 
 
 class _Iterator:
-    """Makes each batch when it is asked for."""
+    """Makes each batch on demand."""
 
     def __init__(self, loader: DataLoader):
         loader._seed()
@@ -178,11 +182,11 @@ class _Iterator:
     def __iter__(self) -> _Iterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         task = next(self._tasks)
         try:
             batch = self._fetch(task)
-        except StopIteration as error:  # would end the loop as if there were no more
+        except StopIteration as error:  # would end the loop silently
             raise RuntimeError("the dataset raised StopIteration") from error
         if isinstance(batch, End):
             self._tasks = iter(())
@@ -196,25 +200,20 @@ class _Iterator:
 _living: weakref.WeakSet[_WorkerIterator] = weakref.WeakSet()
 
 
-@functools.cache
-def _stop_all_at_exit() -> None:
-    """Once, and after multiprocessing has said the same: what is registered last runs first."""
-    import multiprocessing.util  # noqa: F401
-
-    @atexit.register
-    def stop_all() -> None:
-        for iterator in list(_living):
-            iterator.close()
+@atexit.register
+def _stop_all() -> None:
+    """Before multiprocessing waits for the workers: it registered first, and the last function runs first."""
+    for iterator in list(_living):
+        iterator.close()
 
 
 class _WorkerIterator:
-    """Hands out tasks to workers in turn, and takes the batches back in the same order."""
+    """Gives tasks to workers in turn, and receives the batches in the same order."""
 
     def __init__(self, loader: DataLoader):
         self._owner, self._timeout, self._persistent = os.getpid(), loader.timeout, loader.persistent_workers
         self._ahead, self._workers = loader.prefetch_factor, list[Worker]()
-        self._waiting: deque[Any] = deque()  # who owes the next batches, in order; or what the sampler raised
-        _stop_all_at_exit()
+        self._waiting: deque[Worker | Exception] = deque()  # workers that owe the next batches, or sampler errors
         job = Job(loader.dataset, loader._make_fetch, loader.worker_init_fn, loader.num_workers, self._owner)
         try:
             for number in range(loader.num_workers):
@@ -226,9 +225,9 @@ class _WorkerIterator:
         self._begin(loader)
 
     def restart(self, loader: DataLoader) -> bool:
-        """Begin another epoch with the same workers; False where they are gone, because one had died."""
+        """Begin another epoch with the same workers; False if they are gone because one died."""
         while self._waiting:
-            self._receive()  # what an abandoned epoch left behind
+            self._receive()  # batches of an abandoned epoch
         if not self._workers:
             return False
         self._begin(loader)
@@ -246,14 +245,14 @@ class _WorkerIterator:
                 self._assign(worker)
 
     def _assign(self, worker: Worker) -> None:
-        """Give the worker the next task, if there is one."""
+        """Give a worker the next task, if there is one."""
         if worker.finished:
             return
         try:
             task = next(self._tasks)
         except StopIteration:
             return
-        except Exception as error:  # of the sampler: to be raised after the batches before it
+        except Exception as error:  # from the sampler: raised after the batches before it
             self._waiting.append(error)
             return
         worker.send(task)
@@ -262,14 +261,14 @@ class _WorkerIterator:
     def __iter__(self) -> _WorkerIterator:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> object:
         while self._waiting:
             worker, reply = self._receive()
-            if isinstance(reply, End):
-                worker.finished = True
-                continue
             if worker is not None:
+                worker.finished |= isinstance(reply, End)
                 self._assign(worker)
+            if isinstance(reply, End):
+                continue
             if isinstance(reply, Exception):
                 raise reply
             return reply
@@ -277,22 +276,23 @@ class _WorkerIterator:
             self.close()
         raise StopIteration
 
-    def _receive(self) -> tuple[Any, Any]:
-        """The worker whose turn it is and its reply, or an exception; no worker for what the sampler raised."""
+    def _receive(self) -> tuple[Worker | None, object]:
+        """The next worker and its reply, or None and what the sampler raised."""
         worker = self._waiting[0]
         if isinstance(worker, Exception):
-            return None, self._waiting.popleft()
+            self._waiting.popleft()
+            return None, worker
         try:
             reply = worker.receive(self._timeout)
         except RuntimeError:
             self.close()
             raise
-        self._waiting.popleft()  # only now: after an interrupt it is still this worker's turn
+        self._waiting.popleft()  # not before: after an interrupt this worker is still the next
         return worker, reply.exception() if isinstance(reply, Failure) else reply
 
     def close(self) -> None:
         """End the workers."""
-        if os.getpid() == self._owner:  # a forked child has copies of what is not its own
+        if os.getpid() == self._owner:  # not in a forked child
             self._waiting.clear()
             self._tasks = iter(())
             stop(self._workers)

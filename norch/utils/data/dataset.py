@@ -1,4 +1,4 @@
-"""Datasets: what knows its samples by index, or yields them one after the other."""
+"""Datasets: collections of samples, found by index or yielded one after another."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
-from norch._C import ShapeError
-from norch.tensor import Tensor
+from ..._C import ShapeError
+from ...functions.generator import Generator
+from ...functions.random import randperm
+from ...tensor import Tensor
 
 
 class Dataset:
     """Base class: a subclass defines `__getitem__`, which returns a sample, and `__len__`.
 
-    A sample is what a batch is to be made of: a tensor, a number, a string, or tuples, lists and dicts of them.
+    A sample is a tensor, a number, a string, or a tuple, list or dict of them.
 
     >>> class Squares(norch.utils.data.Dataset):
     ...     def __len__(self):
@@ -37,10 +39,10 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Base class for a stream of samples: a subclass defines `__iter__`, and `__len__` if it knows.
+    """Base class for a stream of samples: a subclass defines `__iter__`, and `__len__` if the length is known.
 
-    Where a DataLoader has workers, each iterates over a copy of the whole dataset: `get_worker_info()` tells a copy
-    which part to yield.
+    Each worker of a DataLoader iterates over its own copy of the whole dataset: `get_worker_info()` tells a copy which
+    part to yield.
 
     >>> class Countdown(norch.utils.data.IterableDataset):
     ...     def __iter__(self):
@@ -54,9 +56,9 @@ class IterableDataset(Dataset):
 
 
 class TensorDataset(Dataset):
-    """Sample i is the tuple of `tensor[i]`, for tensors of one length. Raises ShapeError for others.
+    """Sample i is the tuple of `tensor[i]`, for tensors of one length. Raises ShapeError if lengths differ.
 
-    (An element of a vector stays a tensor, of no dimensions, so that it keeps its dtype.)
+    An element of a vector is a tensor of no dimensions, which keeps its dtype.
 
     >>> dataset = norch.utils.data.TensorDataset(norch.ones(5, 3), norch.arange(5))
     >>> len(dataset), dataset[4]
@@ -83,7 +85,7 @@ class TensorDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Datasets one after the other.
+    """Datasets one after another.
 
     >>> from norch.utils.data import ConcatDataset, TensorDataset
     >>> whole = ConcatDataset([TensorDataset(norch.arange(2)), TensorDataset(norch.arange(3))])
@@ -127,19 +129,17 @@ class Subset(Dataset):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
+def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
     """Disjoint Subsets of the given lengths, or of fractions that add up to 1, drawn at random.
 
-    Fractions are rounded down, and what is left over goes to the first subsets, one sample each. Raises ValueError for
-    lengths that do not add up to len(dataset).
+    Fractions are rounded down, and the samples left over go to the first subsets, one each. Raises ValueError if the
+    lengths do not add up to len(dataset).
 
     >>> dataset = norch.utils.data.TensorDataset(norch.arange(10))
     >>> training, testing = norch.utils.data.random_split(dataset, [0.8, 0.2])
     >>> len(training), len(testing)
     (8, 2)
     """
-    from norch.functions.random import randperm
-
     total, lengths = len(dataset), list(lengths)
     if any(length < 0 for length in lengths):
         raise ValueError(f"random_split: lengths {lengths}, expected none below 0")
@@ -162,16 +162,16 @@ def _shares(fractions: Sequence[float], total: int) -> list[int]:
     return lengths
 
 
-def _position(index: Any, count: int, name: str) -> int:
-    """An index that may count from the end, counted from the start."""
+def _position(index: int, count: int, name: str) -> int:
+    """An index, which may count from the end, counted from the start."""
     position = operator.index(index)
     if not -count <= position < count:
         raise IndexError(f"{name}: index {position} is out of range for {count} samples")
     return position % count
 
 
-def whole_batch(dataset: Any) -> Callable[[list[int]], list[Any]] | None:
-    """A function from indices to the batch that collating those samples would give, where there is a faster way."""
+def whole_batch(dataset: object) -> Callable[[list[int]], list[Tensor]] | None:
+    """A faster way, if there is one, from indices to the batch that collating their samples would give."""
     if isinstance(dataset, TensorDataset) and type(dataset).__getitem__ is TensorDataset.__getitem__:
         return lambda indices: [tensor[indices] for tensor in dataset.tensors]
     if isinstance(dataset, Subset) and type(dataset).__getitem__ is Subset.__getitem__:

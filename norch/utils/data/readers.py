@@ -1,30 +1,36 @@
-"""Readers of files that the user has: MNIST's IDX format and CSV. Nothing is downloaded.
+"""Readers of the user's files: MNIST's IDX format and CSV. Nothing is downloaded.
 
-Every error is a ValueError that names the file and says what was found in it.
+A malformed file is a ValueError that names the file and says what was found in it.
 """
 
 from __future__ import annotations
 
 import array
+import csv
 import gzip
 import math
 import os
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
-import norch
-from norch._C import MAX_DIMS
-from norch.tensor import Tensor
-from norch.types import check_dtype
-
+from ..._C import MAX_DIMS
+from ...functions.creation import zeros
+from ...functions.promotion import iinfo
+from ...methods.interop import frombuffer
+from ...tensor import Tensor
+from ...types import DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
 from .dataset import TensorDataset
+
+StrPath = Union[str, "os.PathLike[str]"]
+Parser = Union[Callable[[str], float], Mapping[str, float]]  # from a cell's text to a number
 
 # ---- IDX: http://yann.lecun.com/exdb/mnist ---------------------------------------------------------------------------
 
-# type code -> the type of array.array that reads it, and the one of a dtype that norch has
+# type code -> the type of array.array that reads it, and that of norch's dtype
 _IDX_TYPES = {
     0x08: ("B", "B"),
     0x09: ("b", "i"),
@@ -33,14 +39,14 @@ _IDX_TYPES = {
     0x0D: ("f", "f"),
     0x0E: ("d", "d"),
 }
-_DTYPES = {"B": "uint8", "i": "int32", "f": "float32", "d": "float64"}
+_DTYPES = {"B": uint8, "i": int32, "f": float32, "d": float64}
 
 
-def read_idx(path: Any) -> Tensor:
+def read_idx(path: StrPath) -> Tensor:
     """The tensor in an IDX file, plain or compressed by gzip.
 
-    Bytes come as uint8, signed bytes and shorts as int32, the other types (int, float, double) as they are. Raises
-    ValueError for a wrong magic number and for a file that is longer or shorter than its header says.
+    Bytes become uint8, signed bytes and shorts int32; the other types (int, float, double) stay. Raises ValueError for
+    a wrong magic number and for a file that is longer or shorter than its header says.
 
     >>> with open("labels-idx1-ubyte", "wb") as file:
     ...     written = file.write(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 2, 1]))
@@ -63,32 +69,31 @@ def read_idx(path: Any) -> Tensor:
     expected = math.prod(shape) * values.itemsize
     if len(data) - start != expected:
         raise ValueError(f"{path}: {len(data) - start} bytes of data, expected {expected} for shape {shape}")
-    kind = getattr(norch, _DTYPES[kept])
     if expected == 0:
-        return norch.zeros(shape, dtype=kind)
+        return zeros(shape, dtype=_DTYPES[kept])
     values.frombytes(memoryview(data)[start:])
     if sys.byteorder == "little":
         values.byteswap()
     values = values if stored == kept else array.array(kept, values)
-    return norch.frombuffer(values, dtype=kind).reshape(shape)
+    return frombuffer(values, dtype=_DTYPES[kept]).reshape(shape)
 
 
-def _bytes_of(path: Any) -> bytes:
-    """A file's content, decompressed where it is gzip's."""
+def _bytes_of(path: StrPath) -> bytes:
+    """A file's content, decompressed if it is a gzip file."""
     data = Path(path).read_bytes()
     if data[:2] != b"\x1f\x8b":
         return data
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: no valid gzip file: {error}") from None
+        raise ValueError(f"{path}: not a valid gzip file: {error}") from None
 
 
-def mnist(root: Any, train: bool = True) -> TensorDataset:
+def mnist(root: StrPath, train: bool = True) -> TensorDataset:
     """MNIST's (or Fashion-MNIST's) images [N, 1, 28, 28], float32 from 0 to 1, and labels [N], int64.
 
     `root` is a folder with the four IDX files under their usual names, plain or as .gz, or torchvision's folder around
-    MNIST/raw. Raises FileNotFoundError that names the files it looked for.
+    MNIST/raw. Raises a FileNotFoundError that names the files it looked for.
 
     >>> import os
     >>> data = norch.utils.data.mnist("mnist") if os.path.isdir("mnist") else None  # the folder of the downloaded files
@@ -97,7 +102,7 @@ def mnist(root: Any, train: bool = True) -> TensorDataset:
     found = [_find(root, f"{prefix}-{what}") for what in ("images-idx3-ubyte", "labels-idx1-ubyte")]
     images, labels = (read_idx(path) for path in found)
     for path, tensor, ndim in zip(found, (images, labels), (3, 1)):
-        if tensor.ndim != ndim or tensor.dtype is not norch.uint8:
+        if tensor.ndim != ndim or tensor.dtype is not uint8:
             raise ValueError(
                 f"{path}: {tensor.dtype} of shape {list(tensor.shape)}, expected bytes of {ndim} dimensions"
             )
@@ -106,7 +111,7 @@ def mnist(root: Any, train: bool = True) -> TensorDataset:
     return TensorDataset(images.float().div_(255.0).unsqueeze(1), labels.long())
 
 
-def _find(root: Any, name: str) -> Path:
+def _find(root: StrPath, name: str) -> Path:
     folders = [Path(root), Path(root) / "MNIST" / "raw", Path(root) / "FashionMNIST" / "raw"]
     names = [name, name.replace("-idx", ".idx")]
     places = [folder / (given + end) for folder in folders for given in names for end in ("", ".gz")]
@@ -120,22 +125,22 @@ def _find(root: Any, name: str) -> Path:
 
 
 def read_csv(
-    path: Any,
-    columns: Sequence[Any] | None = None,
+    path: StrPath,
+    columns: Sequence[str | int] | None = None,
     *,
     header: bool = True,
     delimiter: str = ",",
-    dtype: Any = None,
+    dtype: DType | None = None,
     missing: float | None = None,
-    converters: Mapping[Any, Any] | None = None,
+    converters: Mapping[str | int, Parser] | None = None,
     encoding: str = "utf-8",
 ) -> Tensor:
     """The numbers in a CSV file as a tensor [rows, columns], of float32 unless `dtype` says otherwise.
 
     `columns` chooses and orders columns, by the names in the header or by position; without a `header` by position.
-    Empty cells count as `missing`, and are an error where it is None. `converters` maps a column to a function, or a
+    Empty cells count as `missing`; if that is None they are an error. `converters` maps a column to a function, or a
     dict, from its text to a number: {"species": {"setosa": 0, "virginica": 1}}. Empty lines are skipped. Raises
-    ValueError with file and line for a cell that is no number and for a line with more or fewer cells than the first.
+    ValueError with file and line if a cell is not a number or a line has more or fewer cells than the first.
 
     >>> with open("table.csv", "w") as file:
     ...     written = file.write("height,width\\n1,2\\n3,4\\n")
@@ -143,46 +148,46 @@ def read_csv(
     tensor([[1., 2.],
             [3., 4.]])
     """
-    import csv
-
-    kind = norch.float32 if dtype is None else check_dtype(dtype)
-    parse: Callable[[str], Any] = float if kind.is_floating_point else int
-    values = array.array("d" if kind.is_floating_point else "q")
+    kind = float32 if dtype is None else check_dtype(dtype)
+    values: array.array[Any] = array.array("d" if kind.is_floating_point else "q")
     with open(path, newline="", encoding=encoding) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         try:
-            first: Any = next((row for row in rows if row), None)
+            first = next((row for row in rows if row), None)
             if first is None:
                 raise ValueError(f"{path}: the file is empty, expected {'a header' if header else 'numbers'}")
             names = [name.strip() for name in first] if header else list(range(len(first)))
+            given = {_place(path, names, column): parser for column, parser in (converters or {}).items()}
             chosen = [_place(path, names, column) for column in (range(len(names)) if columns is None else columns)]
-            given = {_place(path, names, column): call for column, call in (converters or {}).items()}
-            cells = [(i, names[i], _converter(given.get(i, parse))) for i in chosen]
+            cells = [(i, _parser(given.get(i), kind, missing)) for i in chosen]
             count = 0
-            row: Any = [] if header else first
-            while row is not None:
-                if row:
-                    if len(row) != len(names):
-                        raise ValueError(f"{path}, line {rows.line_num}: {len(row)} cells, expected {len(names)}")
-                    for i, name, convert in cells:
-                        values.append(_number(path, rows.line_num, name, row[i].strip(), convert, missing, kind))
-                    count += 1
-                row = next(rows, None)
+            for row in chain([] if header else [first], filter(None, rows)):
+                if len(row) != len(names):
+                    raise ValueError(f"{path}, line {rows.line_num}: {len(row)} cells, expected {len(names)}")
+                for i, parse in cells:
+                    try:
+                        values.append(parse(row[i].strip()))
+                    except (ValueError, KeyError, TypeError, OverflowError):
+                        place = f"{path}, line {rows.line_num}: column {names[i]!r}"
+                        if not row[i].strip():
+                            raise ValueError(f"{place} is empty, expected a number (or give `missing`)") from None
+                        raise ValueError(f"{place} holds {row[i].strip()!r}, expected {kind.name}") from None
+                count += 1
         except csv.Error as error:
             raise ValueError(f"{path}, line {rows.line_num}: {error}") from None
         except UnicodeDecodeError as error:
-            raise ValueError(f"{path}: no text in {encoding}: {error}") from None
+            raise ValueError(f"{path}: not text in {encoding}: {error}") from None
     if not values:
-        return norch.zeros(count, len(cells), dtype=kind)
-    whole = norch.float64 if kind.is_floating_point else norch.int64
-    return norch.frombuffer(values, dtype=whole).to(kind).reshape(count, len(cells))
+        return zeros(count, len(cells), dtype=kind)
+    whole = float64 if kind.is_floating_point else int64
+    return frombuffer(values, dtype=whole).to(kind).reshape(count, len(cells))
 
 
-def _place(path: Any, names: list[Any], column: Any) -> int:
+def _place(path: StrPath, names: Sequence[object], column: object) -> int:
     """The position of a column given by name or position."""
     if isinstance(column, str):
         if names.count(column) != 1:
-            found = "twice or more" if column in names else "not there"
+            found = "repeated" if column in names else "missing"
             raise ValueError(f"{path}: column {column!r} is {found}, expected one of {', '.join(map(str, names))}")
         return names.index(column)
     if not isinstance(column, int) or not -len(names) <= column < len(names):
@@ -190,25 +195,23 @@ def _place(path: Any, names: list[Any], column: Any) -> int:
     return column % len(names)
 
 
-def _converter(given: Any) -> Callable[[str], Any]:
-    return given.__getitem__ if isinstance(given, Mapping) else given
+def _parser(given: Parser | None, kind: dtype, missing: float | None) -> Callable[[str], float]:
+    """The function from a cell's text to a number; it raises an exception if there is none of the dtype."""
+    convert = given.__getitem__ if isinstance(given, Mapping) else given or (float if kind.is_floating_point else int)
 
-
-def _number(path: Any, line: int, name: Any, text: str, convert: Any, missing: Any, kind: Any) -> Any:
-    if text == "":
+    def parse(text: str) -> float:
+        if text:
+            return convert(text) if kind.is_floating_point else _whole(convert(text), kind)
         if missing is None:
-            raise ValueError(f"{path}, line {line}: column {name!r} is empty, expected a number (or give `missing`)")
+            raise ValueError
         return missing
-    try:
-        value = convert(text)
-        return value if kind.is_floating_point else _whole(value, kind)
-    except (ValueError, KeyError, TypeError, OverflowError):
-        raise ValueError(f"{path}, line {line}: column {name!r} holds {text!r}, expected {kind.name}") from None
+
+    return parse
 
 
-def _whole(value: Any, kind: Any) -> int:
-    """An integer that the dtype has."""
-    low, high = (0, 1) if kind is norch.bool else (norch.iinfo(kind).min, norch.iinfo(kind).max)
+def _whole(value: float, kind: dtype) -> int:
+    """An integer that the dtype holds."""
+    low, high = (0, 1) if kind is bool_ else (iinfo(kind).min, iinfo(kind).max)
     if value != int(value) or not low <= value <= high:
         raise ValueError
     return int(value)

@@ -1,12 +1,14 @@
-"""Samplers: in which order a DataLoader asks for samples."""
+"""Samplers: the order in which a DataLoader asks for samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
-from typing import Any
 
-import norch
+from ...functions.generator import Generator
+from ...functions.random import multinomial, randint, randperm
+from ...methods.interop import as_tensor
+from ...types import float64
 
 
 class Sampler:
@@ -23,7 +25,7 @@ class Sampler:
     [[2], [1], [0]]
     """
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
 
 
@@ -34,7 +36,7 @@ class SequentialSampler(Sampler):
     [0, 1, 2]
     """
 
-    def __init__(self, data_source: Any):
+    def __init__(self, data_source: Sized):
         self.data_source = data_source
 
     def __iter__(self) -> Iterator[int]:
@@ -47,15 +49,19 @@ class SequentialSampler(Sampler):
 class RandomSampler(Sampler):
     """All indices in random order, a new one each time; or, with `replacement`, independent draws.
 
-    `num_samples` (default: as many as there are) may be more: then one order follows another. The numbers come from
-    `generator`, or from norch's, which `norch.manual_seed` seeds.
+    `num_samples` (default: the length of the dataset) may be larger: then one order follows another. The numbers come
+    from `generator`, or from norch's, which `norch.manual_seed` seeds.
 
     >>> sorted(norch.utils.data.RandomSampler(range(5)))
     [0, 1, 2, 3, 4]
     """
 
     def __init__(
-        self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None
+        self,
+        data_source: Sized,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
     ):
         if not isinstance(replacement, bool):
             raise TypeError(f"RandomSampler: replacement is {replacement!r}, expected True or False")
@@ -74,10 +80,10 @@ class RandomSampler(Sampler):
         if count == 0:
             return
         if self.replacement:
-            yield from norch.randint(0, count, (wanted,), generator=self.generator).tolist()
+            yield from randint(0, count, (wanted,), generator=self.generator).tolist()
             return
         while wanted > 0:
-            yield from norch.randperm(count, generator=self.generator).tolist()[:wanted]
+            yield from randperm(count, generator=self.generator).tolist()[:wanted]
             wanted -= count
 
     def __len__(self) -> int:
@@ -91,11 +97,11 @@ class SubsetRandomSampler(Sampler):
     [1, 4, 7]
     """
 
-    def __init__(self, indices: Sequence[int], generator: Any = None):
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None):
         self.indices, self.generator = indices, generator
 
     def __iter__(self) -> Iterator[int]:
-        for i in norch.randperm(len(self.indices), generator=self.generator).tolist():
+        for i in randperm(len(self.indices), generator=self.generator).tolist():
             yield self.indices[i]
 
     def __len__(self) -> int:
@@ -103,23 +109,25 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """`num_samples` indices, i with probability proportional to `weights[i]`; each once at most without replacement.
+    """`num_samples` indices, i with probability proportional to `weights[i]`; without replacement each at most once.
 
     >>> list(norch.utils.data.WeightedRandomSampler([0.0, 1.0], num_samples=3))
     [1, 1, 1]
     """
 
-    def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None):
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
+    ):
         _check_count("WeightedRandomSampler: num_samples", num_samples)
         if not isinstance(replacement, bool):
             raise ValueError(f"WeightedRandomSampler: replacement is {replacement!r}, expected True or False")
-        self.weights = norch.as_tensor(weights, dtype=norch.float64)
+        self.weights = as_tensor(weights, dtype=float64)
         if self.weights.ndim != 1:
             raise ValueError(f"WeightedRandomSampler: weights of shape {list(self.weights.shape)}, expected a vector")
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = norch.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:
@@ -127,20 +135,20 @@ class WeightedRandomSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of `batch_size` indices of another sampler; the last may be shorter, and is left out with `drop_last`.
+    """Lists of `batch_size` indices of another sampler; a shorter last list is left out with `drop_last`.
 
     >>> from norch.utils.data import BatchSampler, SequentialSampler
     >>> list(BatchSampler(SequentialSampler(range(5)), batch_size=2, drop_last=False))
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool):
+    def __init__(self, sampler: Iterable[object], batch_size: int, drop_last: bool):
         _check_count("BatchSampler: batch_size", batch_size)
         if not isinstance(drop_last, bool):
             raise ValueError(f"BatchSampler: drop_last is {drop_last!r}, expected True or False")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
-    def __iter__(self) -> Iterator[list[Any]]:
+    def __iter__(self) -> Iterator[list[object]]:
         indices = iter(self.sampler)
         while batch := list(islice(indices, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:
@@ -151,6 +159,6 @@ class BatchSampler(Sampler):
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
 
 
-def _check_count(name: str, count: Any) -> None:
+def _check_count(name: str, count: object) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or count <= 0:
         raise ValueError(f"{name} is {count!r}, expected an integer of at least 1")

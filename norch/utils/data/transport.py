@@ -1,9 +1,9 @@
-"""Objects between a DataLoader and its workers: over a socket, each in a file that exists in memory only.
+"""Objects between a DataLoader and its workers: over a socket, each in a file that exists only in memory.
 
 The file holds a pickle of the object without its tensors, then the bytes of the tensors, which the receiver reads
-straight into new ones. What travels over the socket is the length of the pickle and the file's descriptor, so nobody
-waits for the other side to read, nothing has a name that could be left behind, and the limits of /dev/shm do not apply.
-(Both sides are one program, forked: a pickle between them is no risk.)
+straight into new tensors. The length of the pickle and the file's descriptor go through the socket, so the sender does
+not wait for the receiver, no named file can be left behind, and the limits of /dev/shm do not apply. (Both sides are
+one forked program, so the pickle is trusted.)
 """
 
 from __future__ import annotations
@@ -12,37 +12,38 @@ import io
 import os
 import pickle
 import socket
+import tempfile
 from typing import Any
 
-from norch.functions.serialization import read_tensor, write_elements
-from norch.tensor import Tensor
-from norch.types import DTYPES
+from ...functions.serialization import read_tensor, write_elements
+from ...tensor import Tensor
+from ...types import DTYPES
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves tensors out of the pickle, and keeps them in a list."""
+    """Leaves tensors out of the pickle and collects them in a list."""
 
     def __init__(self, text: io.BytesIO):
         super().__init__(text, pickle.HIGHEST_PROTOCOL)
         self.tensors: list[Tensor] = []
         self._end = 0
 
-    def persistent_id(self, value: Any) -> Any:
+    def persistent_id(self, value: object) -> tuple[int, list[int], int, int, bool] | None:
         if not isinstance(value, Tensor):
             return None
         if value.is_cuda:
             raise RuntimeError("a worker made a tensor on a CUDA device; move batches there in the main process")
         if value.grad_fn is not None:
-            raise RuntimeError("a worker made a tensor that is part of a graph, which stays behind: detach() it")
+            raise RuntimeError("a worker made a tensor that is part of a graph, which cannot be sent: detach() it")
         begin, self._end = self._end, self._end + value.nbytes
         self.tensors.append(value)
         return value.dtype.number, list(value.shape), begin, self._end, value.requires_grad
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads each tensor from the file, where their bytes begin at `data`."""
+    """Reads each tensor from the file, in which the tensors' bytes begin at `data`."""
 
-    def __init__(self, text: bytes, file: Any, data: int):
+    def __init__(self, text: bytes, file: io.RawIOBase, data: int):
         super().__init__(io.BytesIO(text))
         self._file, self._data = file, data
 
@@ -53,15 +54,13 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _memory_file() -> Any:
-    """A file without a name, in memory where the system can."""
+    """A file without a name, in memory if the system can."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("norch-batch"), "w+b", buffering=0)
-    import tempfile
-
     return tempfile.TemporaryFile(buffering=0)
 
 
-def send(channel: socket.socket, value: Any) -> None:
+def send(channel: socket.socket, value: object) -> None:
     """Send an object, its tensors as bytes. Raises what pickling raises; then nothing was sent."""
     text = io.BytesIO()
     pickler = _Pickler(text)
@@ -75,7 +74,7 @@ def send(channel: socket.socket, value: Any) -> None:
 
 
 def receive(channel: socket.socket) -> Any:
-    """The next object. Raises EOFError where the other side has closed."""
+    """The next object. Raises EOFError if the other side has closed."""
     try:
         message, descriptors, _, _ = socket.recv_fds(channel, 8, 1)
     except ConnectionResetError:

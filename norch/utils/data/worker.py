@@ -1,13 +1,14 @@
-"""Worker processes of a DataLoader: each makes whole batches, of the samples that it is told to, one after the other.
+"""Worker processes of a DataLoader: each makes whole batches of given samples, one after another.
 
-Workers are processes, not threads: a dataset is Python code, of which only one thread runs at a time. They are forked,
-so that the dataset needs no pickling (which norch's tensors refuse) and shares its memory with the parent. How batches
-come back is in transport.py. A worker ends when its socket closes: with the iterator, and with a parent that is killed.
+Workers are processes, not threads: a dataset is Python code, which runs in only one thread at a time. They are forked,
+so the dataset needs no pickling (which norch's tensors refuse) and shares its memory with the parent. transport.py
+sends the batches back. A worker ends when its socket closes: with the iterator, or when the parent is killed.
 """
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import pickle
 import random
@@ -22,10 +23,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...functions.generator import manual_seed
+from ...threads import set_num_threads
 from . import transport
 
-LOOK_AROUND = 5.0  # seconds after which a worker that waits looks whether its parent is still there
-GRACE, PATIENCE = 0.2, 5.0  # seconds in which a worker may end by itself, and in which it must when told to
+Fetch = Callable[[Any], object]  # from a task, such as a list of indices, to a batch
+
+PARENT_CHECK = 5.0  # a waiting worker checks this often, in seconds, that its parent is alive
+GRACE, PATIENCE = 0.2, 5.0  # seconds that a worker has to end by itself, and when told to
 
 
 class WorkerInfo(NamedTuple):
@@ -43,23 +48,23 @@ _info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """In a worker, its id, num_workers, this epoch's seed and its copy of the dataset; elsewhere None.
 
-    >>> norch.utils.data.get_worker_info() is None  # this is no worker
+    >>> norch.utils.data.get_worker_info() is None  # this is not a worker
     True
     """
     return _info
 
 
 class Failure(NamedTuple):
-    """A worker's reply where the dataset raised an exception: its class, if that can be sent, and what it says."""
+    """A worker's reply if the dataset raised an exception: its class, if that can be sent, and its text."""
 
-    kind: Any
+    kind: type[Exception] | None
     text: str
 
     @classmethod
     def of(cls, error: Exception, number: int) -> Failure:
-        """What is raised in the worker, with the whole traceback."""
-        kind: Any = type(error)
-        text = f"{kind.__name__} caught in DataLoader worker {number}.\nOriginal {traceback.format_exc()}"
+        """The exception raised in the worker, with the whole traceback."""
+        kind: type[Exception] | None = type(error)
+        text = f"{type(error).__name__} caught in DataLoader worker {number}.\nOriginal {traceback.format_exc()}"
         try:
             pickle.dumps(kind)
         except Exception:
@@ -67,12 +72,13 @@ class Failure(NamedTuple):
         return cls(kind, text)
 
     def exception(self) -> Exception:
-        """An exception of the same class, or a RuntimeError where it cannot be made of a text alone."""
-        try:
-            made = RuntimeError(self.text) if self.kind is None else self.kind(_Text(self.text))
-        except Exception:
-            made = RuntimeError(self.text)
-        return RuntimeError(self.text) if isinstance(made, StopIteration) else made  # that would end the loop silently
+        """An exception of the same class, or a RuntimeError if the class needs more than a text."""
+        if self.kind is not None and not issubclass(self.kind, StopIteration):  # which would end the loop silently
+            try:
+                return self.kind(_Text(self.text))
+            except Exception:
+                pass
+        return RuntimeError(self.text)
 
 
 class _Text(str):
@@ -83,37 +89,35 @@ class _Text(str):
 
 
 class End:
-    """A worker's reply where its IterableDataset has no more samples."""
+    """A worker's reply if its IterableDataset has no more samples."""
 
 
 # ---- In the worker ---------------------------------------------------------------------------------------------------
 
 
 class Job(NamedTuple):
-    """What all workers of a loader need to know. `make_fetch()` returns the function from a task to a batch."""
+    """What all workers of a loader share; `make_fetch` is called once an epoch."""
 
-    dataset: Any
-    make_fetch: Callable[[], Callable[[Any], Any]]
+    dataset: object
+    make_fetch: Callable[[], Fetch]
     init: Callable[[int], None] | None
     workers: int
     parent: int
 
 
 class Epoch(NamedTuple):
-    """The task that starts an epoch: begin to iterate anew, with this seed."""
+    """The task that starts an epoch: iterate from the beginning, with this seed."""
 
     seed: int
 
 
 def _run(job: Job, number: int, channel: socket.socket) -> None:
-    """A worker's life: prepare, then answer each task until the parent closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group: the parent decides
+    """The worker's main function: prepare, then answer each task until the parent closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
     signal.signal(signal.SIGTERM, _leave)
-    for other in list(_parents_ends):  # or they would stay open after the parent's end
+    for other in list(_parents_ends):  # otherwise they would outlive the parent
         other.close()
-    gc.freeze()  # what the parent's garbage is, the parent collects
-    from norch.threads import set_num_threads
-
+    gc.freeze()  # the parent's garbage is the parent's to collect
     set_num_threads(1)
     try:
         _answer(job, number, channel)
@@ -123,15 +127,15 @@ def _run(job: Job, number: int, channel: socket.socket) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def _leave(*_: Any) -> None:
-    raise SystemExit(0)  # so that what the dataset has open is closed
+def _leave(*_: object) -> None:
+    raise SystemExit(0)  # so that the dataset's open files are closed
 
 
 def _answer(job: Job, number: int, channel: socket.socket) -> None:
-    fetch: Any = None
-    failed: Failure | None = None  # in preparing: every task is answered so
+    fetch: Fetch | None = None
+    failed: Failure | None = None  # while preparing: the answer to every task
     while True:
-        while not select.select([channel], [], [], LOOK_AROUND)[0]:
+        while not select.select([channel], [], [], PARENT_CHECK)[0]:
             if os.getppid() != job.parent:
                 return
         task = transport.receive(channel)
@@ -142,7 +146,7 @@ def _answer(job: Job, number: int, channel: socket.socket) -> None:
                 failed = Failure.of(error, number)
             continue
         try:
-            reply = failed or fetch(task)
+            reply = failed or fetch(task)  # type: ignore[misc]  # an Epoch comes first
         except Exception as error:
             reply = Failure.of(error, number)
         try:
@@ -153,7 +157,7 @@ def _answer(job: Job, number: int, channel: socket.socket) -> None:
             transport.send(channel, Failure.of(error, number))
 
 
-def _prepare(job: Job, number: int, seed: int, first: bool) -> Callable[[Any], Any]:
+def _prepare(job: Job, number: int, seed: int, first: bool) -> Fetch:
     global _info
     seed = (seed + number) % 2**63
     _seed_all(seed)
@@ -164,9 +168,7 @@ def _prepare(job: Job, number: int, seed: int, first: bool) -> Callable[[Any], A
 
 
 def _seed_all(seed: int) -> None:
-    """norch's generator, Python's, and NumPy's where somebody imported it."""
-    from norch.functions.generator import manual_seed
-
+    """Seed norch's generator, Python's, and NumPy's if it was imported."""
     manual_seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -182,8 +184,6 @@ class Worker:
     """A worker process, seen from its parent."""
 
     def __init__(self, job: Job, number: int):
-        import multiprocessing
-
         if "fork" not in multiprocessing.get_all_start_methods():
             raise RuntimeError("DataLoader: workers are forked, which this system cannot do; use num_workers=0")
         self.number, self.finished = number, False
@@ -192,7 +192,7 @@ class Worker:
         process = multiprocessing.get_context("fork").Process
         self.process = process(target=_run, args=(job, number, theirs), daemon=True, name=f"norch-worker-{number}")
         try:
-            with warnings.catch_warnings():  # Python warns of threads; norch's own stand still in a fork
+            with warnings.catch_warnings():  # Python warns of threads; norch's are idle in a fork
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self.process.start()
         except BaseException:
@@ -204,15 +204,15 @@ class Worker:
         self._poll.register(self.channel, select.POLLIN)
         self._poll.register(self.process.sentinel, select.POLLIN)
 
-    def send(self, task: Any) -> None:
-        """Give the worker a task, which it answers after those before."""
+    def send(self, task: object) -> None:
+        """Give the worker a task; it answers tasks in order."""
         try:
             transport.send(self.channel, task)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it died: `receive` tells
+            pass  # it died: `receive` raises
 
-    def receive(self, timeout: float = 0) -> Any:
-        """Its next reply. Raises RuntimeError where it died, or did not reply in `timeout` seconds (0: any time)."""
+    def receive(self, timeout: float = 0) -> object:
+        """Its next reply. Raises RuntimeError if it died, or did not reply within `timeout` seconds (0: no limit)."""
         ready = dict(self._poll.poll(timeout * 1000 if timeout else None))
         if not ready:
             raise RuntimeError(f"DataLoader: worker {self.number} did not reply within {timeout} seconds")
@@ -222,9 +222,9 @@ class Worker:
         except EOFError:
             pass
         self.process.join(PATIENCE)
-        raise RuntimeError(self._obituary())
+        raise RuntimeError(self._cause_of_death())
 
-    def _obituary(self) -> str:
+    def _cause_of_death(self) -> str:
         code = self.process.exitcode
         if code is not None and code < 0:
             try:
@@ -237,7 +237,7 @@ class Worker:
 
 
 def stop(workers: list[Worker]) -> None:
-    """End all workers: close their sockets, then tell those at work to leave, then kill."""
+    """End all workers: close their sockets, then terminate those still at work, then kill."""
     for worker in workers:
         worker.channel.close()
     _wait(workers, GRACE)
@@ -250,7 +250,7 @@ def stop(workers: list[Worker]) -> None:
 
 
 def _wait(workers: list[Worker], seconds: float) -> None:
-    """Wait for the workers' end, and forget those that have ended."""
+    """Wait until workers end, and remove those that have ended."""
     deadline = time.monotonic() + seconds
     for worker in list(workers):
         worker.process.join(max(0.0, deadline - time.monotonic()))

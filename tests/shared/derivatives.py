@@ -1,0 +1,22 @@
+"""The derivatives that norch.autograd defines, found by walking the package."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import norch
+from norch.autograd import Function
+
+
+def derivative_classes() -> dict[str, type[Function]]:
+    """The classes of nodes by name, without those from which others are derived."""
+    for module in pkgutil.walk_packages(norch.autograd.__path__, "norch.autograd."):
+        importlib.import_module(module.name)
+    found, waiting = {}, [Function]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.startswith("norch.") and not kind.__subclasses__():
+            found[kind.__name__] = kind
+    return found
