@@ -18,7 +18,7 @@ from weakref import ref
 from ._C import Number, number, raise_error, write_clock
 
 if TYPE_CHECKING:
-    from .autograd.function import Function
+    from .forward_declarations import Function
 
 # The class, which is built with this module: tensor.py puts it here. (The package's one slot that another file fills.)
 Tensor: Any = None

@@ -14,7 +14,7 @@ from .types import DTYPES, Operand, bool_, dtype, float32, int64
 if TYPE_CHECKING:
     import ctypes
 
-    from .tensor import Tensor
+    from .forward_declarations import Tensor
 
 
 def address_of(data: object, kind: dtype | None, device: str) -> int:

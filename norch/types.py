@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, S
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from .tensor import Tensor
+    from .forward_declarations import Tensor
 
 
 class Array(Protocol):

@@ -17,7 +17,7 @@ from ..operation import mode, wrap
 from .function import FREED, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edge that it goes along
 Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it

@@ -17,7 +17,7 @@ from ..operation import edge, mode, next_age, record, wrap
 from .mode import no_grad
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 T = TypeVar("T")
 Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it gets none

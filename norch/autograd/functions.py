@@ -17,7 +17,7 @@ from ..packing import counting
 from .function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 Axes = Optional[Sequence[int]]  # of a reduction; None for all
 

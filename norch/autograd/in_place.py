@@ -16,7 +16,7 @@ from .derivatives.views import AsStridedBackward, CopySlicesBackward, View, stri
 from .function import Edge, Function
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
     from ..types import Operand
 
 # ---- Views ------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ..operation import next_age, record, wrap
 from .function import Edge, Function, Gradients
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class OutputGradients(dict[Hashable, "Tensor"]):

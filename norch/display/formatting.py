@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 Nested = Any  # a number, or nested lists of numbers, with `...` for elements left out
 UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # the numbers show these

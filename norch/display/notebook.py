@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Sequence
 from .formatting import Nested, NumberFormat, edges, options, scalars
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 _CELL = "text-align: right; font-family: monospace; padding: 0.1em 0.6em"
 

@@ -13,7 +13,7 @@ from ..packing import counting, filled, inferred, tensor_of, uninitialized
 from ..types import DType, Operand, Size, Sizes, check_dtype, float32, int64
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 # ---- From data --------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from ..packing import tensor_of
 from ..types import uint8
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from .views import selected, sliced
 if TYPE_CHECKING:
     from types import EllipsisType
 
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
     Part = Union[None, EllipsisType, slice, bool, int, Tensor]  # of an index
 

@@ -14,7 +14,7 @@ from ..operation import check_tensor
 from ..types import Dims, DType, Operand, Sizes
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class ComposedMethods:

@@ -15,7 +15,7 @@ from ..operation import check_operand, check_tensor, recorded, wrap
 from ..types import DType, Operand, bool_, float32, float64, int32, int64
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class ConversionMethods:

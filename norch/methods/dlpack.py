@@ -17,7 +17,7 @@ from .._C import lib, raise_error
 from ..operation import wrap
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 _python = ctypes.PyDLL(None)  # functions of the interpreter that runs this
 _python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_void_p, c_void_p]

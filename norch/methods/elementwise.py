@@ -16,7 +16,7 @@ from ..types import Operand
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
     Unary = Callable[[Tensor], Tensor]
     Binary = Callable[[Tensor, Operand], Tensor]

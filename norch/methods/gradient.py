@@ -16,7 +16,7 @@ from ..packing import filled
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
     from ..types import Size
 
 

@@ -15,7 +15,7 @@ from .advanced_indexing import locate, values_for
 from .views import selected
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 def get(x: Tensor, index: object) -> Any:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from _typeshed import ReadableBuffer
 
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
     NumPyArray = np.ndarray[Any, Any]
 

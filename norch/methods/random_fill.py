@@ -15,8 +15,8 @@ from ..functions.generator import draw_of
 from ..types import float32
 
 if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
     from ..functions.generator import Generator
-    from ..tensor import Tensor
 
 # The largest integer up to which a dtype holds every one.
 LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "float32": 2**24, "float64": 2**53}

@@ -15,7 +15,7 @@ from ..operation import recorded, wrap
 from ..types import Dims, Sizes
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class RearrangingMethods:

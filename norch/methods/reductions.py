@@ -20,7 +20,7 @@ from .composed import check_floating, root
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class Picked(NamedTuple):

@@ -21,7 +21,7 @@ from .advanced_indexing import AtIndices, locate, values_for
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class AlongAxis:

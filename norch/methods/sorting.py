@@ -13,7 +13,7 @@ from ..operation import recorded, several
 from .reductions import Picked
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class SortingMethods:

@@ -21,7 +21,7 @@ from ..operation import wrap
 from ..types import DTYPES, Operand, Scalar, dtype, layout, strided, uint8
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 _TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Int", "Long", "Float", "Double")))
 

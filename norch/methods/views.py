@@ -18,7 +18,7 @@ from ..operation import check_tensor
 from ..types import Dims, Sizes, dtype
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
 
 
 class ViewMethods:

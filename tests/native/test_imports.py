@@ -36,17 +36,16 @@ def imported(node: ast.AST, importer: str) -> list[str]:
         names = [f"{base}.{alias.name}" if f"{base}.{alias.name}" in FILES else base for alias in node.names]
     else:
         return []
-    return [name if name in FILES else name.split(".")[0] for name in names]
+    # A stub without a source, as forward_declarations.pyi, imports nothing when norch runs: it counts as foreign.
+    return [name if name.startswith("norch.") else name.split(".")[0] for name in names]
 
 
 def statements(importer: str) -> tuple[list[str], list[str]]:
-    """What a file imports when it loads, and what it imports inside functions; annotations' imports are neither."""
+    """What a file imports when it loads or for its annotations, and what it imports inside functions."""
     at_load: list[str] = []
     inside: list[str] = []
 
     def visit(node: ast.AST, found: list[str]) -> None:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            return
         found += imported(node, importer)
         for child in ast.iter_child_nodes(node):
             visit(child, inside if isinstance(node, (ast.FunctionDef, ast.Lambda)) else found)

@@ -14,7 +14,7 @@ from ...operation import check_operand, recorded, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 # ---- Without a parameter ----------------------------------------------------------------------------------------
 

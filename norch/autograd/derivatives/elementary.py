@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 # ---- Angles -----------------------------------------------------------------------------------------------------
 

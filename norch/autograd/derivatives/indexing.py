@@ -12,9 +12,7 @@ from ...packing import counting
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...methods.advanced_indexing import AtIndices
-    from ...methods.selection import AlongAxis
-    from ...tensor import Tensor
+    from ...forward_declarations import AlongAxis, AtIndices, Tensor
 
 Place = Union["AtIndices", "AlongAxis"]  # what index tensors name
 

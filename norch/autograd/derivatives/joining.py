@@ -12,7 +12,7 @@ from ..function import Function, Gradients
 from ..multi_output import MultiOutput, OutputGradients
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 # ---- Joining ----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from ..function import Function, Gradients
 from ..mode import no_grad
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 View = Callable[["Tensor"], "Tensor"]  # takes the part of a tensor that a view shows
 
