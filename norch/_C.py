@@ -1,7 +1,7 @@
 """The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, raises its errors.
 
-Tensors cross the boundary as addresses (integers): that is the cheapest thing ctypes can pass. A function that builds
-a tensor returns an address, or None after an error; `f(...) or raise_error()` is how it is called.
+Tensors cross the boundary as addresses (integers), which ctypes passes fastest. A function that builds a tensor returns
+an address, or None after an error; `wrap` in operation.py owns the one and raises the other.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ for _name in operations()["row"]:
     PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, c_int64])
     PROTOTYPES[f"{_name}_backward"] = (TENSOR, [TENSOR, TENSOR, c_int64])
 
-# ctypes gives the interpreter's lock back around every call. That costs these, which are short or (parallel_for in
-# csrc/host/parallel.h) give it back themselves where the work is long, a tenth of their time.
+# A CDLL gives the interpreter's lock back around every call, which takes long beside a short call. These functions are
+# short, or give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
@@ -205,7 +205,7 @@ QUICK = {name for names in QUICK for name in names.split()}
 
 
 class Library:
-    """The C functions by name, as plain attributes: Python finds those sooner than the attributes of a CDLL."""
+    """The C functions by name, as plain attributes, which Python finds faster than those of a CDLL."""
 
     path: str = _library._name
 
@@ -262,9 +262,9 @@ _MAX_KEPT = 1024
 
 
 def int64_array(values: Any) -> Any:
-    """A C array of sizes or axes. Raises TypeError for what is no integer, ShapeError for more than fit a tensor."""
+    """A C array of sizes or axes. Raises TypeError if one is not an integer, ShapeError if a tensor cannot have so many."""
     key = values if type(values) is tuple else tuple(values)
-    found = _arrays.get(key)  # the shapes of a training loop come back; C only reads them
+    found = _arrays.get(key)  # a training loop repeats its shapes, and C only reads them
     if found is not None:
         return found
     if len(key) >= len(_ARRAY_TYPES):

@@ -14,7 +14,7 @@ __all__ = ["data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import `norch.utils.data` at its first use: few scripts need it, and it takes a tenth of norch's import time."""
+    """Import `norch.utils.data` at its first use: few scripts need it, and it would slow every import of norch."""
     if name == "data":
         return importlib.import_module(".data", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
