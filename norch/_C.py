@@ -262,7 +262,7 @@ _MAX_KEPT = 1024
 
 
 def int64_array(values: Any) -> Any:
-    """A C array of sizes or axes. Raises TypeError if one is not an integer, ShapeError if a tensor cannot have so many."""
+    """A C array of sizes or axes. Raises TypeError if one is not an integer, ShapeError for more than a tensor has."""
     key = values if type(values) is tuple else tuple(values)
     found = _arrays.get(key)  # a training loop repeats its shapes, and C only reads them
     if found is not None:
