@@ -65,6 +65,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Lets Python free at its end what was excluded: otherwise leak checks would report it."""
+    gc.unfreeze()
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs the tests of those files once more if there is a second device."""
     if metafunc.module.__name__ in ON_EACH_DEVICE and "device" not in metafunc.fixturenames and len(DEVICES) > 1:
