@@ -285,6 +285,7 @@ def test_every_launch_is_checked(row, rng):
     operands = operands_of(row, rng)
     expected = row.call(norch, *operands).tolist()
     launches = calls_of(lambda: row.call(norch, *operands)).get("launch", 0)
+    gc.collect()  # the tracebacks of another test's exceptions
     before = (norch.cuda.memory_allocated(), _C.live_tensors())
     for nth in range(1, launches + 1):
         _C._library.emulator_fail_launch(ctypes.c_int64(nth))
