@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *parameters: Any) -> Tensor:
-    """The Tensor of a view of `base`, recorded with backward(base, *parameters); None if base is in no graph."""
+    """The Tensor of a view of `base`, recorded with backward(base, *parameters); without a graph that may be None."""
     result = wrap(ptr)
     # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
     root = base if base._base is None or _is_recorded_leaf(base) else base._base
