@@ -44,12 +44,14 @@ API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, 
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
-API Tensor* alias_tensor(Tensor* tensor);                      // the same elements under a new handle
-API Tensor* clone_tensor(Tensor* tensor);                      // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);                 // an alias if it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);        // a contiguous copy in another dtype
-API Tensor* to_device(Tensor* tensor, int32_t device);         // a contiguous copy on another device
-API int assign_tensor(Tensor* target, Tensor* source);         // target[...] = source, broadcast and cast
+API Tensor* alias_tensor(Tensor* tensor);                // the same elements under a new handle
+API Tensor* data_tensor(Tensor* tensor);                 // the same, whose writes are counted apart
+API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
+API Tensor* contiguous_tensor(Tensor* tensor);           // an alias if it already is
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a contiguous copy in another dtype
+API Tensor* to_device(Tensor* tensor, int32_t device);   // a contiguous copy on another device
+API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source, broadcast and cast
+API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
@@ -73,7 +75,8 @@ API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
 API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // count -1: every axis of size 1
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
-API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drops the axis
+API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);        // drops the axis
+API Tensor* at_tensor(Tensor* tensor, const int64_t* indices, int32_t count);  // drops the first `count` axes
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
 API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                        // the same bytes read as another dtype
@@ -87,6 +90,7 @@ API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_
     API int name##_into(Tensor* out, Tensor* tensor);
 UNARY_OPS(DECLARE_UNARY)
 ACTIVATION_OPS(DECLARE_UNARY)
+SPECIAL_OPS(DECLARE_UNARY)
 #undef DECLARE_UNARY
 
 #define DECLARE_BINARY(name, rule, formula)                        \
@@ -96,6 +100,7 @@ BINARY_OPS(DECLARE_BINARY)
 DERIVATIVE_OPS(DECLARE_BINARY)
 LOSS_OPS(DECLARE_BINARY)
 SHAPED_OPS(DECLARE_BINARY)
+SPECIAL_PAIR_OPS(DECLARE_BINARY)
 #undef DECLARE_BINARY
 
 #define DECLARE_TERNARY(name, rule, formula)                                       \
@@ -117,10 +122,9 @@ API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting:
 //      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
 API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
 API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps,
-                  Tensor* values,
-                  int32_t accumulate);  // the values broadcast
+                  Tensor* values, int32_t how);  // the values broadcast; `how` is a Combining (ops/combining.h)
 API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
-API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate);
+API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t how);
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
 // Two results: the first `count` of the sorted elements along an axis (-1: all), and their indices. Stable.
 API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results);
@@ -216,10 +220,10 @@ API Tensor* unit_gradient(Tensor* tensor);  // 1 in the shape, dtype and device 
 // What a tensor's .grad can be: -1, not this (another shape, dtype or device); 0, a copy of this; 1, this itself,
 // whose memory no other tensor sees.
 API int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor);
-API int32_t shares_memory(Tensor* tensor);                // 1 if another tensor does
+API int32_t shares_memory(Tensor* x, Tensor* y);          // 1 if they are over one storage
 API int32_t same_kind(Tensor* tensor1, Tensor* tensor2);  // 1 if shape, dtype and device are equal
-API int64_t written_at(Tensor* tensor);                   // the write clock when its storage was last written in place
-API void mark_as_written(Tensor* tensor);                 // as if its storage had been written in place
+API int64_t written_at(Tensor* tensor);                   // the write clock when it was last written in place
+API void mark_as_written(Tensor* tensor);                 // as if it had been written in place
 API int64_t version_of(Tensor* tensor);                   // how often that happened
 
 // ---- The boundary: C++ exceptions stop here (but not the unwinding by which Python ends a thread at its exit)

@@ -164,7 +164,7 @@ void ternary_loop(const Run& run) {
 
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
-    for_rule<RULE>(x.dtype, [&](auto type) {
+    for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<2>({&x, &out}, 1, unary_block_loop<Row, T>);
@@ -175,7 +175,7 @@ void unary(const Tensor& x, Tensor& out) {
 
 template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
-    for_rule<RULE>(x.dtype, [&](auto type) {
+    for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         if constexpr (RULE == REAL && IsLong<Row>::value)
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
@@ -206,6 +206,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     }
 UNARY_OPS(UNARY_CPU)
 ACTIVATION_OPS(UNARY_CPU)
+SPECIAL_OPS(UNARY_CPU)
 
 // OP(add, SAME, T(x + y)) becomes
 //
@@ -231,6 +232,7 @@ BINARY_OPS(BINARY_CPU)
 DERIVATIVE_OPS(BINARY_CPU)
 LOSS_OPS(BINARY_CPU)
 SHAPED_OPS(BINARY_CPU)
+SPECIAL_PAIR_OPS(BINARY_CPU)
 
 // OP(where, CHOICE, c ? x : y) becomes
 //
@@ -248,7 +250,7 @@ SHAPED_OPS(BINARY_CPU)
     }                                                                                            \
     void name##_tensor_cpu(const Tensor& c, const Tensor& x, const Tensor& y, Tensor& out) {     \
         INTEGERS_IN_BASELINE(x.dtype, name, c, x, y, out);                                       \
-        for_rule<rule>(x.dtype, [&](auto type) {                                                 \
+        for_rule<rule>(wide_of(x.dtype), [&](auto type) {                                                 \
             using T = typename decltype(type)::type;                                             \
             walk<4>({&c, &x, &y, &out}, 1, ternary_loop<name##_row, First<rule, T>, T>);         \
         });                                                                                      \
@@ -257,24 +259,18 @@ TERNARY_OPS(TERNARY_CPU)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 
-namespace {
-
-template <class From, class To>
-void assign_loop(const Run& run) {
-    with_operand<From>(run, 0, [&](auto x) {
-        To* out = reinterpret_cast<To*>(run.data[1]);
-        const int64_t n = run.n;
-        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = convert<To>(From(x[i]));
-    });
-}
-
-}  // namespace
-
 // out.data[i] = x.data[i], converted if the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cpu(const Tensor& x, Tensor& out) {
     INTEGERS_IN_BASELINE(x.dtype < out.dtype ? x.dtype : out.dtype, assign, x, out);
-    for_any(x.dtype, [&](auto from) {
-        for_any(out.dtype, [&](auto to) {
+    if (x.dtype == out.dtype)
+        return for_bits(x.dtype, [&](auto type) {
+            using T = typename decltype(type)::type;
+            walk_as_stored<2>({&x, &out}, 1, assign_loop<T, T>);
+        });
+    if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
+    if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);
+    for_any(wide_of(x.dtype), [&](auto from) {
+        for_any(wide_of(out.dtype), [&](auto to) {
             walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
         });
     });

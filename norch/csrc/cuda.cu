@@ -209,6 +209,7 @@ void ternary(const char* name, const Tensor& c, const Tensor& x, const Tensor& y
     void name##_tensor_cuda(const Tensor& x, Tensor& out) { unary<name##_row, rule>(#name, x, out); }
 UNARY_OPS(UNARY_CUDA)
 ACTIVATION_OPS(UNARY_CUDA)
+SPECIAL_OPS(UNARY_CUDA)
 
 // OP(add, SAME, T(x + y)) becomes
 //
@@ -235,6 +236,7 @@ BINARY_OPS(BINARY_CUDA)
 DERIVATIVE_OPS(BINARY_CUDA)
 LOSS_OPS(BINARY_CUDA)
 SHAPED_OPS(BINARY_CUDA)
+SPECIAL_PAIR_OPS(BINARY_CUDA)
 
 // OP(where, CHOICE, c ? x : y) becomes
 //
@@ -323,18 +325,26 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
         const int64_t width = item_size(x.dtype);
         return width == 8   ? launch_transposed<uint64_t>(x, out, shape, stream)
                : width == 4 ? launch_transposed<uint32_t>(x, out, shape, stream)
+               : width == 2 ? launch_transposed<uint16_t>(x, out, shape, stream)
                             : launch_transposed<uint8_t>(x, out, shape, stream);
     }
-    const Strides<2> strides = packed_strides<2>({&x, &out});
-    for_any(x.dtype, [&](auto from) {
-        for_any(out.dtype, [&](auto to) {
-            using From = typename decltype(from)::type;
-            using To = typename decltype(to)::type;
-            assign_kernel<From, To><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
-                data_of<From>(x), number_of<From>(x), data_as<To>(out), strides);
-        });
-    });
-    check_launch("assign");
+    const auto launch = [&](auto from, auto to) {
+        using From = typename decltype(from)::type;
+        using To = typename decltype(to)::type;
+        assign_kernel<From, To><<<elementwise_blocks(out.size), threads_for(out.size), 0, stream>>>(
+            data_of<From>(x), number_of<From>(x), data_as<To>(out), packed_strides<2>({&x, &out}));
+        check_launch("assign");
+    };
+    const int32_t wide = wide_of(x.dtype), out_wide = wide_of(out.dtype);
+    if (x.dtype == out.dtype) return for_bits(x.dtype, [&](auto type) { launch(type, type); });
+    if (wide == out.dtype) return for_narrow(x.dtype, [&](auto narrow, auto type) { launch(narrow, type); });
+    if (x.dtype == out_wide) return for_narrow(out.dtype, [&](auto narrow, auto type) { launch(type, narrow); });
+    if (wide != x.dtype) return assign_tensor_cuda(*widened(x), out);
+    if (out_wide == out.dtype)
+        return for_any(x.dtype, [&](auto from) { for_any(out.dtype, [&](auto to) { launch(from, to); }); });
+    Owned between = new_tensor(out.shape, out.ndim, out_wide, out.device);  // a number has no device: no cast()
+    assign_tensor_cuda(x, *between);
+    assign_tensor_cuda(*between, out);
 }
 
 // ---- The other kernels -------------------------------------------------------------------------------------------

@@ -5,6 +5,59 @@
 #pragma once
 #include "kernels.h"
 
+// An argument of a kernel without narrow dtypes: a narrow tensor is widened, and if the kernel may write it, narrowed
+// again when the kernel has run. Whatever is no tensor passes.
+template <class T>
+struct Widened {
+    T value;
+    explicit Widened(T value) : value(value) {}
+    static bool applies(T) { return false; }
+    T get() { return value; }
+    void finish() {}
+};
+template <>
+struct Widened<Tensor*> {
+    Tensor* given;
+    Owned wide;
+    explicit Widened(Tensor* tensor) : given(tensor), wide(applies(tensor) ? widened(*tensor) : Owned()) {}
+    static bool applies(const Tensor* tensor) { return tensor && is_narrow(tensor->dtype); }
+    Tensor* get() { return wide.tensor ? wide.tensor : given; }
+    void finish() {
+        if (wide.tensor) assign(*wide, *given);
+    }
+};
+template <>
+struct Widened<Tensor&> : Widened<Tensor*> {
+    explicit Widened(Tensor& tensor) : Widened<Tensor*>(&tensor) {}
+    static bool applies(const Tensor& tensor) { return is_narrow(tensor.dtype); }
+    Tensor& get() { return *Widened<Tensor*>::get(); }
+};
+template <>
+struct Widened<const Tensor*> : Widened<Tensor*> {
+    explicit Widened(const Tensor* tensor) : Widened<Tensor*>(const_cast<Tensor*>(tensor)) {}
+    void finish() {}
+};
+template <>
+struct Widened<const Tensor&> : Widened<Tensor&> {
+    explicit Widened(const Tensor& tensor) : Widened<Tensor&>(const_cast<Tensor&>(tensor)) {}
+    void finish() {}
+};
+template <>
+struct Widened<Tensor* const*> {  // the state of an optimizer
+    Widened<Tensor*> states[3];
+    Tensor* wide[3];
+    explicit Widened(Tensor* const* state)
+        : states{Widened<Tensor*>(state[0]), Widened<Tensor*>(state[1]), Widened<Tensor*>(state[2])} {}
+    static bool applies(Tensor* const*) { return false; }  // it has the dtype of the parameter
+    Tensor* const* get() {
+        for (int k = 0; k < 3; k++) wide[k] = states[k].get();
+        return wide;
+    }
+    void finish() {
+        for (Widened<Tensor*>& state : states) state.finish();
+    }
+};
+
 template <class Signature>
 struct Kernel;
 
@@ -12,10 +65,23 @@ template <class... Arguments>
 struct Kernel<void(Arguments...)> {
     const char* name;
     void (*slots[DEVICE_KIND_COUNT])(Arguments...);
+    bool takes_narrow[DEVICE_KIND_COUNT];
 
     // Every kernel that the library runs starts here. What is to see all launches, to record or to time them, goes
     // here.
-    void launch(int32_t device, Arguments... arguments) const { slots[kind_of(device)](arguments...); }
+    void launch(int32_t device, Arguments... arguments) const {
+        const DeviceKind kind = kind_of(device);
+        if (!takes_narrow[kind] && (Widened<Arguments>::applies(arguments) || ...))
+            launch_widened(kind, Widened<Arguments>(arguments)...);
+        else
+            slots[kind](arguments...);
+    }
+
+private:
+    void launch_widened(DeviceKind kind, Widened<Arguments>&&... widened) const {
+        slots[kind](widened.get()...);
+        (widened.finish(), ...);
+    }
 };
 
 namespace kernels {

@@ -12,11 +12,12 @@
 //                be 0)
 //   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie
 //                within the tensor's storage: element p is data[p . strides + offsets[p]]
-//   images       of unfold, convolution and pooling: contiguous, float32 or float64, [N, C, y, x] with the sizes of the
-//                window (ops/windows.h), and not empty
+//   images       of unfold, convolution and pooling: contiguous, of a floating dtype (unfold: any, fold and max_pool:
+//                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty
 //   lines        sort, cumsum and cumprod take any strides, also negative ones; no operand is empty
 
 #pragma once
+#include "ops/combining.h"
 #include "ops/operations.h"
 #include "ops/linspace.h"
 #include "ops/philox.h"
@@ -94,20 +95,28 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 
 // The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled
 // for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
-#define VECTOR_KERNELS                                                                                     \
+//
+// Kernels need no narrow dtypes (tensor.h): the dispatch widens them. On a CPU the elementwise ones do so themselves,
+// block by block. Those of MOVING_KERNELS take any dtype on every device.
+#define ELEMENTWISE_KERNELS                                                                         \
     UNARY_OPS(UNARY_KERNEL)                                                                         \
     ACTIVATION_OPS(UNARY_KERNEL)                                                                    \
+    SPECIAL_OPS(UNARY_KERNEL)                                                                    \
     BINARY_OPS(BINARY_KERNEL)                                                                       \
     DERIVATIVE_OPS(BINARY_KERNEL)                                                                   \
     LOSS_OPS(BINARY_KERNEL)                                                                         \
     SHAPED_OPS(BINARY_KERNEL)                                                                       \
+    SPECIAL_PAIR_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
+    OPTIMIZERS(OPTIMIZER_KERNEL)                                                                    \
+    /* velocity: null without momentum; first: it is not filled yet */                              \
+    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+
+#define OTHER_VECTOR_KERNELS                                                                        \
     REDUCTIONS(REDUCTION_KERNEL)                                                                     \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \
     KERNEL(argmax, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(argmin, (const Tensor& x, Tensor& out, int axis))                                        \
-    /* out = x, between any two dtypes and layouts of one shape */                                  \
-    KERNEL(assign, (const Tensor& x, Tensor& out))                                                  \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
@@ -143,12 +152,20 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
     KERNEL(avg_pool, (const Tensor& x, Tensor& out, const Averaging& averaging))                    \
-    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging)) \
-    OPTIMIZERS(OPTIMIZER_KERNEL)                                                                     \
-    /* velocity: null without momentum; first: it is not filled yet */                               \
-    KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
+    KERNEL(avg_pool_backward, (const Tensor& gradient, Tensor& out, const Averaging& averaging))
 
-#define PLAIN_KERNELS \
+/* out = x, between any two dtypes and layouts of one shape */
+#define ASSIGN_KERNEL KERNEL(assign, (const Tensor& x, Tensor& out))
+
+#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL OTHER_VECTOR_KERNELS
+
+#define MOVING_KERNELS \
+    KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
+    /* the elements of out at offsets = x, or (of wide dtypes) += x, *= x ...; offsets may repeat; x has out's shape and \
+       dtype */                                                                                     \
+    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, Combining how, Tensor& out))
+
+#define OTHER_PLAIN_KERNELS \
     /* fills a contiguous out that is not empty with the evenly spaced numbers of ops/linspace.h */     \
     KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                           \
     /* fails if truth, a single bool, is false */                                                   \
@@ -159,9 +176,6 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
                     Tensor& offsets))                                                               \
     /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails out of bounds */ \
     KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
-    KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
-    /* the elements of out at offsets = x, or += x (bool: |= x); offsets may repeat; x has out's shape and dtype */ \
-    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out))       \
     /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order */ \
     KERNEL(nonzero, (const Tensor& x, Tensor& out))                                                 \
     /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \
@@ -170,5 +184,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))
+
+#define PLAIN_KERNELS MOVING_KERNELS OTHER_PLAIN_KERNELS
 
 #define KERNELS VECTOR_KERNELS PLAIN_KERNELS

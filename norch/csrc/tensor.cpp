@@ -11,12 +11,13 @@
 // ---- Dtypes and shapes as text -----------------------------------------------------------------------------------
 
 const char* dtype_name(int32_t dtype) {
-    static const char* const names[] = {"bool", "uint8", "int32", "int64", "float32", "float64"};
+    static const char* const names[] = {"bool",  "uint8",   "int8",     "int16",   "int32",
+                                        "int64", "float16", "bfloat16", "float32", "float64"};
     return dtype >= 0 && dtype < DTYPE_COUNT ? names[dtype] : "unknown";
 }
 
 int64_t item_size(int32_t dtype) {
-    static const int64_t sizes[] = {1, 1, 4, 8, 4, 8};
+    static const int64_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
     if (dtype < 0 || dtype >= DTYPE_COUNT) fail(TYPE_ERROR, "unknown dtype number {}", dtype);
     return sizes[dtype];
 }
@@ -71,6 +72,8 @@ Owned view_of(const Tensor& tensor, const int64_t* shape, const int64_t* strides
     for (int d = 0; d < ndim; d++) v.shape[d] = shape[d], v.strides[d] = strides[d];
     v.storage = tensor.storage;
     v.storage->references++;
+    v.writes = tensor.writes;
+    if (v.writes) v.writes->references++;
     v.data = v.storage->data ? static_cast<char*>(v.storage->data) + offset * item_size(v.dtype) : nullptr;
     return view;
 }
@@ -134,6 +137,8 @@ Owned cast(const Tensor& tensor, int32_t dtype) {
     return result;
 }
 
+Owned widened(const Tensor& tensor) { return cast(tensor, wide_of(tensor.dtype)); }
+
 Owned contiguous(const Tensor& tensor) {
     if (is_contiguous(tensor)) return view_of(tensor, tensor.shape, tensor.strides, tensor.ndim, tensor.offset);
     return cast(tensor, tensor.dtype);
@@ -141,6 +146,16 @@ Owned contiguous(const Tensor& tensor) {
 
 Tensor* alias_tensor(Tensor* tensor) {
     return build([&] { return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset); });
+}
+
+Tensor* data_tensor(Tensor* tensor) {
+    return build([&] {
+        Owned alias = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
+        Writes* own = new (allocate_struct(sizeof(Writes))) Writes{{1}, {0}, {0}};
+        drop(alias->writes);
+        alias->writes = own;
+        return alias;
+    });
 }
 
 Tensor* clone_tensor(Tensor* tensor) {
@@ -178,12 +193,15 @@ Tensor* to_device(Tensor* tensor, int32_t device) {
 
 std::atomic<int64_t> write_clock;
 
+static Writes& writes_of(const Tensor& tensor) { return tensor.writes ? *tensor.writes : tensor.storage->writes; }
+
 void mark_written(Tensor& tensor) {
-    tensor.storage->version++;
-    tensor.storage->written_at = ++write_clock;
+    Writes& writes = writes_of(tensor);
+    writes.version++;
+    writes.written_at = ++write_clock;
 }
 
-int32_t shares_memory(Tensor* tensor) { return tensor->storage->references - tensor->storage->guests > 1; }
+int32_t shares_memory(Tensor* x, Tensor* y) { return x->storage == y->storage; }
 
 bool has_shape(const Tensor& x, const int64_t* shape, int ndim) {
     return x.ndim == ndim && !memcmp(x.shape, shape, sizeof(int64_t) * ndim);
@@ -202,9 +220,9 @@ int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor) {
            gradient->size * item_size(gradient->dtype) == gradient->storage->nbytes;
 }
 
-int64_t written_at(Tensor* tensor) { return tensor->storage->written_at; }
+int64_t written_at(Tensor* tensor) { return writes_of(*tensor).written_at; }
 void mark_as_written(Tensor* tensor) { mark_written(*tensor); }
-int64_t version_of(Tensor* tensor) { return tensor->storage->version; }
+int64_t version_of(Tensor* tensor) { return writes_of(*tensor).version; }
 
 double get_item(Tensor* tensor, const int64_t* indices) {
     double result = NAN;
@@ -220,6 +238,7 @@ double get_item(Tensor* tensor, const int64_t* indices) {
         int64_t zero = 0;
         Owned element = view_of(*tensor, &zero, &zero, 0, tensor->offset + offset);
         if (tensor->device != CPU) element = on_device(*element, CPU);
+        if (is_narrow(element->dtype)) element = widened(*element);
         for_any(element->dtype,
                 [&](auto type) { result = double(*static_cast<typename decltype(type)::type*>(element->data)); });
     });

@@ -13,19 +13,39 @@
 
 enum { MAX_DIMS = 8 };
 
-// In the order of promotion: an operation on two dtypes is computed in the larger one.
-enum DType : int32_t { BOOL, UINT8, INT32, INT64, FLOAT32, FLOAT64, DTYPE_COUNT };
+// In the order of promotion: an operation on two dtypes has the larger one, but for two pairs that neither holds
+// (promoted).
+enum DType : int32_t { BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64, DTYPE_COUNT };
 
 // A device is a number: 0 is the CPU, 1 + i is cuda:i. Each kernel has a slot for each kind of device (dispatch.h).
 enum : int32_t { CPU = 0 };
 enum DeviceKind { CPU_KIND, CUDA_KIND, DEVICE_KIND_COUNT };
 // (inline functions are copied for each instruction set: see host/instruction_sets.h)
 inline namespace NORCH_ISA {
-inline bool is_real(int32_t dtype) { return dtype >= FLOAT32; }
+inline bool is_real(int32_t dtype) { return dtype >= FLOAT16; }
+// Narrow dtypes are stored as what they are and computed in their wide dtype, each result rounded once: there are no
+// kernels for them, only conversions (dispatch.h, cpu/loops/strided_loops.h). Other dtypes are their own wide dtype.
+inline int32_t wide_of(int32_t dtype) {
+    if (dtype == FLOAT16 || dtype == BFLOAT16) return FLOAT32;
+    return dtype == INT8 || dtype == INT16 ? int32_t(INT32) : dtype;
+}
+inline bool is_narrow(int32_t dtype) { return wide_of(dtype) != dtype; }
+inline int32_t promoted(int32_t x, int32_t y) {
+    if (x > y) return promoted(y, x);
+    if (x == UINT8 && y == INT8) return INT16;
+    return x == FLOAT16 && y == BFLOAT16 ? int32_t(FLOAT32) : y;
+}
 inline DeviceKind kind_of(int32_t device) { return device == CPU ? CPU_KIND : CUDA_KIND; }
 }  // namespace NORCH_ISA
 
 using ReleaseFunction = void (*)(void* owner);
+
+// What graphs know of writes in place into a memory.
+struct Writes {
+    std::atomic<int64_t> references;  // tensors that count for themselves (data_tensor in api.h)
+    std::atomic<int64_t> version;     // how often the memory was written
+    std::atomic<int64_t> written_at;  // the write clock at the last of them
+};
 
 struct Storage {
     std::atomic<int64_t> references;
@@ -33,8 +53,7 @@ struct Storage {
     void* data;
     int64_t nbytes;
     int32_t device;
-    std::atomic<int64_t> version;     // how often the memory was written in place
-    std::atomic<int64_t> written_at;  // the write clock at the last of them
+    Writes writes;
     ReleaseFunction release;  // of memory of another owner: called once, with owner, when the last reference goes
     void* owner;
     bool read_only;
@@ -56,6 +75,7 @@ struct Tensor {  // norch/_C.py mirrors this, field by field
         int64_t integer;
         bool truth;
     } value;
+    Writes* writes;  // null: those of the storage
 };
 
 inline namespace NORCH_ISA {
@@ -89,6 +109,7 @@ void free_struct(void* memory, int64_t nbytes) noexcept;
 
 Tensor* new_struct();  // an empty Tensor, for the functions below that build one
 void drop(Storage* storage) noexcept;
+void drop(Writes* writes) noexcept;
 void drop(Tensor* tensor) noexcept;
 
 inline namespace NORCH_ISA {
@@ -147,6 +168,7 @@ bool are_alike(const Tensor& x, const Tensor& y);   // in shape, dtype and devic
 void check_device(int32_t device);                  // throws if there is none
 void drop_axes(Tensor& fresh, unsigned axes);       // of size 1, from a result that nobody has seen yet
 void assign(const Tensor& source, Tensor& target);  // copy with cast; same shape and device
+Owned widened(const Tensor& tensor);                // in its wide dtype
 void fill(Tensor& target, double value);
 void mark_written(Tensor& tensor);  // the version counter and the write clock
 
@@ -185,6 +207,16 @@ template <class F>
 void for_any(int32_t dtype, F f) {
     if (is_real(dtype)) return for_real(dtype, f);
     for_whole(dtype, f);
+}
+
+// For what moves elements and does not look at them: f gets an unsigned integer of a dtype's size.
+template <class F>
+void for_bits(int32_t dtype, F f) {
+    const int64_t size = item_size(dtype);
+    if (size == 1) return f(Type<uint8_t>());
+    if (size == 2) return f(Type<uint16_t>());
+    if (size == 4) return f(Type<uint32_t>());
+    f(Type<uint64_t>());
 }
 
 }  // namespace NORCH_ISA

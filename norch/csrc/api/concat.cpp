@@ -26,7 +26,7 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
                 fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got {} and {}", device_text(first.device),
                      device_text(t.device));
             shape[at] += t.shape[at];
-            dtype = dtype > t.dtype ? dtype : t.dtype;
+            dtype = promoted(dtype, t.dtype);
         }
         Owned result = new_tensor(shape, first.ndim, dtype, first.device);
         int64_t start = 0;

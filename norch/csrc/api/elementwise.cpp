@@ -10,13 +10,21 @@
 
 // ---- Promotion ---------------------------------------------------------------------------------------------------
 
+// What Python's floats, and integers that a REAL operation turns into floats, become.
+static int32_t default_dtype = FLOAT32;
+int set_default_dtype(int32_t dtype) {
+    return attempt([&] {
+        if (!is_real(dtype)) fail(TYPE_ERROR, "expected a floating dtype as default, got {}", dtype_name(dtype));
+        default_dtype = dtype;
+    });
+}
+
 // PyTorch's rule: tensors with dimensions decide; 0-d tensors and then Python numbers only raise the category (bool,
 // integer, float), never the width within it.
 static int32_t combine(int32_t higher, int32_t lower) {
     if (higher < 0 || lower < 0) return higher < 0 ? lower : higher;
     if (is_real(higher)) return higher;
-    if (higher == BOOL || is_real(lower)) return higher > lower ? higher : lower;
-    return higher;
+    return (higher == BOOL || is_real(lower)) && lower > higher ? lower : higher;
 }
 
 template <size_t N>
@@ -24,14 +32,14 @@ static int32_t promote(const Tensor* const (&operands)[N]) {
     int32_t with_axes = -1, zero_d = -1, number = -1;
     for (const Tensor* t : operands) {
         int32_t& group = t->is_number ? number : t->ndim == 0 ? zero_d : with_axes;
-        int32_t dtype = t->is_number && t->dtype == FLOAT64 ? int32_t(FLOAT32) : t->dtype;
-        group = group > dtype ? group : dtype;
+        int32_t dtype = t->is_number && t->dtype == FLOAT64 ? default_dtype : t->dtype;
+        group = group < 0 ? dtype : promoted(group, dtype);
     }
     return combine(combine(with_axes, zero_d), number);
 }
 
 static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
-    if (rule == REAL && !is_real(dtype)) return FLOAT32;
+    if (rule == REAL && !is_real(dtype)) return default_dtype;
     if ((rule == NUMERIC || rule == DIVISION) && dtype == BOOL)
         fail(RUNTIME_ERROR,
              "{}: not defined for bool tensors; convert with .int() or .float(), or use a logical operation", name);
@@ -42,13 +50,24 @@ static int32_t computing_dtype(int32_t dtype, Rule rule, const char* name) {
 
 // ---- Operands ----------------------------------------------------------------------------------------------------
 
+// A number of a wide dtype as a dtype of it stores it.
+template <class T>
+static T as_stored(T value, int32_t dtype) {
+    if (dtype == INT8) return T(int8_t(value));
+    if (dtype == INT16) return T(int16_t(value));
+    if (dtype == FLOAT16) return T(convert<float>(convert<Half>(float(value))));
+    if (dtype == BFLOAT16) return T(convert<float>(convert<BFloat16>(float(value))));
+    return value;
+}
+
 // One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most need no conversion.
 struct Operand {
     const Tensor* tensor;  // the operand itself, what it was converted to, or the view
     Tensor view;
     Owned converted;
 
-    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name) : tensor(&given) {
+    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name, Rule rule = SAME)
+        : tensor(&given) {
         if (!given.is_number && given.dtype != dtype) {
             converted = cast(given, dtype);
             tensor = converted.tensor;
@@ -56,15 +75,16 @@ struct Operand {
         if (!given.is_number && has_shape(given, shape, ndim)) return;
         view = expanded(*tensor, shape, ndim, name);
         tensor = &view;
-        if (given.is_number) place_number(given, dtype, name);
+        if (given.is_number) place_number(given, dtype, name, rule);
     }
     Operand(const Operand&) = delete;
 
-    // A number's value lies inline in the view; strides of 0 make it fit every shape.
-    void place_number(const Tensor& number, int32_t dtype, const char* name) {
-        view.dtype = dtype;
+    // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
+    // the wide one, rounded only for comparisons: what was stored as 0.1 equals 0.1.
+    void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule) {
+        view.dtype = wide_of(dtype);
         view.data = &view.value;
-        for_any(dtype, [&](auto type) {
+        for_any(view.dtype, [&](auto type) {
             using T = typename decltype(type)::type;
             T value;
             if (number.dtype == FLOAT64)
@@ -73,7 +93,10 @@ struct Operand {
                 value = T(number.value.integer);
             else
                 value = T(number.value.truth);
-            if (!is_real(dtype) && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer)
+            if (rule == TEST || !is_real(dtype)) value = as_stored(value, dtype);
+            const bool wraps = dtype == UINT8 && number.value.integer < 0 && number.value.integer >= -255;  // -1 is 255
+            if (!is_real(dtype) && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer &&
+                !wraps)
                 fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.integer,
                      dtype_name(dtype));
             if (!is_real(dtype) && dtype != BOOL && number.dtype == FLOAT64 &&
@@ -177,7 +200,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     Shape shape;
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
-    Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
+    Operand a(x, dtype, shape.sizes, shape.ndim, name, rule), b(y, dtype, shape.sizes, shape.ndim, name, rule);
     if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
     auto compute = [&](Tensor& result) {
         if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
@@ -236,6 +259,7 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     }
 UNARY_OPS(DEFINE_UNARY)
 ACTIVATION_OPS(DEFINE_UNARY)
+SPECIAL_OPS(DEFINE_UNARY)
 
 #define DEFINE_BINARY(name, rule, formula)                                                        \
     Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2) {                                     \
@@ -248,6 +272,7 @@ BINARY_OPS(DEFINE_BINARY)
 DERIVATIVE_OPS(DEFINE_BINARY)
 LOSS_OPS(DEFINE_BINARY)
 SHAPED_OPS(DEFINE_BINARY)
+SPECIAL_PAIR_OPS(DEFINE_BINARY)
 
 #define DEFINE_TERNARY(name, rule, formula)                                                                 \
     Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                              \
@@ -267,9 +292,11 @@ const char* list_operations(int32_t arity) {
     if (arity == 5) return LOSS_OPS(NAME);
     if (arity == 6) return ACTIVATION_OPS(NAME);
     if (arity == 7) return SHAPED_OPS(NAME);
+    if (arity == 8) return SPECIAL_OPS(NAME);
+    if (arity == 9) return SPECIAL_PAIR_OPS(NAME);
 #undef NAME
 #define NAME(name, ...) #name " "
-    if (arity == 8) return REDUCTIONS(NAME);
+    if (arity == 10) return REDUCTIONS(NAME);
     return ROW_OPS(NAME);
 #undef NAME
 }

@@ -122,7 +122,8 @@ enum { DLPACK_READ_ONLY = 1, DLPACK_COPIED = 2 };
 
 static const struct {
     uint8_t code, bits;
-} dlpack_types[DTYPE_COUNT] = {{6, 8}, {1, 8}, {0, 32}, {0, 64}, {2, 32}, {2, 64}};  // in the order of DType
+} dlpack_types[DTYPE_COUNT] = {{6, 8},  {1, 8},  {0, 8},  {0, 16}, {0, 32},  // in the order of DType
+                               {0, 64}, {2, 16}, {4, 16}, {2, 32}, {2, 64}};
 
 const void* dlpack_name(int32_t versioned, int32_t used) {
     static const char* const names[2][2] = {{"dltensor", "used_dltensor"},

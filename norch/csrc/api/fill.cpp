@@ -54,12 +54,32 @@ static int filled(Tensor& out, const char* name, F fill) {
     });
 }
 
+// The next number of a narrow dtype.
+template <class Narrow>
+static Narrow next(Narrow x, bool up) {
+    if ((x.bits & 0x7FFF) == 0) return {uint16_t(up ? 1 : 0x8001)};
+    return {uint16_t(x.bits + ((x.bits >> 15) == up ? -1 : 1))};
+}
+
+// The bound of floats that, rounded to a dtype, stay below `high`: half way from the last number below it to the next.
+template <class Narrow>
+static double bound_in(double low, double high) {
+    Narrow above = convert<Narrow>(float(high));
+    if (convert<float>(above) < high) above = next(above, true);
+    const double bound = (double(convert<float>(next(above, false))) + double(convert<float>(above))) / 2;
+    return bound < low ? low : bound < high ? bound : high;
+}
+static double bound_in(int32_t dtype, double low, double high) {
+    if (dtype == FLOAT16) return bound_in<Half>(low, high);
+    return dtype == BFLOAT16 ? bound_in<BFloat16>(low, high) : high;
+}
+
 int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high) {
     return filled(*out, "uniform_", [&](Tensor& target) {
         check_real(target, "uniform_");
         if (!(low <= high) || !isfinite(high - low))
             fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from {}, to {}", low, high);
-        kernels::uniform.launch(target.device, target, {seed, draw}, low, high);
+        kernels::uniform.launch(target.device, target, {seed, draw}, low, bound_in(target.dtype, low, high));
     });
 }
 

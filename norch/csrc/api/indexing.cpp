@@ -131,12 +131,12 @@ Owned read_at(const Selection& selection) {
 }
 
 // The values have the target's dtype and broadcast to the selection.
-void write_at(Tensor& target, Selection& selection, const Tensor& values, bool accumulate, const char* name) {
+void write_at(Tensor& target, Selection& selection, const Tensor& values, int32_t how, const char* name) {
     Tensor& out = selection.elements;
     Tensor source = expanded(values, out.shape, out.ndim, name);
     Owned copy;
     if (values.storage == target.storage) copy = cast(source, source.dtype), source = *copy;
-    if (out.size) kernels::index_put.launch(out.device, source, selection.places, accumulate, out);
+    if (out.size) kernels::index_put.launch(out.device, source, selection.places, Combining(how), out);
     mark_written(target);
 }
 
@@ -150,16 +150,29 @@ void check_values(const Tensor& target, const Tensor& values, const char* name) 
 
 }  // namespace
 
+// Combines values with what select(target) selects. Narrow numbers are summed up in their wide dtype.
+template <class F>
+static void put(Tensor& target, const Tensor& values, int32_t how, const char* name, F select) {
+    Owned wide, wide_values;
+    if (how != REPLACE && is_narrow(target.dtype)) wide = widened(target), wide_values = widened(values);
+    Tensor& out = wide.tensor ? *wide : target;
+    Selection selection = select(out);
+    write_at(out, selection, wide.tensor ? *wide_values : values, how, name);
+    if (!wide.tensor) return;
+    assign(*wide, target);
+    mark_written(target);
+}
+
 Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps) {
     return build([&] { return read_at(select_by(*tensor, indices, axes, count, wraps, "index")); });
 }
 
 int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps, Tensor* values,
-              int32_t accumulate) {
+              int32_t how) {
     return attempt([&] {
         check_values(*target, *values, "index_put_");
-        Selection selection = select_by(*target, indices, axes, count, wraps, "index_put_");
-        write_at(*target, selection, *values, accumulate, "index_put_");
+        put(*target, *values, how, "index_put_",
+            [&](Tensor& out) { return select_by(out, indices, axes, count, wraps, "index_put_"); });
     });
 }
 
@@ -171,15 +184,17 @@ Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps
     });
 }
 
-int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t accumulate) {
+int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t how) {
     return attempt([&] {
-        const char* name = accumulate ? "scatter_add_" : "scatter_";
+        const char* name = how == ADD ? "scatter_add_" : "scatter_";
         check_values(*target, *source, name);
-        Selection selection = select_along(*target, axis, *index, wraps, name);
-        if (!same_shape(*source, *index))
-            fail(SHAPE_ERROR, "{}: index of shape {} and source of shape {} are not the same", name, shape_text(*index),
-                 shape_text(*source));
-        write_at(*target, selection, *source, accumulate, name);
+        put(*target, *source, how, name, [&](Tensor& out) {
+            Selection selection = select_along(out, axis, *index, wraps, name);
+            if (!same_shape(*source, *index))
+                fail(SHAPE_ERROR, "{}: index of shape {} and source of shape {} are not the same", name,
+                     shape_text(*index), shape_text(*source));
+            return selection;
+        });
     });
 }
 

@@ -174,7 +174,7 @@ struct Classification {
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
         if (targets.dtype == BOOL || is_real(targets.dtype))
-            fail(TYPE_ERROR, "cross_entropy: target has dtype {}, expected int64, int32 or uint8",
+            fail(TYPE_ERROR, "cross_entropy: target has dtype {}, expected an integer dtype",
                  dtype_name(targets.dtype));
         if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
         if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");
@@ -192,7 +192,7 @@ struct Classification {
         int64_t expected[MAX_DIMS];
         for (int d = 0; d < x.ndim - 1; d++) expected[d] = x.shape[d < axis ? d : d + 1];
         if (x.ndim == 1 && targets.size == 1)
-            return;  // a lone sample's class is a scalar, which in norch has shape [1]
+            return;  // a lone sample's class is a scalar, which the article gives shape [1]
         if (!has_shape(targets, expected, x.ndim - 1))
             fail(SHAPE_ERROR, "cross_entropy: target has shape {}, expected {} for an input of {}", shape_text(targets),
                  shape_text(expected, x.ndim - 1), shape_text(x));
@@ -210,8 +210,7 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
         kernels::sum.launch(logits->device, *losses, *total);
-        total->ndim = 1;
-        total->shape[0] = total->strides[0] = 1;
+        total->ndim = 0;
         if (reduction == SUM || losses->size) return total;
         fill(*total, NAN);  // the mean of nothing
         return total;
@@ -258,8 +257,7 @@ Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction) {
         const double scale = mse_scale(*predictions, *labels, reduction, "mse");
         Owned kept_x, kept_y;
         const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
-        const int64_t one = 1;
-        Owned out = new_tensor(&one, 1, x.dtype, x.device);
+        Owned out = new_tensor(nullptr, 0, x.dtype, x.device);
         kernels::mse.launch(x.device, x, y, *out, scale);
         return out;
     });
@@ -270,7 +268,7 @@ Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int3
         const double scale = mse_scale(*predictions, *labels, reduction, "mse_backward");
         check_pair(*gradient, *predictions, "mse_backward");
         if (gradient->size != 1)
-            fail(SHAPE_ERROR, "mse_backward: gradient has shape {}, expected [1]", shape_text(*gradient));
+            fail(SHAPE_ERROR, "mse_backward: gradient has shape {}, expected []", shape_text(*gradient));
         Owned kept_x, kept_y;
         const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
         Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);

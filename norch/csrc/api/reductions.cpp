@@ -6,7 +6,7 @@
 #include "api/checks.h"
 #include "dispatch.h"
 
-// Removes the axes of a fresh result; without any left it is the article's scalar, shape [1].
+// Removes the axes of a fresh result.
 void drop_axes(Tensor& result, unsigned axes) {
     int ndim = 0;
     for (int d = 0; d < result.ndim; d++) {
@@ -14,7 +14,6 @@ void drop_axes(Tensor& result, unsigned axes) {
         result.shape[ndim] = result.shape[d];
         result.strides[ndim++] = result.strides[d];
     }
-    if (ndim == 0) result.shape[ndim] = result.strides[ndim] = 1, ndim = 1;
     result.ndim = ndim;
 }
 
@@ -44,7 +43,7 @@ static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool ha
     }
     Owned result = new_tensor(shape, x.ndim, dtype_of(result_dtype, x.dtype), x.device);
     if (!has_empty && reduced == 0 && result->size)
-        fail(RUNTIME_ERROR, "{}: no elements along the reduced axes of shape {}", kernel.name, shape_text(x));
+        fail(BOUNDS_ERROR, "{}: no elements along the reduced axes of shape {}", kernel.name, shape_text(x));
     if (result->size) kernel.launch(x.device, x, *result);
     if (!keepdim) drop_axes(*result, axes);
     return result;

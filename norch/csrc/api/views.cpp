@@ -220,6 +220,23 @@ Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index) {
     });
 }
 
+// x[i, j, ...]: an index for each of the first axes, which go away.
+Tensor* at_tensor(Tensor* tensor, const int64_t* indices, int32_t count) {
+    return build([&] {
+        if (count > tensor->ndim)
+            fail(INDEX_ERROR, "too many indices: {} for a tensor of {} dimensions", count, tensor->ndim);
+        int64_t offset = tensor->offset;
+        for (int d = 0; d < count; d++) {
+            const int64_t size = tensor->shape[d], place = indices[d] < 0 ? indices[d] + size : indices[d];
+            if (place < 0 || place >= size)
+                fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", indices[d], d, size,
+                     shape_text(*tensor));
+            offset += place * tensor->strides[d];
+        }
+        return view_of(*tensor, tensor->shape + count, tensor->strides + count, tensor->ndim - count, offset);
+    });
+}
+
 Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step) {
     return build([&] {
         int at = check_axis(axis, tensor->ndim, "slice");
@@ -243,8 +260,9 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
 Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim, int64_t offset) {
     return build([&] {
         int64_t capacity = tensor->storage->nbytes / item_size(tensor->dtype), last = offset;
-        bool fits = offset >= 0 && offset <= capacity;
         int64_t size = count_elements(shape, ndim);
+        if (size == 0 && offset > capacity) offset = capacity;  // nothing is read of it, wherever it lies
+        bool fits = offset >= 0 && offset <= capacity;
         for (int d = 0; d < ndim && size > 0 && fits; d++) {
             int64_t reach;
             fits = strides[d] >= 0 && !__builtin_mul_overflow(shape[d] - 1, strides[d], &reach) &&

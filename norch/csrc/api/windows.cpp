@@ -10,9 +10,17 @@ namespace {
 
 // ---- Checks ------------------------------------------------------------------------------------------------------
 
+void check_rank(const Tensor& x, const char* name) {
+    if (x.ndim != 4) fail(SHAPE_ERROR, "{}: input has shape {}, expected [N, C, height, width]", name, shape_text(x));
+}
+
 void check_images(const Tensor& x, const char* name) {
     check_real(x, name);
-    if (x.ndim != 4) fail(SHAPE_ERROR, "{}: input has shape {}, expected [N, C, height, width]", name, shape_text(x));
+    check_rank(x, name);
+}
+
+void check_number(const Tensor& x, const char* name) {
+    if (x.dtype == BOOL) fail(RUNTIME_ERROR, "{}: expected a dtype of numbers, got bool", name);
 }
 
 // A window's settings for one axis, which lie two apart.
@@ -54,7 +62,7 @@ Owned new_images(const Tensor& like, int64_t channels, int64_t height, int64_t w
 
 Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
     return build([&] {
-        check_images(*x, "unfold");
+        check_rank(*x, "unfold");
         const Window window = window_of(given, *x, false, "unfold");
         const int64_t shape[] = {x->shape[0], x->shape[1] * window.taps(), window.outputs()};
         Owned images = contiguous(*x), out = new_tensor(shape, 3, x->dtype, x->device);
@@ -66,7 +74,7 @@ Tensor* unfold_tensor(Tensor* x, const int64_t* given) {
 
 Tensor* fold_tensor(Tensor* columns, const int64_t* given, int64_t height, int64_t width) {
     return build([&] {
-        check_real(*columns, "fold");
+        check_number(*columns, "fold");
         const Window window = window_of(given, height, width, false, "fold");
         if (columns->ndim != 3 || columns->shape[1] % window.taps() || columns->shape[2] != window.outputs())
             fail(SHAPE_ERROR, "fold: input has shape {}, expected [N, C * {}, {}]", shape_text(*columns), window.taps(),
@@ -203,7 +211,8 @@ static void check_gradient(const Tensor& gradient, const Window& window, const c
 
 int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** results) {
     return attempt([&] {
-        check_images(*x, "max_pool");
+        check_number(*x, "max_pool");
+        check_rank(*x, "max_pool");
         const Window window = pool_window(given, x->shape[2], x->shape[3], ceil, "max_pool");
         Owned largest = new_images(*x, x->shape[1], window.y.out, window.x.out);
         Owned places = new_tensor(largest->shape, 4, INT64, x->device);

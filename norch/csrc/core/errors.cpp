@@ -71,7 +71,7 @@ Text shape_text(const int64_t* shape, int ndim) {
 void fail_with(const Fault& fault, int64_t value) {
     switch (fault.kind) {
         case Fault::INDEX:
-            fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} ({})", value, fault.axis, fault.size,
+            fail(BOUNDS_ERROR, "index {} is out of range for axis {} of size {} ({})", value, fault.axis, fault.size,
                  fault.operation);
         case Fault::TARGET:
             fail(INDEX_ERROR, "{}: target {} is out of range, expected 0 to {} or ignore_index {}", fault.operation,

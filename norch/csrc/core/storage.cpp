@@ -66,12 +66,18 @@ Tensor* new_struct() {
     tensor->ndim = tensor->device = tensor->dtype = tensor->is_number = 0;
     tensor->size = tensor->offset = tensor->value.integer = 0;
     tensor->storage = nullptr;
+    tensor->writes = nullptr;
     return tensor;
+}
+
+void drop(Writes* writes) noexcept {
+    if (writes && --writes->references == 0) free_struct(writes, sizeof(Writes));
 }
 
 void drop(Tensor* tensor) noexcept {
     if (!tensor) return;
     drop(tensor->storage);
+    drop(tensor->writes);
     cpu_release(tensor, sizeof(Tensor), TENSORS, 1);
 }
 

@@ -189,7 +189,8 @@ void conv_block(const Sizes& sizes, const Block& block, const Window& window, in
 
 // out[n, c * taps + tap, p] = what tap sees in channel c of x[n] at position p
 void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    INTEGERS_IN_BASELINE(x.dtype, unfold, x, out, window);
+    for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
         parallel_for(x.shape[0] * x.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {
@@ -202,7 +203,8 @@ void unfold_tensor_cpu(const Tensor& x, Tensor& out, const Window& window) {
 
 // out[n, c] = the sum of what unfold takes from each place of it
 void fold_tensor_cpu(const Tensor& columns, Tensor& out, const Window& window) {
-    for_real(out.dtype, [&](auto type) {
+    INTEGERS_IN_BASELINE(out.dtype, fold, columns, out, window);
+    for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t image = window.inputs(), column = window.taps() * window.outputs();
         parallel_for(out.shape[0] * out.shape[1], 1 + SMALL_WORK / column, [&](int64_t begin, int64_t end) {

@@ -7,6 +7,7 @@
 #include "host/parallel.h"
 #include "cpu/loops/row_sum.h"
 #include "cpu/loops/odometer.h"
+#include "ops/reductions.h"
 #include "ops/windows.h"
 
 inline namespace NORCH_ISA {
@@ -40,7 +41,7 @@ void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, 
     for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
         const Taps rows(window.y, oy);
         for (int64_t o = 0; o < axis.out; o++) {
-            out[o] = T(-INFINITY);
+            out[o] = Max<T>::empty();
             indices[o] = rows.input * axis.in + across[o].input;
         }
         for (int64_t i = rows.first; i < rows.last; i++) {
@@ -68,7 +69,8 @@ void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, 
 // out[o] = the largest x that window o sees, indices[o] = its place in the image; of several the first, of NaNs the
 // last
 void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Window& window) {
-    for_real(x.dtype, [&](auto type) {
+    INTEGERS_IN_BASELINE(x.dtype, max_pool, x, out, indices, window);
+    for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
         Scratch<Taps> columns(window.x.out);  // the same for all rows

@@ -47,11 +47,11 @@ __global__ void index_kernel(const T* __restrict__ x, const int64_t* __restrict_
 
 enum { FEW_PLACES = 64 };  // that a thread may walk over
 
-// out.data[p . out.strides + offsets[p]] = x[p], or += x[p]. The threads share out the dimensions that are not indexed;
-// each walks over the indexed ones in row order. So if offsets repeat the last one wins, and sums are the same in every
-// run.
+// out.data[p . out.strides + offsets[p]] = x[p], or += x[p] and so on: `how` is not a template's, for nvcc would compile
+// for minutes. The threads share out the dimensions that are not indexed; each walks over the indexed ones in row order.
+// So if offsets repeat the last one wins, and sums are the same in every run.
 template <class T>
-__global__ void index_put_kernel(const T* x, const int64_t* offsets, T* out, bool accumulate, Strides<3> kept,
+__global__ void index_put_kernel(const T* x, const int64_t* offsets, Combining how, T* out, Strides<3> kept,
                                  Strides<3> indexed) {
     for (int64_t i = first_of_thread(); i < kept.size; i += all_threads()) {
         const Offsets<3> start = kept.locate(i);
@@ -60,8 +60,7 @@ __global__ void index_put_kernel(const T* x, const int64_t* offsets, T* out, boo
             const int64_t offset = offsets[start.of[1] + at.of[1]];
             if (offset == NOWHERE) continue;
             T& element = out[start.of[2] + at.of[2] + offset];
-            const T value = x[start.of[0] + at.of[0]];
-            element = accumulate ? T(element + value) : value;  // of two bools the sum is their or
+            element = combined(how, element, x[start.of[0] + at.of[0]]);
         }
     }
 }
@@ -75,7 +74,7 @@ __global__ void places_kernel(const int64_t* offsets, Entry<int64_t>* entries, S
 }
 
 template <class T>
-__global__ void put_runs_kernel(const T* x, const Entry<int64_t>* entries, T* out, bool accumulate, Strides<3> lines,
+__global__ void put_runs_kernel(const T* x, const Entry<int64_t>* entries, Combining how, T* out, Strides<3> lines,
                                 Strides<3> indexed, Strides<3> kept) {
     const int64_t n = indexed.size;
     for (int64_t i = first_of_thread(); i < lines.size * n * kept.size; i += all_threads()) {
@@ -88,7 +87,7 @@ __global__ void put_runs_kernel(const T* x, const Entry<int64_t>* entries, T* ou
         T result = element;
         for (int64_t p = first; p < n && line[p].value == offset; p++) {
             const T value = x[at.of[0] + within.of[0] + indexed.locate(line[p].index).of[0]];
-            result = accumulate ? T(result + value) : value;
+            result = combined(how, result, value);
         }
         element = result;
     }
@@ -108,7 +107,7 @@ Strides<3> dimensions(const Tensor& x, const Tensor& offsets, const Tensor& out,
 }
 
 template <class T>
-void put_sorted(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out, const Strides<3>& indexed,
+void put_sorted(const Tensor& x, const Tensor& offsets, Combining how, Tensor& out, const Strides<3>& indexed,
                 cudaStream_t stream) {
     const Strides<3> lines =
         dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0 && offsets.strides[d] != 0; });
@@ -119,8 +118,8 @@ void put_sorted(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor&
     places_kernel<<<blocks_for(places), THREADS, 0, stream>>>(data_as<int64_t>(offsets), first.data, lines, indexed);
     check_launch("index_put");
     const Entry<int64_t>* entries = sort_lines(first.data, second.data, lines.size, n, false, stream);
-    put_runs_kernel<T><<<blocks_for(places * kept.size), THREADS, 0, stream>>>(
-        data_as<T>(x), entries, data_as<T>(out), accumulate, lines, indexed, kept);
+    put_runs_kernel<T><<<blocks_for(places * kept.size), THREADS, 0, stream>>>(data_as<T>(x), entries, how,
+                                                                               data_as<T>(out), lines, indexed, kept);
 }
 
 // ---- nonzero: counted chunk by chunk, then each chunk knows where to write ---------------------------------------
@@ -186,7 +185,7 @@ void locate_tensor_cuda(const Tensor& index, const Fault& bounds, bool wraps, in
 void index_tensor_cuda(const Tensor& x, const Tensor& offsets, Tensor& out) {
     cudaStream_t stream = use(out.device);
     const Strides<3> strides = elementwise_strides<3>({&x, &offsets, &out});
-    for_any(x.dtype, [&](auto type) {
+    for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         index_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
             data_as<T>(x), data_as<int64_t>(offsets), data_as<T>(out), strides);
@@ -194,16 +193,17 @@ void index_tensor_cuda(const Tensor& x, const Tensor& offsets, Tensor& out) {
     check_launch("index");
 }
 
-void index_put_tensor_cuda(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out) {
+void index_put_tensor_cuda(const Tensor& x, const Tensor& offsets, Combining how, Tensor& out) {
     cudaStream_t stream = use(out.device);
     const Strides<3> indexed = dimensions(x, offsets, out, [&](int d) { return out.strides[d] == 0; });
     const Strides<3> others = dimensions(x, offsets, out, [&](int d) { return out.strides[d] != 0; });
-    for_any(x.dtype, [&](auto type) {
+    const auto put = [&](auto type) {
         using T = typename decltype(type)::type;
-        if (indexed.size > FEW_PLACES) return put_sorted<T>(x, offsets, accumulate, out, indexed, stream);
+        if (indexed.size > FEW_PLACES) return put_sorted<T>(x, offsets, how, out, indexed, stream);
         index_put_kernel<T><<<blocks_for(others.size), threads_for(others.size), 0, stream>>>(
-            data_as<T>(x), data_as<int64_t>(offsets), data_as<T>(out), accumulate, others, indexed);
-    });
+            data_as<T>(x), data_as<int64_t>(offsets), how, data_as<T>(out), others, indexed);
+    };
+    how == REPLACE ? for_bits(x.dtype, put) : for_any(x.dtype, put);
     check_launch("index_put");
 }
 

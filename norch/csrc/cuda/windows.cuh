@@ -7,6 +7,7 @@
 #pragma once
 #include "cuda/block.cuh"
 #include "cuda/matmul.cuh"
+#include "ops/reductions.h"
 #include "ops/windows.h"
 
 namespace {
@@ -58,7 +59,7 @@ __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t si
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
         const Pixel o(e, window.y.out, window.x.out);
         const T* image = x + o.image * window.inputs();
-        T largest = T(-INFINITY);
+        T largest = Max<T>::empty();
         int64_t place = -1;
         for (int64_t i = 0; i < window.y.kernel; i++) {
             const int64_t row = window.y.input(o.y, i);
@@ -204,7 +205,7 @@ Tensor with_last_two_swapped(Tensor matrices) {
 template <class F>
 void for_elements(const char* name, const Tensor& out, F launch) {
     cudaStream_t stream = use(out.device);
-    for_real(out.dtype, [&](auto type) { launch(type, blocks_for(out.size), threads_for(out.size), stream); });
+    for_any(out.dtype, [&](auto type) { launch(type, blocks_for(out.size), threads_for(out.size), stream); });
     check_launch(name);
 }
 

@@ -70,7 +70,7 @@ void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean
 
 // out[p] = x.data[p . x.strides + offsets[p]]
 void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
-    for_any(x.dtype, [&](auto type) {
+    for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* source = data_as<const T>(x);
         const int64_t* places = data_as<const int64_t>(offsets);
@@ -91,17 +91,8 @@ void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
 
 namespace {
 
-template <class T>
-T plus(T x, T y) {
-    return T(x + y);
-}
-template <>
-bool plus(bool x, bool y) {
-    return x | y;
-}
-
-template <class T, class F>
-void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
+template <Combining HOW, class T>
+void put(const Tensor& x, const Tensor& offsets, Tensor& out) {
     const T* source = data_as<const T>(x);
     const int64_t* places = data_as<const int64_t>(offsets);
     T* target = data_as<T>(out);
@@ -111,24 +102,25 @@ void put(const Tensor& x, const Tensor& offsets, Tensor& out, F combine) {
         T* to = target + out_start;
         if (row.stride[1] == 0 && row.stride[0] == 1 && row.stride[2] == 1) {  // a whole row into one place
             T* line = to + *place;
-            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combine(line[j], from[j]);
+            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], from[j]);
             return;
         }
         for (int64_t j = 0; j < row.n; j++) {
             T& element = to[j * row.stride[2] + place[j * row.stride[1]]];
-            element = combine(element, from[j * row.stride[0]]);
+            element = combined<HOW>(element, from[j * row.stride[0]]);
         }
     });
 }
 
 }  // namespace
 
-// out.data[p . out.strides + offsets[p]] = x[p], or += to accumulate. If offsets repeat, the last one wins.
-void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, bool accumulate, Tensor& out) {
+// out.data[p . out.strides + offsets[p]] = x[p], or += x[p] and so on. If offsets repeat, the last one wins.
+void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, Combining how, Tensor& out) {
+    if (how == REPLACE)
+        return for_bits(x.dtype, [&](auto type) { put<REPLACE, typename decltype(type)::type>(x, offsets, out); });
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (accumulate) return put<T>(x, offsets, out, plus<T>);
-        put<T>(x, offsets, out, [](T, T value) { return value; });
+        for_combining(how, [&](auto chosen) { put<decltype(chosen)::value, T>(x, offsets, out); });
     });
 }
 

@@ -3,6 +3,9 @@
 #include "cuda/backend.h"
 #include "dispatch.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <initializer_list>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +28,9 @@ static const char* const names[] = {
 static bool is_supported(int isa) {
 #if defined(__x86_64__) && !defined(NORCH_BASELINE_ONLY)
     __builtin_cpu_init();
-    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    unsigned a, b, c = 0, d;  // not every compiler's __builtin_cpu_supports knows f16c
+    const bool has_f16c = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c;
     if (isa == avx2_isa) return has_avx2;
     if (isa == avx512_isa)
         return has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -83,14 +88,25 @@ static F* chosen(std::initializer_list<F*> copies) {
 }
 
 // KERNEL(softmax, (const Tensor& x, Tensor& out)) becomes, on a processor with AVX2,
-//     softmax = {"softmax", {avx2::softmax_tensor_cpu, softmax_tensor_cuda}};
+//     softmax = {"softmax", {avx2::softmax_tensor_cpu, softmax_tensor_cuda}, {false, false}};
 namespace kernels {
 #define COPY(isa, name) isa::name##_tensor_cpu,
-#define KERNEL(name, arguments) \
-    const Kernel<void arguments> name = {#name, {chosen({INSTRUCTION_SETS(COPY, name)}), name##_tensor_cuda}};
-VECTOR_KERNELS
+#define VECTOR_KERNEL(name, ...) {#name, {chosen({INSTRUCTION_SETS(COPY, name)}), name##_tensor_cuda}, __VA_ARGS__}
+#define PLAIN_KERNEL(name, ...) {#name, {name##_tensor_cpu, name##_tensor_cuda}, __VA_ARGS__}
+
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, false});
+ELEMENTWISE_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = {#name, {name##_tensor_cpu, name##_tensor_cuda}};
-PLAIN_KERNELS
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true});
+ASSIGN_KERNEL
+#undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {false, false});
+OTHER_VECTOR_KERNELS
+#undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {true, true});
+MOVING_KERNELS
+#undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {false, false});
+OTHER_PLAIN_KERNELS
 #undef KERNEL
 }  // namespace kernels

@@ -16,6 +16,15 @@ using Result = std::conditional_t<RULE == TEST, bool, T>;
 template <Rule RULE, class T>
 using First = std::conditional_t<RULE == CHOICE, bool, T>;
 
+// Calls f with the type of a narrow dtype and that of its wide one.
+template <class F>
+void for_narrow(int32_t dtype, F f) {
+    if (dtype == FLOAT16) return f(Type<Half>(), Type<float>());
+    if (dtype == BFLOAT16) return f(Type<BFloat16>(), Type<float>());
+    if (dtype == INT8) return f(Type<int8_t>(), Type<int32_t>());
+    f(Type<int16_t>(), Type<int32_t>());
+}
+
 // Calls f with the type of dtype, for those dtypes that a row of this rule is computed in.
 template <Rule RULE, class F>
 void for_rule(int32_t dtype, F f) {

@@ -36,6 +36,9 @@ REAL_FUNCTION(acos)
 REAL_FUNCTION(atan)
 REAL_FUNCTION(sinh)
 REAL_FUNCTION(cosh)
+REAL_FUNCTION(asinh)
+REAL_FUNCTION(acosh)
+REAL_FUNCTION(atanh)
 REAL_FUNCTION(exp2)
 REAL_FUNCTION(log2)
 REAL_FUNCTION(log10)
@@ -58,10 +61,56 @@ template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
 template <class T> HOST_DEVICE T flip(T x) { return T(~x); }
 HOST_DEVICE bool flip(bool x) { return !x; }
 
-HOST_DEVICE float atan2(float x, float y) { return ::atan2f(x, y); }
-HOST_DEVICE double atan2(double x, double y) { return ::atan2(x, y); }
-HOST_DEVICE float hypot(float x, float y) { return ::hypotf(x, y); }
-HOST_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
+#define REAL_FUNCTION_OF_TWO(name)                                              \
+    HOST_DEVICE float name(float x, float y) { return ::name##f(x, y); }        \
+    HOST_DEVICE double name(double x, double y) { return ::name(x, y); }
+
+REAL_FUNCTION_OF_TWO(atan2)
+REAL_FUNCTION_OF_TWO(hypot)
+REAL_FUNCTION_OF_TWO(copysign)
+REAL_FUNCTION_OF_TWO(nextafter)
+#undef REAL_FUNCTION_OF_TWO
+
+template <class T> HOST_DEVICE bool is_negative(T x) { return x < T(0); }
+HOST_DEVICE bool is_negative(float x) { return copysign(1.0f, x) < 0.0f; }  // of zeros and NaN too
+HOST_DEVICE bool is_negative(double x) { return copysign(1.0, x) < 0.0; }
+
+// x = mantissa 2^exponent with |mantissa| in [0.5, 1)
+HOST_DEVICE double frexp_mantissa(double x) {
+    int exponent;
+    return ::frexp(x, &exponent);
+}
+HOST_DEVICE double frexp_exponent(double x) {
+    int exponent = 0;
+    ::frexp(x, &exponent);
+    return x - x == 0.0 ? exponent : 0;  // the C library says nothing of infinity and NaN
+}
+HOST_DEVICE float frexp_mantissa(float x) { return float(frexp_mantissa(double(x))); }
+HOST_DEVICE float frexp_exponent(float x) { return float(frexp_exponent(double(x))); }
+
+// The common divisors of integers, by Euclid; of the smallest integer as the wrapped value that it has.
+template <class T> HOST_DEVICE T gcd(T x, T y) {
+    while (y != T(0)) {
+        const T rest = (T(-1) < T(0)) & (y == T(-1)) ? T(0) : T(x % y);
+        x = y;
+        y = rest;
+    }
+    return x < T(0) ? T(-x) : x;
+}
+template <class T> HOST_DEVICE T lcm(T x, T y) {
+    const T divisor = gcd(x, y);
+    const T multiple = divisor == T(0) ? T(0) : T(x / divisor * y);
+    return multiple < T(0) ? T(-multiple) : multiple;
+}
+HOST_DEVICE bool gcd(bool x, bool y) { return x | y; }
+HOST_DEVICE bool lcm(bool x, bool y) { return x & y; }
+
+// C says nothing of shifts by a negative number or by all bits: nothing remains but the sign.
+template <class T> HOST_DEVICE bool beyond(T y) { return (y < T(0)) | (y >= T(8 * sizeof(T))); }
+template <class T> HOST_DEVICE T left_shift(T x, T y) { return beyond(y) ? T(0) : T(uint64_t(x) << y); }
+template <class T> HOST_DEVICE T right_shift(T x, T y) { return beyond(y) ? T(x < T(0) ? -1 : 0) : T(x >> y); }
+HOST_DEVICE bool left_shift(bool x, bool y) { return x & !y; }
+HOST_DEVICE bool right_shift(bool x, bool y) { return x & !y; }
 
 // Integer powers by squaring; overflow wraps. A negative exponent leaves 1, -1 or 0, as 1 / x ** -y truncates.
 template <class T> HOST_DEVICE T pow(T x, T y) {
@@ -130,6 +179,18 @@ HOST_DEVICE double ordinary(double x) { return x; }
 
 // log(1 + e^-|x|), in which no exponential overflows; undefined for NaN
 template <class T> HOST_DEVICE T log_1_plus_exp(T x) { return log1p(ordinary(exp(x < T(0) ? x : -x))); }
+
+// log(e^x + e^y), and the same to base 2; of equal infinities that infinity
+template <class T> HOST_DEVICE T logaddexp(T x, T y) {
+    const T difference = x - y, larger = x > y ? x : y;
+    if (x == y && difference != T(0)) return x;
+    return larger + log1p(exp(difference < T(0) ? difference : -difference));
+}
+template <class T> HOST_DEVICE T logaddexp2(T x, T y) {
+    const T difference = x - y, larger = x > y ? x : y;
+    if (x == y && difference != T(0)) return x;
+    return larger + log1p(exp2(difference < T(0) ? difference : -difference)) * T(1.4426950408889634074);
+}
 
 // ---- Activations
 

@@ -13,6 +13,7 @@
 #pragma once
 #include "ops/conversion.h"
 #include "ops/formulas.h"
+#include "ops/special.h"
 
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
@@ -41,6 +42,9 @@ enum Rule {
     OP(cos, REAL, formula::cos(x))                        \
     OP(tanh, REAL, formula::tanh(x))                      \
     OP(tan, REAL, formula::tan(x))                        \
+    OP(asinh, REAL, formula::asinh(x))                    \
+    OP(acosh, REAL, formula::acosh(x))                    \
+    OP(atanh, REAL, formula::atanh(x))                    \
     OP(asin, REAL, formula::asin(x))                      \
     OP(acos, REAL, formula::acos(x))                      \
     OP(atan, REAL, formula::atan(x))                      \
@@ -55,10 +59,15 @@ enum Rule {
     OP(reciprocal, REAL, T(1) / x)                        \
     OP(erf, REAL, formula::erf(x))                        \
     OP(erfc, REAL, formula::erfc(x))                      \
+    OP(erfinv, REAL, formula::erfinv(x))                  \
+    OP(lgamma, REAL, formula::lgamma(x))                  \
+    OP(digamma, REAL, formula::digamma(x))                \
+    OP(i0, REAL, formula::i0(x))                          \
     OP(sigmoid, REAL, formula::sigmoid(x))                \
     OP(isnan, TEST, x != x)                               \
     OP(isinf, TEST, (x == x) & (formula::minus(x, x) != T(0))) \
     OP(isfinite, TEST, formula::minus(x, x) == T(0))      \
+    OP(signbit, TEST, formula::is_negative(x))            \
     OP(logical_not, TEST, x == T(0))                      \
     OP(bitwise_not, WHOLE, formula::flip(x))
 
@@ -75,6 +84,18 @@ enum Rule {
     OP(hypot, REAL, formula::hypot(x, y))                 \
     OP(minimum, SAME, (x < y) | (x != x) ? x : y)         \
     OP(maximum, SAME, (x > y) | (x != x) ? x : y)         \
+    OP(fmin, SAME, (x < y) | (y != y) ? x : y)            \
+    OP(fmax, SAME, (x > y) | (y != y) ? x : y)            \
+    OP(copysign, REAL, formula::copysign(x, y))           \
+    OP(nextafter, REAL, formula::nextafter(x, y))         \
+    OP(heaviside, SAME, x == T(0) ? y : T(x > T(0)))      \
+    OP(logaddexp, REAL, formula::logaddexp(x, y))         \
+    OP(logaddexp2, REAL, formula::logaddexp2(x, y))       \
+    OP(xlogy, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log(y)) \
+    OP(igamma, REAL, formula::igamma(x, y))               \
+    OP(igammac, REAL, formula::igammac(x, y))             \
+    OP(gcd, WHOLE, formula::gcd(x, y))                    \
+    OP(lcm, WHOLE, formula::lcm(x, y))                    \
     OP(eq, TEST, x == y)                                  \
     OP(ne, TEST, x != y)                                  \
     OP(lt, TEST, x < y)                                   \
@@ -86,7 +107,43 @@ enum Rule {
     OP(logical_xor, TEST, (x != T(0)) != (y != T(0)))     \
     OP(bitwise_and, WHOLE, T(x & y))                      \
     OP(bitwise_or, WHOLE, T(x | y))                       \
-    OP(bitwise_xor, WHOLE, T(x ^ y))
+    OP(bitwise_xor, WHOLE, T(x ^ y))                      \
+    OP(bitwise_left_shift, WHOLE, formula::left_shift(x, y)) \
+    OP(bitwise_right_shift, WHOLE, formula::right_shift(x, y))
+
+// Functions of norch.special that are not methods of Tensor. frexp's parts belong to norch.frexp.
+#define SPECIAL_OPS(OP)                                                              \
+    OP(erfcx, REAL, formula::erfcx(x))                                               \
+    OP(ndtr, REAL, formula::ndtr(x))                                                 \
+    OP(log_ndtr, REAL, formula::log_ndtr(x))                                         \
+    OP(ndtri, REAL, formula::ndtri(x))                                               \
+    OP(i0e, REAL, formula::i0e(x))                                                   \
+    OP(i1, REAL, formula::i1(x))                                                     \
+    OP(i1e, REAL, formula::i1e(x))                                                   \
+    OP(bessel_j0, REAL, formula::bessel_j0(x))                                       \
+    OP(bessel_j1, REAL, formula::bessel_j1(x))                                       \
+    OP(bessel_y0, REAL, formula::bessel_y0(x))                                       \
+    OP(bessel_y1, REAL, formula::bessel_y1(x))                                       \
+    OP(modified_bessel_k0, REAL, formula::modified_bessel_k0(x))                     \
+    OP(modified_bessel_k1, REAL, formula::modified_bessel_k1(x))                     \
+    OP(scaled_modified_bessel_k0, REAL, formula::scaled_modified_bessel_k0(x))       \
+    OP(scaled_modified_bessel_k1, REAL, formula::scaled_modified_bessel_k1(x))       \
+    OP(spherical_bessel_j0, REAL, formula::spherical_bessel_j0(x))                   \
+    OP(airy_ai, REAL, formula::airy_ai(x))                                           \
+    OP(frexp_mantissa, REAL, formula::frexp_mantissa(x))                             \
+    OP(frexp_exponent, REAL, formula::frexp_exponent(x))
+
+#define SPECIAL_PAIR_OPS(OP)                                                         \
+    OP(zeta, REAL, formula::zeta(x, y))                                              \
+    OP(xlog1py, REAL, (x == T(0)) & (y == y) ? T(0) : x * formula::log1p(y))         \
+    OP(chebyshev_polynomial_t, REAL, formula::chebyshev_polynomial_t(x, y))          \
+    OP(chebyshev_polynomial_u, REAL, formula::chebyshev_polynomial_u(x, y))          \
+    OP(chebyshev_polynomial_v, REAL, formula::chebyshev_polynomial_v(x, y))          \
+    OP(chebyshev_polynomial_w, REAL, formula::chebyshev_polynomial_w(x, y))          \
+    OP(hermite_polynomial_h, REAL, formula::hermite_polynomial_h(x, y))              \
+    OP(hermite_polynomial_he, REAL, formula::hermite_polynomial_he(x, y))            \
+    OP(laguerre_polynomial_l, REAL, formula::laguerre_polynomial_l(x, y))            \
+    OP(legendre_polynomial_p, REAL, formula::legendre_polynomial_p(x, y))
 
 // Activation functions of norch.nn that are not methods of Tensor: norch/autograd/derivatives/activations.py calls
 // them.

@@ -139,7 +139,7 @@ struct RMSpropStep {
 template <class F>
 void with_sgd(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options,
               F run) {
-    for_real(parameter.dtype, [&](auto type) {
+    for_real(wide_of(parameter.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         Tensor *plain[] = {&parameter}, *with_momentum[] = {&parameter, velocity};
         if (velocity) return run(SGDStep<T, true>(options, first), gradient, with_momentum);
@@ -151,7 +151,7 @@ void with_sgd(Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool 
 template <class F>
 void with_adam(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const AdamOptions& options,
                F run) {
-    for_real(parameter.dtype, [&](auto type) {
+    for_real(wide_of(parameter.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         Tensor *plain[] = {&parameter, state[0], state[1]}, *amsgrad[] = {&parameter, state[0], state[1], state[2]};
         if (options.amsgrad) return run(AdamStep<T, true>(options, step), gradient, amsgrad);
@@ -163,7 +163,7 @@ void with_adam(Tensor& parameter, const Tensor& gradient, Tensor* const* state, 
 template <class F>
 void with_rmsprop(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double,
                   const RMSpropOptions& options, F run) {
-    for_real(parameter.dtype, [&](auto type) {
+    for_real(wide_of(parameter.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         Tensor *plain[] = {&parameter, state[0]}, *centered[] = {&parameter, state[0], state[1]};
         Tensor *momentum[] = {&parameter, state[0], state[2]}, *both[] = {&parameter, state[0], state[1], state[2]};

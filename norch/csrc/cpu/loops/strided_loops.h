@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include <type_traits>
+#include <utility>
 
 #include "host/parallel.h"
 #include "cpu/loops/tiles.h"
+#include "ops/dtype_rules.h"
 
 inline namespace NORCH_ISA {
 
@@ -31,6 +33,34 @@ struct Run {
     const void* options;
 };
 using Loop = void (*)(const Run& run);
+
+// ---- Operands of a loop ------------------------------------------------------------------------------------------
+
+// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
+template <class T>
+struct SideBySide {
+    const T* data;
+    T operator[](int64_t i) const { return data[i]; }
+};
+template <>
+struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
+    const bool* data;
+    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
+};
+template <class T>
+struct Repeated {
+    T value;
+    T operator[](int64_t) const { return value; }
+};
+
+template <class T, class F>
+void with_operand(const Run& run, int k, F f) {
+    const T* data = reinterpret_cast<const T*>(run.data[k]);
+    if (run.repeats[k]) return f(Repeated<T>{*data});
+    f(SideBySide<T>{data});
+}
+
+// ---- Walks -------------------------------------------------------------------------------------------------------
 
 template <int N>
 struct Walk {
@@ -177,7 +207,7 @@ bool is_one_run(const Tensor* const (&operands)[N], int written, Run& run) {
 
 // Runs loop over all elements of the operands, which have one shape; it writes the last `written` of them.
 template <int N>
-void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
     Run whole;
     whole.options = options;
     if (operands[N - 1]->size <= PIECE && is_one_run(operands, written, whole)) return loop(whole);
@@ -222,30 +252,101 @@ void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void
     walk_tiles(walk);
 }
 
-// ---- Operands of a loop ------------------------------------------------------------------------------------------
+// ---- Narrow dtypes (tensor.h) ------------------------------------------------------------------------------------
 
-// An operand inside a loop. Both kinds read x[i]; the compiler sees which of them needs no load.
-template <class T>
-struct SideBySide {
-    const T* data;
-    T operator[](int64_t i) const { return data[i]; }
-};
+template <class From, class To>
+void assign_loop(const Run& run) {
+    with_operand<From>(run, 0, [&](auto x) {
+        To* out = reinterpret_cast<To*>(run.data[1]);
+        const int64_t n = run.n;
+        INDEPENDENT for (int64_t i = 0; i < n; i++) out[i] = convert<To>(From(x[i]));
+    });
+}
+
+#ifdef __F16C__
 template <>
-struct SideBySide<bool> {  // as bytes: g++ vectorises no loop that loads a bool
-    const bool* data;
-    bool operator[](int64_t i) const { return reinterpret_cast<const uint8_t*>(data)[i] != 0; }
+inline void assign_loop<Half, float>(const Run& run) {
+    const Half* x = reinterpret_cast<const Half*>(run.data[0]);
+    float* out = reinterpret_cast<float*>(run.data[1]);
+    int64_t i = 0;
+    for (; i + 8 <= run.n && !run.repeats[0]; i += 8)
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+    for (; i < run.n; i++) out[i] = convert<float>(x[run.repeats[0] ? 0 : i]);
+}
+template <>
+inline void assign_loop<float, Half>(const Run& run) {
+    const float* x = reinterpret_cast<const float*>(run.data[0]);
+    Half* out = reinterpret_cast<Half*>(run.data[1]);
+    int64_t i = 0;
+    for (; i + 8 <= run.n && !run.repeats[0]; i += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+    for (; i < run.n; i++) out[i] = convert<Half>(x[run.repeats[0] ? 0 : i]);
+}
+#endif
+
+struct Conversions {
+    Loop widen, narrow;
 };
-template <class T>
-struct Repeated {
-    T value;
-    T operator[](int64_t) const { return value; }
+inline Conversions conversions_of(int32_t dtype) {  // null unless it is narrow
+    Conversions found = {nullptr, nullptr};
+    if (is_narrow(dtype))
+        for_narrow(dtype, [&](auto narrow, auto wide) {
+            using Narrow = typename decltype(narrow)::type;
+            using Wide = typename decltype(wide)::type;
+            found = {assign_loop<Narrow, Wide>, assign_loop<Wide, Narrow>};
+        });
+    return found;
+}
+
+struct Widening {
+    Conversions conversions[MAX_OPERANDS];  // null for operands that are not narrow
+    int64_t item[MAX_OPERANDS];
+    int count, written;
+    Loop loop;
+    const void* options;
 };
 
-template <class T, class F>
-void with_operand(const Run& run, int k, F f) {
-    const T* data = reinterpret_cast<const T*>(run.data[k]);
-    if (run.repeats[k]) return f(Repeated<T>{*data});
-    f(SideBySide<T>{data});
+// Runs a loop for the wide dtype on narrow operands: blocks of them are converted in the cache.
+inline void widening_loop(const Run& run) {
+    enum { BLOCK = 512 };
+    alignas(64) char buffer[MAX_OPERANDS][BLOCK * sizeof(int32_t)];
+    const Widening& widening = *static_cast<const Widening*>(run.options);
+    const int first_written = widening.count - widening.written;
+    Run block = run;
+    block.options = widening.options;
+    for (int64_t start = 0; start < run.n; start += BLOCK) {
+        block.n = smaller(BLOCK, run.n - start);
+        Run moved[MAX_OPERANDS] = {};  // from memory into the buffer
+        for (int k = 0; k < widening.count; k++) {
+            moved[k].data[0] = run.data[k] + (run.repeats[k] ? 0 : start * widening.item[k]);
+            moved[k].data[1] = buffer[k];
+            moved[k].n = run.repeats[k] ? 1 : block.n;
+            const bool is_read = k < first_written || widening.options;  // a loop with options updates
+            if (is_read && widening.conversions[k].widen) widening.conversions[k].widen(moved[k]);
+            block.data[k] = moved[k].data[widening.conversions[k].widen ? 1 : 0];
+        }
+        widening.loop(block);
+        for (int k = first_written; k < widening.count; k++) {
+            if (!widening.conversions[k].narrow) continue;
+            std::swap(moved[k].data[0], moved[k].data[1]);
+            widening.conversions[k].narrow(moved[k]);
+        }
+    }
+}
+
+// The same as walk_as_stored, for a loop that takes the wide dtypes of the operands.
+template <int N>
+void walk(const Tensor* const (&operands)[N], int written, Loop loop, const void* options = nullptr) {
+    bool any = false;
+    for (const Tensor* operand : operands) any |= is_narrow(operand->dtype);
+    if (!any) return walk_as_stored<N>(operands, written, loop, options);
+    Widening widening = {{}, {}, N, written, loop, options};
+    for (int k = 0; k < N; k++) {
+        widening.conversions[k] = conversions_of(operands[k]->dtype);
+        widening.item[k] = item_size(operands[k]->dtype);
+    }
+    walk_as_stored<N>(operands, written, widening_loop, &widening);
 }
 
 }  // namespace NORCH_ISA

@@ -15,6 +15,7 @@ inline namespace NORCH_ISA {
 // ---- Transposing -------------------------------------------------------------------------------------------------
 
 // Elements are words of their size.
+typedef uint16_t Word2 __attribute__((may_alias));
 typedef uint32_t Word4 __attribute__((may_alias));
 typedef uint64_t Word8 __attribute__((may_alias));
 
@@ -57,7 +58,7 @@ inline __attribute__((always_inline)) void swap_quarters(Vector (&row)[SIDE]) {
 template <int SIDE, class Word>
 void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_row) {
 #ifndef __clang__  // which has no __builtin_shuffle
-    if constexpr (SIDE * sizeof(Word) == VECTOR_BYTES && sizeof(Word) > 1) {
+    if constexpr (SIDE * sizeof(Word) == VECTOR_BYTES && sizeof(Word) > 2) {
         using Vector = typename Words<sizeof(Word)>::Vector;
         Vector row[SIDE];
         UNROLL for (int i = 0; i < SIDE; i++) row[i] = *reinterpret_cast<const Vector*>(from + i * from_row);
@@ -72,7 +73,7 @@ void transpose_block(const Word* from, int64_t from_row, Word* to, int64_t to_ro
 // to(j, i) = from(i, j) for i < rows and j < columns.
 template <class Word>
 void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int64_t rows, int64_t columns) {
-    enum { SIDE = sizeof(Word) == 1 ? 16 : VECTOR_BYTES / sizeof(Word) };
+    enum { SIDE = sizeof(Word) <= 2 ? 16 : VECTOR_BYTES / sizeof(Word) };
     const int64_t whole_rows = rows - rows % SIDE, whole_columns = columns - columns % SIDE;
     for (int64_t i = 0; i < whole_rows; i += SIDE)
         for (int64_t j = 0; j < whole_columns; j += SIDE)
@@ -116,6 +117,7 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
                                row_stride, column_stride);
     };
     if (size == 1) copy(static_cast<uint8_t*>(nullptr));
+    if (size == 2) copy(static_cast<Word2*>(nullptr));
     if (size == 4) copy(static_cast<Word4*>(nullptr));
     if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
