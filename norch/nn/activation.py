@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -28,8 +30,8 @@ class Sigmoid(Module):
     tensor([0.5000, 0.8808])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.sigmoid(x)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.sigmoid(input)
 
 
 class Tanh(Module):
@@ -39,8 +41,8 @@ class Tanh(Module):
     tensor([0.0000, 0.7616])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.tanh(x)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanh(input)
 
 
 class ReLU(Module):
@@ -54,8 +56,8 @@ class ReLU(Module):
         super().__init__()
         self.inplace = inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.relu(x, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu(input, self.inplace)
 
     def inner_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -72,8 +74,8 @@ class LeakyReLU(Module):
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.leaky_relu(x, self.negative_slope, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def inner_repr(self) -> str:
         return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
@@ -90,8 +92,8 @@ class ELU(Module):
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.elu(x, self.alpha, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.elu(input, self.alpha, self.inplace)
 
     def inner_repr(self) -> str:
         return f"alpha={self.alpha}" + _in_place(self.inplace)
@@ -108,8 +110,8 @@ class GELU(Module):
         super().__init__()
         self.approximate = approximate
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.gelu(x, self.approximate)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, self.approximate)
 
     def inner_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -126,8 +128,8 @@ class SiLU(Module):
         super().__init__()
         self.inplace = inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.silu(x, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.silu(input, self.inplace)
 
     def inner_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -144,8 +146,8 @@ class Softplus(Module):
         super().__init__()
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.softplus(x, self.beta, self.threshold)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softplus(input, self.beta, self.threshold)
 
     def inner_repr(self) -> str:
         return f"beta={self.beta}, threshold={self.threshold}"
@@ -160,14 +162,27 @@ class Hardtanh(Module):
     tensor([-1.0000,  0.5000,  1.0000])
     """
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
         super().__init__()
+        for name, value in (("min_value", min_value), ("max_value", max_value)):
+            if value is not None:
+                message = f"keyword argument `{name}` is deprecated and renamed to `{name[:-2]}`"
+                warnings.warn(message, FutureWarning, stacklevel=2)
+        min_val = min_val if min_value is None else min_value
+        max_val = max_val if max_value is None else max_value
         if min_val > max_val:
             raise ValueError(f"Hardtanh: min_val is {min_val}, max_val is {max_val}, expected min_val <= max_val")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.hardtanh(x, self.min_val, self.max_val, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def inner_repr(self) -> str:
         return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self.inplace)
@@ -184,8 +199,8 @@ class Softmax(Module):
         super().__init__()
         self.dim = dim
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.softmax(x, self.dim)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmax(input, self.dim)
 
     def inner_repr(self) -> str:
         return f"dim={self.dim}"
@@ -198,8 +213,8 @@ class LogSoftmax(Softmax):
     tensor([[-0.6931, -0.6931]])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.log_softmax(x, self.dim)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.log_softmax(input, self.dim)
 
 
 def _in_place(inplace: bool) -> str:

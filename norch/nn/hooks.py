@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.function import HookHandle, Hooks
-from ..autograd.multi_output import ModuleBackward
+from ..autograd.multi_output import ModuleBackward, ModuleOutputs
 from ..tensor import Tensor
 
 T = TypeVar("T")
@@ -31,10 +32,10 @@ class ModuleHooks:
     """The hooks of one module, in the order in which they are called."""
 
     def __init__(self) -> None:
-        self.before, self.after, self.backward = Hooks(), Hooks(), Hooks()
+        self.before, self.after, self.backward, self.before_backward = Hooks(), Hooks(), Hooks(), Hooks()
 
     def add(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
-        """Add a hook of a kind ("before", "after", "backward"), last or first; the handle removes it."""
+        """Add a hook of a kind ("before", "after", "backward", ...), last or first; the handle removes it."""
         hooks = getattr(self, kind)
         earlier = list(hooks.items())
         handle = HookHandle(hooks, hook)
@@ -46,9 +47,27 @@ class ModuleHooks:
 
     def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""
-        if not (self.before or self.after or self.backward):
+        if not (self.before or self.after or self.backward or self.before_backward):
             module._hooks = None  # all were removed
             return module.forward(*inputs, **kwargs)
+        if not any(getattr(hook, "always_call", False) for hook in self.after.values()):
+            return self._between(module, inputs, kwargs, [])
+        called: list[int] = []
+        try:
+            return self._between(module, inputs, kwargs, called)
+        except Exception:
+            for key, hook in list(self.after.items()):
+                if getattr(hook, "always_call", False) and key not in called:
+                    try:
+                        hook(module, inputs, kwargs, None)
+                    except Exception as error:  # the first error is the one to tell
+                        warnings.warn(f"a forward hook called after an error raised one itself: {error}", stacklevel=3)
+            raise
+
+    def _between(
+        self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any], called: list[int]
+    ) -> T:
+        """The result of forward, passed through the hooks; `called` gets the keys of those after it."""
         for hook in list(self.before.values()):
             inputs, kwargs = hook(module, inputs, kwargs)
         node = None
@@ -56,10 +75,16 @@ class ModuleHooks:
             node = ModuleBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
             inputs = node.enter(inputs)
         result = module.forward(*inputs, **kwargs)
-        for hook in list(self.after.values()):
+        for key, hook in list(self.after.items()):
+            called.append(key)
             replaced = hook(module, inputs, kwargs, result)
             result = result if replaced is None else replaced
-        return result if node is None else _leave(node, result)
+        if node is not None:
+            result = _leave(node, result)
+        if self.before_backward:
+            outputs = ModuleOutputs(_listed(result), lambda gradients: self._before_backward(module, tuple(gradients)))
+            result = _leave(outputs, result)
+        return result
 
     def _through_backward(
         self, module: object, grad_input: tuple[Tensor | None, ...], grad_output: tuple[Tensor | None, ...]
@@ -69,6 +94,13 @@ class ModuleHooks:
             if replaced is not None:
                 grad_input = _checked(replaced, grad_input)
         return grad_input
+
+    def _before_backward(self, module: object, grad_output: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
+        for hook in list(self.before_backward.values()):
+            replaced = hook(module, grad_output)
+            if replaced is not None:
+                grad_output = _checked(replaced, grad_output)
+        return grad_output
 
 
 def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
@@ -85,13 +117,21 @@ def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., ob
             raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {replaced!r}")
         return replaced
 
+    call.hook = hook  # type: ignore[attr-defined]  # nn.utils finds its own hooks by it
     return call
 
 
-def post_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
+def post_hook(hook: Callable[..., object], with_kwargs: bool, always_call: bool) -> Callable[..., object]:
     """The hook in one form: (module, inputs, kwargs, result) -> another result or None."""
     _check_callable(hook)
-    return hook if with_kwargs else lambda module, inputs, _, result: hook(module, inputs, result)
+    if with_kwargs and not always_call:
+        return hook
+
+    def call(module: object, inputs: object, kwargs: object, result: object) -> object:
+        return hook(module, inputs, kwargs, result) if with_kwargs else hook(module, inputs, result)
+
+    call.always_call = always_call  # type: ignore[attr-defined]
+    return call
 
 
 def _check_callable(hook: object) -> None:
@@ -99,25 +139,30 @@ def _check_callable(hook: object) -> None:
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
 
 
-def _leave(node: ModuleBackward, result: Any) -> Any:
-    """The result, a tensor or a tuple or list of them, as outputs of the module's node."""
+def _listed(result: Any) -> list[Any]:
+    """The result of a module, a tensor or a tuple or list of them, as a list."""
     if isinstance(result, Tensor):
-        return node.leave([result])[0]
+        return [result]
     if not isinstance(result, (tuple, list)):
         raise TypeError(
             f"a module with a full backward hook returns a tensor or a tuple of them, got {type(result).__name__}"
         )
-    results = node.leave(result)
+    return list(result)
+
+
+def _leave(node: ModuleBackward | ModuleOutputs, result: Any) -> Any:
+    """The result of a module as outputs of the module's node."""
+    results = node.leave(_listed(result))
+    if isinstance(result, Tensor):
+        return results[0]
     return type(result)(*results) if hasattr(result, "_fields") else type(result)(results)
 
 
 def _checked(replaced: object, grad_input: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
-    """What a backward hook returned for the gradients of the inputs, of the same number, shapes and dtypes."""
+    """What a backward hook returned for these gradients, of the same number, shapes and dtypes."""
     replaced = replaced if isinstance(replaced, tuple) else (replaced,)
     if len(replaced) != len(grad_input):
-        raise RuntimeError(
-            f"a backward hook returned {len(replaced)} gradients, expected {len(grad_input)}, one for each input"
-        )
+        raise RuntimeError(f"a backward hook returned {len(replaced)} gradients, expected {len(grad_input)}")
     for new, old in zip(replaced, grad_input):
         if new is None or old is None:
             continue

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from weakref import ref
 
 from ..arguments import destination
 from ..autograd import no_grad
+from ..functions.creation import empty_like
+from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
-from ..types import DType, float32, float64
+from ..types import DType, bfloat16, float16, float32, float64
 from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
+from .registry import Registry
+from .state import ModuleState
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec, Self
 
     from ..autograd.function import HookHandle
+    from ..types import memory_format
     from .hooks import HasForward
 
     P = ParamSpec("P")
@@ -25,13 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Module"]
 
 T = TypeVar("T")
-
-
-class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` returns."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
 
 
 class _MadeByInit:
@@ -43,7 +41,7 @@ class _MadeByInit:
         )
 
 
-class Module:
+class Module(ModuleState):
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
     Assigning a Parameter or a Module to an attribute registers it. Registered values stay ordinary attributes, so
@@ -74,10 +72,10 @@ class Module:
     _hooks: ModuleHooks | None = None  # made with the first hook
 
     def __init__(self) -> None:
-        self._parameters = {}
-        self._modules = {}
-        self._buffers = {}
-        self._transient_buffers = set()
+        own = self.__dict__
+        for name in _REPLACEMENTS:
+            own[name] = Registry(ref(self))
+        own["_transient_buffers"] = set()
         self.training = True
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -92,37 +90,57 @@ class Module:
 
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
 
-    def __setattr__(self, name: str, value: object) -> None:
+    def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Parameter):
             self._register(self._parameters, name, value)
         elif isinstance(value, Module):
             self._register(self._modules, name, value)
+        elif name in _REPLACEMENTS:
+            values = dict(value)
+            getattr(self, name).clear()
+            getattr(self, name).update(values)
         else:
             self._check_replacement(name, value)
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        object.__delattr__(self, name)
-        self._forget(name)
+        if not self._forget(name):
+            object.__delattr__(self, name)
 
-    def _forget(self, name: str) -> None:
-        for registry in (self._parameters, self._modules, self._buffers):
-            registry.pop(name, None)
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles hold: the attributes, and the registries as plain dicts, as in PyTorch."""
+        state = {name: dict(value) if name in _REPLACEMENTS else value for name, value in self.__dict__.items()}
+        for registry in _REPLACEMENTS:
+            for name in state.get(registry, ()):
+                state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _REPLACEMENTS:
+            if name in state:
+                self.__dict__[name] = Registry(ref(self), state[name])
+
+    def _forget(self, name: str) -> bool:
+        """Take a name out of the registries; whether one had it."""
         self._transient_buffers.discard(name)
+        found = [registry for registry in (self._parameters, self._modules, self._buffers) if name in registry]
+        for registry in found:
+            del registry[name]
+        return bool(found)
 
     def _register(self, registry: dict[str, T | None], name: str, value: T | None) -> None:
         """Set the attribute and list it in `registry`, and in no other."""
         if name not in registry:
             self._forget(name)
         registry[name] = value
-        self.__dict__[name] = value
 
     def _check_replacement(self, name: str, value: object) -> None:
         """Let a registered name take None or (a buffer) a tensor; refuse what would silently unregister it."""
         for registry, expected in _REPLACEMENTS.items():
             registered = self.__dict__.get(registry, ())
             if name in registered:
-                if value is not None and not (registry == "_buffers" and isinstance(value, Tensor)):
+                if value is not None and not (registry == "_buffers" and isinstance(value, (Tensor, SparseTensor))):
                     raise TypeError(f"{self.get_name()}.{name} was given a {type(value).__name__}, expected {expected}")
                 registered[name] = value
 
@@ -134,13 +152,14 @@ class Module:
             raise KeyError(f"{kind} name is {name!r}, expected one without '.' that is not empty")
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"{self.get_name()} already has an attribute {name!r}")
-        if value is not None and not isinstance(value, expected):
+        is_sparse = kind == "buffer" and isinstance(value, SparseTensor)
+        if value is not None and not isinstance(value, expected) and not is_sparse:
             raise TypeError(f"{kind} {name!r} is a {type(value).__name__}, expected a {expected.__name__} or None")
         self._register(registry, name, value)
 
-    def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter by name. None reserves the name, as Linear does with bias=False."""
-        self._add(self._parameters, "parameter", name, parameter, Parameter)
+        self._add(self._parameters, "parameter", name, param, Parameter)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module's state and follows `.to()`, but is not trained.
@@ -159,6 +178,48 @@ class Module:
         self._add(self._modules, "module", name, module, Module)
 
     register_module = add_module
+
+    # ---- Values by their dotted names ---------------------------------------------------------------------------
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name, such as "encoder.0"; "" is this one. AttributeError if there is none."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{module.get_name()} has no attribute {name!r}, of {target!r}")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"{name!r} of {target!r} is a {type(module).__name__}, expected a Module")
+        return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module under a dotted name; with `strict` the name must be there already.
+
+        Raises ValueError for an empty name or no module, AttributeError if the module around it is missing.
+        """
+        if not target or not isinstance(module, Module):
+            raise ValueError(f"set_submodule was given {target!r} and {module!r}, expected a name and a Module")
+        if strict:
+            self.get_submodule(target)
+        path, _, name = target.rpartition(".")
+        setattr(self.get_submodule(path), name, module)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name, such as "encoder.0.weight". AttributeError if there is none."""
+        return self._get(target, "_parameters", "Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name. AttributeError if there is none."""
+        return self._get(target, "_buffers", "buffer")
+
+    def _get(self, target: str, registry: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module.get_name()} has no attribute {name!r}, of {target!r}")
+        if name not in getattr(module, registry) and not (kind == "Parameter" and hasattr(module, "parametrizations")):
+            raise AttributeError(f"{target!r} is a {type(getattr(module, name)).__name__}, expected a {kind}")
+        return getattr(module, name)
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------
 
@@ -227,11 +288,11 @@ class Module:
         """Yield each parameter's gradient, None if it has none."""
         return (parameter.grad for parameter in self.parameters())
 
-    def apply(self, function: Callable[[Module], object]) -> Self:
-        """Call `function` on every module inside this one, then on this one; returns self."""
+    def apply(self, fn: Callable[[Module], object]) -> Self:
+        """Call `fn` on every module inside this one, then on this one; returns self."""
         for module in self.children():
-            module.apply(function)
-        function(self)
+            module.apply(fn)
+        fn(self)
         return self
 
     # ---- Hooks: each returns a handle, whose remove() takes the hook away ---------------------------------------
@@ -246,13 +307,19 @@ class Module:
         return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
-        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[..., object],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> HookHandle:
         """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
 
-        With `with_kwargs` it is hook(module, args, kwargs, output).
+        With `with_kwargs` it is hook(module, args, kwargs, output). With `always_call` it is called, with the output
+        None, even if the forward raises an error.
         """
-        return self._add_hook("after", post_hook(hook, with_kwargs), prepend)
+        return self._add_hook("after", post_hook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
@@ -261,6 +328,15 @@ class Module:
         returns replaces grad_input.
         """
         return self._add_hook("backward", hook, prepend)
+
+    register_backward_hook = register_full_backward_hook  # the name before PyTorch 1.8
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_output)` in backward, once the gradients of the outputs are all known.
+
+        What it returns replaces grad_output, a tuple.
+        """
+        return self._add_hook("before_backward", hook, prepend)
 
     def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
         self._hooks = self._hooks or ModuleHooks()
@@ -272,8 +348,10 @@ class Module:
         """Set `training` here and in every module inside; parameters stay trainable or frozen. Returns self."""
         if not isinstance(mode, bool):
             raise ValueError(f"train: mode is {mode!r}, expected True or False")
-        for module in self.modules():
-            module.training = mode
+        children = list(self.children())  # first of all, for it raises if __init__ has not run
+        self.training = mode
+        for module in children:
+            module.train(mode)
         return self
 
     def eval(self) -> Self:
@@ -297,27 +375,44 @@ class Module:
         device: str | None = None,
         dtype: DType | None = None,
         non_blocking: bool = False,
+        memory_format: memory_format | None = None,
     ) -> Self:
         """Move all parameters and buffers to a device and/or a floating dtype, in place; returns self.
 
         `to("cuda")`, `to(norch.float64)`, `to(device, dtype)` or `to(tensor)`, also by keyword; `non_blocking` changes
         nothing. Each Parameter stays the same object, so an optimizer made before still holds it. Integer buffers
-        change device only.
+        change device only. `memory_format` (`norch.channels_last`) orders the elements of those of 4 or 5 dimensions.
         """
         device, dtype = destination(*args, device=device, dtype=dtype)
-        if device is None and dtype is None:
+        if device is None and dtype is None and memory_format is None:
             return self
         if device is not None:
             Tensor([]).to(device)  # a missing device is an error for a module without parameters too
         if dtype is not None and not dtype.is_floating_point:
             raise TypeError(f"to: dtype is {dtype}, expected a floating dtype for a module's parameters")
+
+        def moved(tensor: Tensor) -> Tensor:
+            order = memory_format if tensor.ndim in (4, 5) else None
+            return tensor.to(device, dtype if tensor.is_floating_point() else None, memory_format=order)
+
+        return self._apply(moved)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Replace the data of every parameter, of its gradient and of every buffer by what `fn` makes of it."""
         with no_grad():
-            for tensor in [*self.parameters(), *self.buffers()]:
-                own_dtype = dtype if tensor.is_floating_point() else None
-                tensor.data = tensor.to(device, own_dtype)
+            for tensor in [*self.parameters(recurse), *self.buffers(recurse)]:
+                tensor.data = fn(tensor.detach())
                 if tensor.grad is not None:
-                    tensor.grad = tensor.grad.to(device, own_dtype)
+                    tensor.grad = fn(tensor.grad)
         return self
+
+    def type(self, dst_type: DType) -> Self:
+        """Convert all parameters and buffers to a dtype, those of integers too, in place; returns self."""
+        return self._apply(lambda tensor: tensor.to(dst_type))
+
+    def to_empty(self, *, device: str | None, recurse: bool = True) -> Self:
+        """Move all parameters and buffers to a device, in place, without their values; returns self."""
+        return self._apply(lambda tensor: empty_like(tensor, device=device), recurse)
 
     def float(self) -> Self:
         """Turn all floating parameters and buffers into float32, in place; returns self."""
@@ -327,6 +422,14 @@ class Module:
         """Turn all floating parameters and buffers into float64, in place; returns self."""
         return self.to(float64)
 
+    def half(self) -> Self:
+        """Turn all floating parameters and buffers into float16, in place; returns self."""
+        return self.to(float16)
+
+    def bfloat16(self) -> Self:
+        """Turn all floating parameters and buffers into bfloat16, in place; returns self."""
+        return self.to(bfloat16)
+
     def cpu(self) -> Self:
         """Move all parameters and buffers to the CPU, in place; returns self."""
         return self.to("cpu")
@@ -335,55 +438,22 @@ class Module:
         """Move all parameters and buffers to a CUDA device, in place; returns self."""
         return self.to(f"cuda:{device}" if isinstance(device, int) else device)
 
-    # ---- State --------------------------------------------------------------------------------------------------
+    def share_memory(self) -> Self:
+        """Move all parameters and buffers to memory that forked processes share; returns self."""
+        for tensor in [*self.parameters(), *self.buffers()]:
+            tensor.share_memory_()
+        return self
 
-    def _saved(self) -> dict[str, Tensor | None]:
-        """What is saved of this module alone: its parameters, then its persistent buffers."""
-        kept = {name: buffer for name, buffer in self._buffers.items() if name not in self._transient_buffers}
-        return {**self._parameters, **kept}
-
-    def _named_state(self) -> Iterator[tuple[str, Tensor]]:
-        """Yield (dotted name, tensor) for all that is saved, module by module; a shared tensor under all its names."""
-        return self._named(Module._saved, "", recurse=True, remove_duplicate=False)
-
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """Return {dotted name: tensor} of all parameters and persistent buffers.
-
-        The tensors share storage with the model and carry no gradient; with `keep_vars` they are the very parameters.
-        """
-        pairs = self._named_state()
-        return OrderedDict((prefix + name, tensor if keep_vars else tensor.detach()) for name, tensor in pairs)
-
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
-        """Copy the values of `state_dict` into this module's own parameters and buffers.
-
-        Raises one RuntimeError that names every missing, unexpected (these two only if `strict`) and misshapen entry;
-        then nothing was copied. Returns (missing_keys, unexpected_keys).
-        """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict was given a {type(state_dict).__name__}, expected a dict of tensors")
-        own = dict(self._named_state())
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        problems = []
-        if strict and unexpected:
-            problems.append("Unexpected key(s) in state_dict: " + _quoted(unexpected))
-        if strict and missing:
-            problems.append("Missing key(s) in state_dict: " + _quoted(missing))
-        found = [(name, tensor, state_dict[name]) for name, tensor in own.items() if name in state_dict]
-        problems += [problem for name, tensor, given in found for problem in _mismatch(name, tensor, given)]
-        if problems:
-            raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
-        with no_grad():
-            for _, tensor, given in found:
-                tensor.copy_(given.to(tensor.device))
-        return IncompatibleKeys(missing, unexpected)
+    def compile(self, *_: Any, **__: Any) -> None:
+        """Do nothing: norch runs the Python of `forward` each time."""
 
     # ---- Printing, in the article's form ------------------------------------------------------------------------
 
     def get_name(self) -> str:
         """The class's name, as printed."""
         return type(self).__name__
+
+    _get_name = get_name
 
     def inner_repr(self) -> str:
         """What stands between the parentheses: the settings of a layer, to be defined by a subclass."""
@@ -404,26 +474,14 @@ class Module:
             return f"{self.get_name()}({self.inner_repr()})"
         lines = [f"(parameters): {self.inner_repr()}"] if self.inner_repr() else []
         for name, module in self._modules.items():
-            text = "None" if module is None else module._nested_repr()
+            own = type(module).__repr__ is not Module.__repr__  # None's, or one that the class defines
+            text = repr(module) if own else module._nested_repr()
             lines += f"({name}): {text}".split("\n")
         return f"{self.get_name()}(\n" + "".join(f"   {line}\n" for line in lines) + ")"
 
 
 def _join(prefix: str, name: str) -> str:
     return f"{prefix}.{name}" if prefix else name
-
-
-def _quoted(names: list[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
-
-
-def _mismatch(name: str, tensor: Tensor, given: object) -> list[str]:
-    """What keeps `given` from being copied into `tensor`: nothing, or one line."""
-    if not isinstance(given, Tensor):
-        return [f"{name}: given a {type(given).__name__}, expected a Tensor"]
-    if given.shape != tensor.shape:
-        return [f"size mismatch for {name}: given shape {list(given.shape)}, expected {list(tensor.shape)}"]
-    return []
 
 
 _REPLACEMENTS = {  # what a registered attribute may become

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any, ClassVar, NoReturn, Union
 
+from ..functions.creation import empty
 from ..tensor import Tensor
+from ..types import DType
 from ..utils import utils
 
-__all__ = ["Parameter"]
+__all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter"]
 
 
 class Parameter(Tensor):
@@ -35,8 +36,8 @@ class Parameter(Tensor):
             data, shape = None, data
         if shape is not None:
             shape = _check_shape(shape)
-            super().__init__(utils.uniform_numbers(math.prod(shape)))
-            self.data = self.reshape(shape)
+            super().__init__([])
+            self.data = utils.draw_uniform(empty(shape))
         elif isinstance(data, Tensor):
             super().__init__([])
             self.data = data.detach()
@@ -46,6 +47,53 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class _Uninitialized(Tensor):
+    """A tensor whose shape is not known yet: `materialize` gives it one, and its class."""
+
+    becomes: ClassVar[type[Tensor]]
+
+    def materialize(self, shape: Sequence[int], device: str | None = None, dtype: DType | None = None) -> None:
+        """Take a shape, with values that are not set yet, and with it the class of an ordinary one."""
+        self.data = empty(shape, dtype=dtype or self.dtype, device=device or self.device)
+        self.__class__ = self.becomes  # type: ignore[assignment]  # for good
+
+    @property
+    def shape(self) -> NoReturn:
+        """Raises RuntimeError: there is none yet."""
+        raise RuntimeError(f"{type(self).__name__} has no shape before the first call of its module")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter of a dtype, whose shape a lazy module learns from its first input.
+
+    >>> nn.LazyLinear(3).weight
+    <UninitializedParameter>
+    """
+
+    becomes = Parameter
+
+    def __init__(self, requires_grad: bool = True, device: str | None = None, dtype: DType | None = None) -> None:
+        Parameter.__init__(self, empty(0, dtype=dtype, device=device or "cpu"), requires_grad)
+
+
+class UninitializedBuffer(_Uninitialized):
+    """A buffer of a dtype, whose shape a lazy module learns from its first input.
+
+    >>> nn.LazyBatchNorm1d().running_mean
+    <UninitializedBuffer>
+    """
+
+    becomes = Tensor
+
+    def __init__(self, requires_grad: bool = False, device: str | None = None, dtype: DType | None = None) -> None:
+        super().__init__([])
+        self.data = empty(0, dtype=dtype, device=device or "cpu")
+        self.requires_grad_(requires_grad)
 
 
 ParameterOrNone = Union[Parameter, Any]  # of a layer that may have none; a type checker does not ask for a test

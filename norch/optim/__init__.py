@@ -1,8 +1,52 @@
 """Optimizers: they change parameters in place by the gradients that backward left. Schedulers change their rates."""
 
-from . import lr_scheduler
-from .adam import Adam, AdamW
-from .optimizer import SGD, Optimizer
-from .rmsprop import RMSprop
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "RMSprop", "lr_scheduler"]
+from ..missing import missing
+from .adadelta import Adadelta
+from .adafactor import Adafactor
+from .adagrad import Adagrad
+from .adam import Adam, AdamW
+from .adamax import Adamax
+from .asgd import ASGD
+from .lbfgs import LBFGS
+from .muon import Muon
+from .nadam import NAdam
+from .optimizer import SGD, Optimizer
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "swa_utils",
+]
+
+_missing = missing("optim")
+
+if TYPE_CHECKING:
+    from . import lr_scheduler, swa_utils
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        """Import these at their first use."""
+        return (
+            importlib.import_module("." + name, __name__) if name in ("lr_scheduler", "swa_utils") else _missing(name)
+        )

@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, fused_step
+from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative, fused_step
 
 
 class Adam(Optimizer):
@@ -32,14 +32,18 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        parameters: Parameters,
-        lr: float = 1e-3,
+        params: Parameters,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
         defaults = {
@@ -49,18 +53,22 @@ class Adam(Optimizer):
             "weight_decay": weight_decay,
             "amsgrad": amsgrad,
             "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
-        super().__init__(parameters, defaults)
+        super().__init__(params, defaults)
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
         check_not_negative(settings, "lr", "eps", "weight_decay")
-        if len(settings["betas"]) != 2:
-            raise ValueError(f"Invalid betas: {settings['betas']}, expected two")
-        for index, beta in enumerate(settings["betas"]):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}, expected 0 to below 1")
+        check_betas(settings)
+        if settings["foreach"] and not settings["capturable"]:
+            for name, value in (("lr", settings["lr"]), ("betas[0]", settings["betas"][0])):
+                if isinstance(value, Tensor):
+                    raise ValueError(f"{name} is a tensor, expected a float if foreach is True and capturable False")
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """The steps, m, v, and with amsgrad the largest v."""
@@ -100,15 +108,30 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        parameters: Parameters,
-        lr: float = 1e-3,
+        params: Parameters,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ):
         super().__init__(
-            parameters, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
         )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import functools
 import struct
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, TypeVar, Union
+from typing import Any, ClassVar, TypeVar, Union, cast
 
 from .._C import addresses, lib
-from ..autograd.mode import enable_grad, no_grad
+from ..autograd.function import HookHandle, Hooks
+from ..autograd.mode import enable_grad, set_grad_enabled
+from ..functions.creation import tensor
 from ..operation import check
 from ..tensor import Tensor
 from ..utils.utils import clear_gradient
@@ -20,15 +24,51 @@ StateDict = dict[str, Any]  # what `state_dict` returns, for checkpoints
 Entry = Union[Tensor, tuple[str, Tensor], tuple[object, str, Tensor], Group]
 Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
 Loss = TypeVar("Loss")
+Step = TypeVar("Step", bound=Callable[..., Any])
+StepHook = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], Any]
+
+
+class _Required:
+    """A setting without a default: every group has to give a value."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def _with_hooks(step: Step) -> Step:
+    """A method `step` between the optimizer's hooks."""
+
+    @functools.wraps(step)
+    def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if not (self._before or self._after):
+            return step(self, *args, **kwargs)
+        for hook in list((self._before or {}).values()):
+            replaced = hook(self, args, kwargs)
+            if replaced is not None:
+                args, kwargs = replaced
+        result = step(self, *args, **kwargs)
+        for hook in list((self._after or {}).values()):
+            hook(self, args, kwargs)
+        return result
+
+    return cast(Step, call)
 
 
 class Optimizer:
     """Base class of optimizers: a subclass defines `update`, its rule for one parameter, in tensor operations.
 
-    `parameters` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
+    `params` lists tensors, (name, tensor) pairs, the article's (module, name, tensor) triples, or dicts of the
     form {"params": [...], "lr": 0.1} that give a group its own settings. `defaults` holds the settings of groups that
     name none; "maximize" and "weight_decay" (with "decoupled_weight_decay", AdamW's kind) are applied here, before
-    the rule. A tensor listed twice in a group is kept once; in two groups it is a ValueError.
+    the rule. With "differentiable" the steps are recorded, for parameters that are results themselves. A tensor listed
+    twice in a group is kept once, with a warning; in two groups it is a ValueError. "foreach", "fused" and "capturable"
+    choose among PyTorch's implementations of one rule: norch accepts them, and has one implementation.
+
+    As in PyTorch, a subclass may define `step` itself, with its settings in `self.param_groups` and what it remembers
+    in `self.state[parameter]`.
 
     >>> class SignDescent(optim.Optimizer):
     ...     def update(self, parameter, gradient, state, group):
@@ -43,21 +83,26 @@ class Optimizer:
 
     # A subclass may define fused(parameters, gradients, states, group): its rule for a whole group in one C call.
     fused: ClassVar[Callable[..., None] | None] = None
+    _before: Hooks | None = None  # the hooks of `step`, made with the first
+    _after: Hooks | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
+        if "step" in vars(cls):
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
-    def __init__(self, parameters: Parameters, defaults: Group | None = None):
-        if isinstance(parameters, Tensor):
-            raise TypeError(f"parameters should be an iterable but got {type(parameters)}")
-        if isinstance(parameters, dict):
-            parameters = [parameters] if "params" in parameters else parameters.values()
+    def __init__(self, params: Parameters, defaults: Group | None = None):
+        if isinstance(params, Tensor):
+            raise TypeError(f"params should be an iterable of tensors or dicts, given a {type(params).__name__}")
+        if isinstance(params, dict):
+            params = [params] if "params" in params else params.items()
         self.defaults = dict(defaults or {})
+        _check_implementation(self.defaults)
         self.state: dict[Tensor, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        entries: list[Any] = list(parameters)
+        entries: list[Any] = list(params)
         if not entries:
             raise ValueError("the optimizer was given an empty list, expected at least one parameter")
         groups = entries if all(isinstance(entry, dict) for entry in entries) else [{"params": entries}]
@@ -73,16 +118,29 @@ class Optimizer:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
         if not isinstance(group, dict) or "params" not in group:
             raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
-        group = {**self.defaults, **group, "params": _unique_parameters(group["params"])}
+        tensors, names = _tensors_and_names(group["params"])
+        group = {**self.defaults, **group, "params": tensors}
+        if names:
+            group["param_names"] = names
+        if self.param_groups and ("param_names" in self.param_groups[0]) != bool(names):
+            raise ValueError("all groups of parameters must have names, or none of them")
+        for name, value in group.items():
+            if value is required:
+                raise ValueError(f"the parameter group has no value of {name!r}, which has no default")
+        if not group.get("differentiable") and not all(p.is_leaf for p in tensors):
+            raise ValueError("the optimizer was given the result of an operation, expected leaf tensors only")
         known = {id(parameter) for parameter in self.parameters}
-        if any(id(parameter) in known for parameter in group["params"]):
+        if any(id(parameter) in known for parameter in tensors):
             raise ValueError("a parameter appears in more than one parameter group, expected it in one")
+        if isinstance(group.get("lr"), Tensor) and group["lr"].numel() != 1:
+            raise ValueError(f"lr is a tensor of {group['lr'].numel()} elements, expected one")
         self.check_settings(group)
         self.param_groups.append(group)
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for settings outside their range; a subclass defines the ranges."""
 
+    @_with_hooks
     def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
         loss = None
@@ -97,7 +155,7 @@ class Optimizer:
                     parameters.append(parameter)
                     gradients.append(gradient)
             states = self._states(parameters, group)
-            if self.fused is not None:
+            if self.fused is not None and not group.get("differentiable"):
                 self.fused(parameters, gradients, states, group)
             else:
                 for parameter, gradient, state in zip(parameters, gradients, states):
@@ -112,8 +170,12 @@ class Optimizer:
         raise NotImplementedError(f"{type(self).__name__} does not define update()")
 
     def remembered(self, group: Group) -> tuple[str, ...]:
-        """What `update` finds in `state`: "step", which counts from 1, and names of tensors that begin as zeros."""
+        """What `update` finds in `state`: "step", which counts from 1, and names of tensors, see `initial`."""
         return ()
+
+    def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
+        """The first value of something remembered: zeros, if a subclass does not say otherwise."""
+        return parameter.detach().zeros_like()
 
     def _states(self, parameters: list[Tensor], group: Group) -> list[State]:
         """The state of each parameter; what is missing of the names in `remembered` is added."""
@@ -121,21 +183,36 @@ class Optimizer:
         for name in self.remembered(group):
             for parameter, state in zip(parameters, states):
                 if name not in state:
-                    state[name] = Tensor([0.0], device="cpu") if name == "step" else parameter.detach().zeros_like()
+                    state[name] = tensor(0.0) if name == "step" else self.initial(name, parameter, group)
         return states
 
-    @no_grad()
     def _update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """What all rules share, then the rule."""
-        if group.get("maximize"):
-            gradient = -gradient
+        with set_grad_enabled(bool(group.get("differentiable"))):
+            if group.get("maximize"):
+                gradient = -gradient
+            gradient = self.decayed(parameter, gradient, group)
+            if "step" in state:
+                state["step"] = state["step"] + 1
+            self.update(parameter, gradient, state, group)
+
+    def decayed(self, parameter: Tensor, gradient: Tensor, group: Group) -> Tensor:
+        """Weight decay: return the gradient with it, or shrink the parameter if it is decoupled from the gradient."""
         if group.get("decoupled_weight_decay"):
             parameter *= 1 - group["lr"] * group["weight_decay"]
         elif group.get("weight_decay"):
-            gradient = gradient + group["weight_decay"] * parameter
-        if "step" in state:
-            state["step"] = state["step"] + 1
-        self.update(parameter, gradient, state, group)
+            return gradient + group["weight_decay"] * parameter
+        return gradient
+
+    def register_step_pre_hook(self, hook: StepHook) -> HookHandle:
+        """Call hook(optimizer, args, kwargs) before each step; it may return other (args, kwargs)."""
+        self._before = Hooks() if self._before is None else self._before
+        return HookHandle(self._before, hook)
+
+    def register_step_post_hook(self, hook: StepHook) -> HookHandle:
+        """Call hook(optimizer, args, kwargs) after each step."""
+        self._after = Hooks() if self._after is None else self._after
+        return HookHandle(self._after, hook)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget every parameter's gradient, or fill it with zeros if `set_to_none` is False."""
@@ -157,7 +234,7 @@ class Optimizer:
         if given != expected:
             raise ValueError(f"load_state_dict: groups of {given} parameters were given, expected {expected}")
         groups = [
-            {**self.defaults, **copy.deepcopy(theirs), "params": ours["params"]}
+            {**self.defaults, **_names_of(ours), **copy.deepcopy(theirs), "params": ours["params"]}
             for theirs, ours in zip(state_dict["param_groups"], self.param_groups)
         ]
         for group in groups:
@@ -171,6 +248,12 @@ class Optimizer:
             parameter = by_number[number]
             state[parameter] = {key: _restored(key, value, parameter) for key, value in values.items()}
         self.param_groups, self.state = groups, state
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     def __repr__(self) -> str:
         lines = []
@@ -199,13 +282,17 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        parameters: Parameters,
-        lr: float = 1e-1,
+        params: Parameters,
+        lr: float | Tensor = 1e-1,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         maximize: bool = False,
+        *,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ):
         defaults = {
             "lr": lr,
@@ -214,8 +301,11 @@ class SGD(Optimizer):
             "weight_decay": weight_decay,
             "nesterov": nesterov,
             "maximize": maximize,
+            "foreach": foreach,
+            "differentiable": differentiable,
+            "fused": fused,
         }
-        super().__init__(parameters, defaults)
+        super().__init__(params, defaults)
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
@@ -282,21 +372,53 @@ def check_not_negative(settings: Group, *names: str) -> None:
             raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
-def _unique_parameters(entries: object) -> list[Tensor]:
-    """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples."""
+def check_betas(settings: Group) -> None:
+    """Raise ValueError if "betas" are not two numbers from 0 to below 1."""
+    if len(settings["betas"]) != 2:
+        raise ValueError(f"Invalid betas: {settings['betas']}, expected two")
+    if len({isinstance(beta, Tensor) for beta in settings["betas"]}) == 2:
+        raise ValueError(f"betas are {settings['betas']}, expected two floats or two tensors")
+    for index, beta in enumerate(settings["betas"]):
+        if isinstance(beta, Tensor) and beta.numel() != 1:
+            raise ValueError(f"betas[{index}] is a tensor of {beta.numel()} elements, expected one")
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}, expected 0 to below 1")
+
+
+def _check_implementation(settings: Group) -> None:
+    """Raise RuntimeError for a choice of implementation that contradicts itself."""
+    if settings.get("fused") and (settings.get("foreach") or settings.get("differentiable")):
+        raise RuntimeError("fused=True was given with foreach=True or differentiable=True, expected one of them")
+
+
+def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
+    """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples.
+
+    The names are those of pairs, which all of the group have to be then.
+    """
     if isinstance(entries, Tensor):
         entries = [entries]
     if isinstance(entries, (set, frozenset)) or not isinstance(entries, Iterable):
         raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
     unique: dict[int, Tensor] = {}
-    for entry in entries:
+    names: dict[int, str] = {}
+    listed = list(entries)
+    for entry in listed:
         parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
         if not isinstance(parameter, Tensor):
             raise TypeError(f"the optimizer was given a {type(parameter).__name__}, expected tensors")
-        if not parameter.is_leaf:
-            raise ValueError("the optimizer was given the result of an operation, expected leaf tensors only")
         unique[id(parameter)] = parameter
-    return list(unique.values())
+        if isinstance(entry, tuple) and len(entry) == 2:
+            names[id(parameter)] = entry[0]
+    if names and len(names) < len(unique):
+        raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
+    if len(unique) < len(listed):
+        warnings.warn("a parameter group with duplicate parameters was given: each is kept once", stacklevel=4)
+    return list(unique.values()), list(names.values())
+
+
+def _names_of(group: Group) -> Group:
+    return {"param_names": group["param_names"]} if "param_names" in group else {}
 
 
 def _restored(key: str, value: Any, parameter: Tensor) -> Any:
@@ -305,7 +427,7 @@ def _restored(key: str, value: Any, parameter: Tensor) -> Any:
     The number of steps is a float32 on the CPU, whatever the parameter is.
     """
     if key == "step":
-        return Tensor([float(value.item() if isinstance(value, Tensor) else value)])
+        return tensor(float(value))
     if not isinstance(value, Tensor):
         return copy.deepcopy(value)
     value = value.detach().clone().to(parameter.device)

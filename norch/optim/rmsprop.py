@@ -31,15 +31,17 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        parameters: Parameters,
-        lr: float = 1e-2,
+        params: Parameters,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
         weight_decay: float = 0,
         momentum: float = 0,
         centered: bool = False,
-        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
         maximize: bool = False,
+        differentiable: bool = False,
     ):
         defaults = {
             "lr": lr,
@@ -48,9 +50,12 @@ class RMSprop(Optimizer):
             "weight_decay": weight_decay,
             "momentum": momentum,
             "centered": centered,
+            "capturable": capturable,
+            "foreach": foreach,
             "maximize": maximize,
+            "differentiable": differentiable,
         }
-        super().__init__(parameters, defaults)
+        super().__init__(params, defaults)
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting."""

@@ -5,16 +5,39 @@ Each file lists what it offers in its `__all__`; here the lists come together.
 
 from typing import TYPE_CHECKING
 
+from ...autocasting import NAMES as _AUTOCAST
+from ...autocasting import under_autocast as _under_autocast
+from ...precision import input_in_float32 as _input_in_float32
 from .activations import *
+from .adaptive_pooling import *
 from .attention import *
 from .convolution import *
 from .cross_entropy import *
+from .ctc import *
+from .distances import *
 from .dropout import *
 from .embedding import *
+from .grid import *
+from .likelihoods import *
 from .linear import *
 from .losses import *
+from .margins import *
+from .multi_head import *
 from .normalization import *
+from .padding import *
+from .piecewise import *
 from .pooling import *
+from .resampling import *
+from .shuffling import *
+from .smooth import *
 
 if not TYPE_CHECKING:  # a type checker follows the lists of the files; it reads no computed one
-    __all__ = [name for name, value in vars().items() if callable(value)]
+    __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
+    for _name in ("batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"):
+        globals()[_name] = _input_in_float32(globals()[_name])
+    globals().update({name: _under_autocast(globals()[name], name) for name in _AUTOCAST & set(__all__)})
+
+if not TYPE_CHECKING:  # (a checker knows what is missing)
+    from ...missing import missing as _missing
+
+    __getattr__ = _missing("nn.functional")

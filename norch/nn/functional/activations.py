@@ -10,7 +10,9 @@ import warnings
 from typing import Callable
 
 from ...autograd.derivatives import activations as kernels
+from ...functions.out import Out, into
 from ...tensor import Tensor
+from ...types import DType, bool_
 from .checks import check_floating, check_tensors
 
 __all__ = [
@@ -23,49 +25,50 @@ __all__ = [
     "sigmoid",
     "silu",
     "softmax",
+    "softmin",
     "softplus",
     "tanh",
 ]
 
 
-def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + e^(-x)) of each element, in the shape of x; integers and bool become float32.
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + e^(-x)) of each element x, in the shape of input; integers and bool become float32.
 
-    Raises TypeError if x is not a tensor.
+    Raises TypeError if input is not a tensor.
 
     >>> F.sigmoid(norch.tensor([0.0, 2.0]))
     tensor([0.5000, 0.8808])
     """
-    check_tensors("sigmoid", x)
-    return x.sigmoid()
+    check_tensors("sigmoid", input)
+    return input.sigmoid()
 
 
-def tanh(x: Tensor) -> Tensor:
-    """Hyperbolic tangent of each element, in the shape of x; integers and bool become float32.
+def tanh(input: Tensor) -> Tensor:
+    """Hyperbolic tangent of each element, in the shape of input; integers and bool become float32.
 
-    Raises TypeError if x is not a tensor.
+    Raises TypeError if input is not a tensor.
 
     >>> F.tanh(norch.tensor([0.0, 1.0]))
     tensor([0.0000, 0.7616])
     """
-    check_tensors("tanh", x)
-    return x.tanh()
+    check_tensors("tanh", input)
+    return input.tanh()
 
 
-def relu(x: Tensor, inplace: bool = False) -> Tensor:
-    """max(x, 0) of each element, in the shape and dtype of x; with `inplace` written into x.
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0) of each element, in the shape and dtype of input; with `inplace` written into it.
 
-    Raises RuntimeError for bool, TypeError if x is not a tensor.
+    Raises RuntimeError for bool, TypeError if input is not a tensor.
 
     >>> F.relu(norch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
-    check_tensors("relu", x)
-    return x.relu_() if inplace else x.relu()
+    check_tensors("relu", input)
+    return input.relu_() if inplace else input.relu()
 
 
-def softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """e^x / sum(e^x) along `dim`, in the shape and dtype of x.
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+    """e^x / sum(e^x) along `dim`, in the shape and dtype of input, or computed and returned in `dtype`.
 
     Without `dim` it warns and takes the one that old versions of PyTorch guess. Raises IndexError for a dim out of
     range, RuntimeError if the dtype is not floating.
@@ -73,23 +76,37 @@ def softmax(x: Tensor, dim: int | None = None) -> Tensor:
     >>> F.softmax(norch.zeros(1, 2), dim=1)
     tensor([[0.5000, 0.5000]])
     """
-    check_tensors("softmax", x)
-    return x.softmax(_guessed_dim(x) if dim is None else dim)
+    check_tensors("softmax", input)
+    return _converted(input, dtype).softmax(_guessed_dim("softmax", input, _stacklevel) if dim is None else dim)
 
 
-def log_softmax(x: Tensor, dim: int | None = None) -> Tensor:
-    """x - log(sum(e^x)) along `dim`, in the shape and dtype of x; dims and errors as for `softmax`.
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+    """softmax(-x) along `dim`: the smallest element gets the largest share. Otherwise as `softmax`.
+
+    >>> F.softmin(norch.tensor([[0.0, 100.0]]), dim=1)
+    tensor([[1.0000e+00, 3.7835e-44]])
+    """
+    check_tensors("softmin", input)
+    return _converted(-input, dtype).softmax(_guessed_dim("softmin", input, _stacklevel) if dim is None else dim)
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
+    """x - log(sum(e^x)) along `dim`, in the shape and dtype of input; dims, dtypes and errors as for `softmax`.
 
     >>> F.log_softmax(norch.zeros(1, 2), dim=1)
     tensor([[-0.6931, -0.6931]])
     """
-    check_tensors("log_softmax", x)
-    return x.log_softmax(_guessed_dim(x) if dim is None else dim)
+    check_tensors("log_softmax", input)
+    return _converted(input, dtype).log_softmax(_guessed_dim("log_softmax", input, _stacklevel) if dim is None else dim)
 
 
-def _guessed_dim(x: Tensor) -> int:
+def _converted(x: Tensor, dtype: DType | None) -> Tensor:
+    return x if dtype is None else x.to(dtype)
+
+
+def _guessed_dim(name: str, x: Tensor, stacklevel: int) -> int:
     dim = 0 if x.ndim in (0, 1, 3) else 1
-    warnings.warn(f"softmax was given no dim; {dim} is taken for an input of {x.ndim} dimensions", stacklevel=3)
+    warnings.warn(f"{name} was given no dim; {dim} is taken for an input of {x.ndim} dimensions", stacklevel=stacklevel)
     return dim
 
 
@@ -102,7 +119,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     tensor([-0.0100,  2.0000])
     """
     check_floating("leaky_relu", input)
-    return _apply(lambda x: kernels.leaky_relu(x, negative_slope), input, inplace)
+    return apply_to(lambda x: kernels.leaky_relu(x, negative_slope), input, inplace)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -114,10 +131,10 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     tensor([-0.6321,  2.0000])
     """
     check_floating("elu", input)
-    return _apply(lambda x: kernels.elu(x, alpha), input, inplace)
+    return apply_to(lambda x: kernels.elu(x, alpha), input, inplace)
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none", *, out: Out = None) -> Tensor:
     """x * P(Z <= x) for a normal Z (Hendrycks and Gimpel 2016).
 
     "none" takes the exact probability, erfc(-x / sqrt(2)) / 2; "tanh" the paper's (1 + tanh(u)) / 2 with
@@ -129,9 +146,9 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
     check_floating("gelu", input)
     if approximate == "none":
-        return kernels.gelu(input)
+        return into(out, kernels.gelu(input), "gelu")
     if approximate == "tanh":
-        return kernels.gelu_tanh(input)
+        return into(out, kernels.gelu_tanh(input), "gelu")
     raise RuntimeError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
 
 
@@ -144,10 +161,10 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.2689,  1.7616])
     """
     check_floating("silu", input)
-    return _apply(kernels.silu, input, inplace)
+    return apply_to(kernels.silu, input, inplace)
 
 
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Out = None) -> Tensor:
     """log(1 + e^(beta x)) / beta, a smooth relu; x itself where beta * x > threshold, as there the two nearly agree.
 
     In the shape and dtype of x, which is floating. Raises RuntimeError for another dtype, TypeError if not a tensor.
@@ -156,24 +173,31 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     tensor([0.3133, 2.1269])
     """
     check_floating("softplus", input)
-    return kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta
+    return into(
+        out,
+        kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta,
+        "softplus",
+    )
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """x moved into [min_val, max_val]; the gradient is 0 at and beyond the bounds (that of `clamp` is 1 at them).
 
-    In the shape and dtype of x, which is floating. Raises ValueError if min_val > max_val, RuntimeError for another
-    dtype.
+    In the shape and dtype of x, a number of any kind. Raises ValueError if min_val > max_val, RuntimeError for bool.
 
     >>> F.hardtanh(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
-    check_floating("hardtanh", input)
+    check_tensors("hardtanh", input)
+    if input.dtype is bool_:
+        raise RuntimeError("hardtanh: expected numbers, got norch.bool")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
-    return _apply(lambda x: kernels.hardtanh(x, min_val, max_val), input, inplace)
+    if not input.is_floating_point():
+        min_val, max_val = int(min_val), int(max_val)
+    return apply_to(lambda x: kernels.hardtanh(x, min_val, max_val), input, inplace)
 
 
-def _apply(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:
+def apply_to(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:
     """function(x), written into x if `inplace`; backward then reads a copy of x, which nobody overwrites."""
     return x.copy_(function(x.clone())) if inplace else function(x)

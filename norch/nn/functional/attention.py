@@ -25,20 +25,24 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """softmax(query key^T * scale + mask) value: [..., L, E], [..., S, E] and [..., S, V] give [..., L, V].
 
     `attn_mask` broadcasts to [..., L, S]: bool, True where a query may see a key, or numbers to add to the scores.
     `is_causal` lets query i see the keys up to i. `scale` is 1 / sqrt(E) unless given. A query that may see no key
-    gets zeros. With `dropout_p`, that share of the weights is dropped in every mode: pass 0 when not training.
-    All have one floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or for a mask
-    together with is_causal.
+    gets zeros. With `enable_gqa` a query [..., H, L, E] may have more heads than key and value, each of which serves
+    the same number of them ("grouped query attention", Ainslie et al. 2023). With `dropout_p`, that share of the
+    weights is dropped in every mode: pass 0 when not training. All have one floating dtype. Raises ShapeError for other
+    shapes, RuntimeError for another dtype, or for a mask together with is_causal.
 
     >>> query, key, value = norch.ones(2, 5, 8), norch.ones(2, 7, 8), norch.ones(2, 7, 3)
     >>> F.scaled_dot_product_attention(query, key, value).shape
     norch.Size([2, 5, 3])
     """
     check_floating("scaled_dot_product_attention", query, key, value)
+    if enable_gqa:
+        key, value = (_for_heads(x, query) for x in (key, value))
     _check_shapes(query, key, value)
     check_probability(dropout_p)
     mask = checked_mask("attn_mask", attn_mask, query)
@@ -48,6 +52,14 @@ def scaled_dot_product_attention(
         mask = ones(query.shape[-2], key.shape[-2], dtype=bool_, device=query.device).tril()
     weights = attention_weights(query, key, mask, scale)
     return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+
+
+def _for_heads(x: Tensor, query: Tensor) -> Tensor:
+    """Keys or values whose heads are repeated for those of the query."""
+    if min(x.ndim, query.ndim) < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
+        shapes = f"{list(query.shape)} and {list(x.shape)}"
+        raise ShapeError(f"scaled_dot_product_attention: enable_gqa expects heads for each head, got shapes {shapes}")
+    return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
 
 
 def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None = None) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...tensor import Tensor
-from ...types import int32, int64, uint8
+from ...types import bool_
 
 
 def check_tensors(name: str, *values: object) -> None:
@@ -23,8 +23,8 @@ def check_floating(name: str, *values: Tensor) -> None:
 
 def check_integers(name: str, what: str, x: Tensor) -> None:
     """Raise TypeError if a tensor does not hold integers."""
-    if x.dtype not in (int64, int32, uint8):
-        raise TypeError(f"{name}: {what} has dtype {x.dtype}, expected int64, int32 or uint8")
+    if x.dtype is bool_ or x.is_floating_point():
+        raise TypeError(f"{name}: {what} has dtype {x.dtype}, expected int64 or another integer dtype")
 
 
 def check_probability(p: float) -> float:

@@ -1,21 +1,35 @@
-"""Convolution as functions: `conv1d`, `conv2d`, and the columns behind them, `unfold` and `fold`."""
+"""Convolution as functions, its transpose, and the columns behind both, `unfold` and `fold`."""
 
 from __future__ import annotations
 
+import math
 from typing import Sequence
 
 from ..._C import ShapeError
 from ...autograd.derivatives import convolution as kernels
+from ...autograd.derivatives.convolution import Window
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
-from .windows import as_images, from_images, per_axis, window, window_of
+from .padding import pad
+from .windows import Windows, along_depth, as_images, batch_of, from_images, per_axis, window
 
-__all__ = ["conv1d", "conv2d", "fold", "unfold"]
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "unfold",
+]
+
+# ---- Convolution ------------------------------------------------------------------------------------------------
 
 
 def conv1d(
-    x: Tensor,
+    input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
     stride: Sizes = 1,
@@ -27,17 +41,17 @@ def conv1d(
 
     For x [N, C, length] or [C, length], weight [out, C / groups, kernel] and bias [out]. Beyond its ends x is 0. Each
     of the `groups` parts of the channels gives its own part of the outputs. Padding "valid" is 0; "same" gives y the
-    length of x, for a stride of 1. All have one floating dtype. Raises ShapeError if the shapes do not fit,
-    RuntimeError for another dtype.
+    length of x, for a stride of 1. All have one dtype, not bool. Raises ShapeError if the shapes do not fit,
+    RuntimeError for other dtypes.
 
     >>> F.conv1d(norch.tensor([[[1.0, 2.0, 4.0]]]), norch.tensor([[[-1.0, 1.0]]]))
     tensor([[[1., 2.]]])
     """
-    return _convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups)
+    return _convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
-    x: Tensor,
+    input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
     stride: Sizes = 1,
@@ -53,7 +67,26 @@ def conv2d(
     >>> F.conv2d(norch.ones(8, 3, 28, 28), norch.ones(16, 3, 5, 5), padding=2).shape
     norch.Size([8, 16, 28, 28])
     """
-    return _convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups)
+    return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """conv1d along three axes: x [N, C, depth, height, width], or without N; otherwise as `conv1d`.
+
+    The weight is [out, C / groups, depth, height, width].
+
+    >>> F.conv3d(norch.ones(2, 3, 8, 8, 8), norch.ones(4, 3, 3, 3, 3), padding=1).shape
+    norch.Size([2, 4, 8, 8, 8])
+    """
+    return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
 
 
 def _convolve(
@@ -67,21 +100,55 @@ def _convolve(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
+    _check_weights(name, axes, weight, bias, groups, "[out, in / groups")
+    kernel = tuple(weight.shape[2:])
+    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
+    taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
+    if axes < 3:
+        images = as_images(name, axes, x)
+        filters = weight if axes == 2 else weight.unsqueeze(-2)
+        positions = [1] * (2 - axes) + taps.positions(images.shape[-axes:])
+        return from_images(_product(images, filters, bias, taps.plane(), groups, positions), axes, x)
+    # In three dimensions, what the window sees in the depth becomes channels of images, [N * depths, C * taps, ...]
+    volumes = batch_of(name, axes, x)
+    samples, channels, _, height, width = volumes.shape
+    depths, *positions = taps.positions(volumes.shape[2:])
+    columns = kernels.unfold(along_depth(volumes), taps.depth())
+    images = columns.reshape(samples, channels * kernel[0], depths, height, width).transpose(1, 2).flatten(0, 1)
+    result = _product(images, weight.flatten(1, 2), bias, taps.plane(), groups, positions)
+    result = result.unflatten(0, (samples, depths)).transpose(1, 2)
+    return from_images(result, axes, x)
+
+
+def _product(
+    images: Tensor, filters: Tensor, bias: Tensor | None, taps: Window, groups: int, positions: Sequence[int]
+) -> Tensor:
+    """weight @ unfold(images) + bias. For floating dtypes a kernel does it block by block."""
+    if images.is_floating_point() or filters.is_floating_point():
+        return kernels.convolution(images, filters, bias, taps, groups)
+    _check_dtypes(images, filters, bias)
+    samples, outputs = images.shape[0], filters.shape[0]
+    columns = kernels.unfold(images, taps).reshape(samples, groups, math.prod(filters.shape[1:]), -1)
+    result = (filters.reshape(groups, outputs // groups, -1) @ columns).reshape(samples, outputs, *positions)
+    return result if bias is None else result + bias.reshape(-1, 1, 1)
+
+
+def _check_dtypes(x: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    dtypes = [tensor.dtype for tensor in (x, weight, bias) if tensor is not None]
+    if any(dtype is not x.dtype for dtype in dtypes):
+        raise RuntimeError(f"convolution: expected one dtype of input, weight and bias, got {dtypes}")
+
+
+def _check_weights(name: str, axes: int, weight: Tensor, bias: Tensor | None, groups: int, form: str) -> None:
     if not isinstance(weight, Tensor) or not (bias is None or isinstance(bias, Tensor)):
         raise TypeError(
             f"{name}: expected Tensors as weight and bias, got {type(weight).__name__} and {type(bias).__name__}"
         )
     if weight.ndim != axes + 2:
-        rest = "kernel" if axes == 1 else "height, width"
-        raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected [out, in / groups, {rest}]")
+        rest = ("kernel", "height, width", "depth, height, width")[axes - 1]
+        raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected {form}, {rest}]")
     if not isinstance(groups, int):
         raise TypeError(f"{name}: groups is {groups!r}, expected an int")
-    kernel = weight.shape[2:]
-    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
-    window = window_of(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
-    filters = weight if axes == 2 else weight.unsqueeze(-2)
-    result = kernels.convolution(as_images(name, axes, x), filters, bias, window, groups)
-    return from_images(result, axes, x)
 
 
 def padding_of(
@@ -94,34 +161,176 @@ def padding_of(
         given = per_axis(padding, len(kernel), f"{name}: padding")
         return given, given
     if padding != "same":
-        raise ValueError(f"{name}: padding is {padding!r}, expected numbers, 'valid' or 'same'")
+        raise ShapeError(f"{name}: padding is {padding!r}, expected numbers, 'valid' or 'same'")
     if any(step != 1 for step in stride):
-        raise ValueError(f"{name}: padding 'same' needs a stride of 1, got {list(stride)}")
+        raise ShapeError(f"{name}: padding 'same' needs a stride of 1, got {list(stride)}")
     total = [spread * (size - 1) for spread, size in zip(dilation, kernel)]
     return tuple(count // 2 for count in total), tuple(count - count // 2 for count in total)
 
 
-def unfold(x: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Tensor:
+# ---- Transposed convolution -------------------------------------------------------------------------------------
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """The transpose of `conv1d` (its derivative by x): y[n, o, p * stride - padding + k * dilation] sums x[n, c, p]
+    * weight[c, o, k] over c, p and k, plus bias[o].
+
+    For x [N, C, length] or [C, length], weight [C, out / groups, kernel] and bias [out]. The length of y is
+    (length - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1. All have one dtype, not bool.
+    Raises ShapeError if the shapes do not fit, RuntimeError for an output_padding that is not smaller than the stride
+    or the dilation.
+
+    >>> F.conv_transpose1d(norch.tensor([[[1.0, 2.0]]]), norch.tensor([[[1.0, 10.0]]]), stride=2)
+    tensor([[[ 1., 10.,  2., 20.]]])
+    """
+    return _transpose("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """conv_transpose1d along two axes: x [N, C, height, width], or without N; otherwise as `conv_transpose1d`.
+
+    The weight is [C, out / groups, height, width].
+
+    >>> F.conv_transpose2d(norch.ones(8, 16, 7, 7), norch.ones(16, 3, 4, 4), stride=2, padding=1).shape
+    norch.Size([8, 3, 14, 14])
+    """
+    return _transpose("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """conv_transpose1d along three axes: x [N, C, depth, height, width]; otherwise as `conv_transpose1d`.
+
+    The weight is [C, out / groups, depth, height, width].
+
+    >>> F.conv_transpose3d(norch.ones(2, 4, 3, 3, 3), norch.ones(4, 5, 2, 2, 2), stride=2).shape
+    norch.Size([2, 5, 6, 6, 6])
+    """
+    return _transpose("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _transpose(
+    name: str,
+    axes: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sizes,
+    padding: Sizes,
+    output_padding: Sizes,
+    groups: int,
+    dilation: Sizes,
+) -> Tensor:
+    _check_weights(name, axes, weight, bias, groups, "[in, out / groups")
+    kernel = tuple(weight.shape[2:])
+    steps, spreads = per_axis(stride, axes, f"{name}: stride"), per_axis(dilation, axes, f"{name}: dilation")
+    before, extra = (
+        per_axis(padding, axes, f"{name}: padding"),
+        per_axis(output_padding, axes, f"{name}: output_padding"),
+    )
+    batch = batch_of(name, axes, x)
+    if groups < 1 or batch.shape[1] != weight.shape[0] or weight.shape[0] % groups:
+        raise ShapeError(
+            f"{name}: input of shape {list(x.shape)} and weight of shape {list(weight.shape)}, expected as many "
+            f"channels of the input as of the weight, divisible into {groups} groups"
+        )
+    if bias is not None and list(bias.shape) != [weight.shape[1] * groups]:
+        raise ShapeError(f"{name}: bias has shape {list(bias.shape)}, expected [{weight.shape[1] * groups}]")
+    if any(not 0 <= count < max(step, spread) for count, step, spread in zip(extra, steps, spreads)):
+        raise RuntimeError(f"{name}: output_padding is {list(extra)}, expected less than the stride or the dilation")
+    # The elements of output_padding stand where otherwise padding was cut off; beyond that, nothing reaches them.
+    kept = tuple(map(min, extra, before))
+    taps = Windows(kernel, steps, spreads, before, tuple(p - k for p, k in zip(before, kept)))
+    sizes = [
+        (size - 1) * step - first - last + spread * (count - 1) + 1
+        for size, count, step, spread, first, last in zip(batch.shape[2:], *taps)
+    ]
+    if min(sizes) < 1 or min(before) < 0:
+        raise ShapeError(f"{name}: input of shape {list(x.shape)} gives sizes {sizes}, expected at least 1")
+    if bias is not None:
+        _check_dtypes(x, weight, bias)
+    result = _untransposed(axes, batch, weight, taps, groups, sizes)
+    beyond = [count - k for count, k in zip(extra, kept)]
+    if any(beyond):
+        result = pad(result, [number for count in reversed(beyond) for number in (0, count)])
+    result = result if x.ndim == axes + 2 else result.squeeze(0)
+    return result if bias is None else result + bias.reshape([-1] + [1] * axes)
+
+
+def _untransposed(axes: int, batch: Tensor, weight: Tensor, taps: Windows, groups: int, sizes: Sequence[int]) -> Tensor:
+    if axes == 1:
+        return _spread(batch.unsqueeze(-2), weight.unsqueeze(-2), taps.plane(), groups, [1, *sizes]).squeeze(-2)
+    if axes == 2:
+        return _spread(batch, weight, taps.plane(), groups, sizes)
+    # In three dimensions, the channels of the images [N * depths, out * taps, ...] are added up along the depth
+    samples, _, depths = batch.shape[:3]
+    images = batch.transpose(1, 2).flatten(0, 1)
+    planes = _spread(images, weight.flatten(1, 2), taps.plane(), groups, sizes[1:])
+    columns = planes.unflatten(0, (samples, depths)).transpose(1, 2).flatten(2)
+    return kernels.fold(columns, taps.depth(), sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
+
+
+def _spread(x: Tensor, filters: Tensor, taps: Window, groups: int, sizes: Sequence[int]) -> Tensor:
+    """fold(weight.T @ x) to images of these sizes. For floating dtypes a kernel does it block by block."""
+    if x.is_floating_point() or filters.is_floating_point():
+        return kernels.transposed_convolution(x, filters, taps, groups, *sizes)
+    _check_dtypes(x, filters, None)
+    samples, inputs = x.shape[:2]
+    transposed = filters.reshape(groups, inputs // groups, -1).transpose(1, 2)
+    columns = transposed @ x.reshape(samples, groups, inputs // groups, -1)
+    return kernels.fold(columns.flatten(1, 2), taps, *sizes)
+
+
+# ---- Columns ----------------------------------------------------------------------------------------------------
+
+
+def unfold(input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> Tensor:
     """What a window sees at each of its L positions, as columns: [N, C, height, width] to [N, C * kernel elements, L].
 
-    An image [C, height, width] gives [C * kernel elements, L]. In the dtype of x, which is floating. Raises ShapeError
-    for other shapes, RuntimeError for another dtype.
+    An image [C, height, width] gives [C * kernel elements, L]. In the dtype of x. Raises ShapeError for other
+    shapes.
 
     >>> F.unfold(norch.ones(1, 1, 3, 3), kernel_size=2).shape
     norch.Size([1, 4, 4])
     """
     taps = window("unfold", 2, kernel_size, stride, dilation, padding)
-    columns = kernels.unfold(as_images("unfold", 2, x), taps)
-    return columns if x.ndim == 4 else columns.squeeze(0)
+    columns = kernels.unfold(as_images("unfold", 2, input), taps.plane())
+    return columns if input.ndim == 4 else columns.squeeze(0)
 
 
 def fold(
-    x: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Columns [N, C * kernel elements, L] added up to images [N, C, *output_size], where `unfold` takes them from.
 
-    Columns of one image [C * kernel elements, L] give [C, *output_size]. In the dtype of x, which is floating. Raises
-    ShapeError for other shapes, RuntimeError for another dtype.
+    Columns of one image [C * kernel elements, L] give [C, *output_size]. In the dtype of x. Raises ShapeError for
+    other shapes, RuntimeError for bool.
 
     >>> F.fold(norch.ones(1, 4, 4), output_size=3, kernel_size=2)
     tensor([[[[1., 2., 1.],
@@ -130,9 +339,9 @@ def fold(
     """
     height, width = per_axis(output_size, 2, "fold: output_size")
     taps = window("fold", 2, kernel_size, stride, dilation, padding)
-    check_tensors("fold", x)
-    if x.ndim not in (2, 3):
+    check_tensors("fold", input)
+    if input.ndim not in (2, 3):
         expected = "[N, C * kernel elements, L] or [C * kernel elements, L]"
-        raise ShapeError(f"fold: input has shape {list(x.shape)}, expected {expected}")
-    images = kernels.fold(x if x.ndim == 3 else x.unsqueeze(0), taps, height, width)
-    return images if x.ndim == 3 else images.squeeze(0)
+        raise ShapeError(f"fold: input has shape {list(input.shape)}, expected {expected}")
+    images = kernels.fold(input if input.ndim == 3 else input.unsqueeze(0), taps.plane(), height, width)
+    return images if input.ndim == 3 else images.squeeze(0)

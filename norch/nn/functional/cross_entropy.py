@@ -9,37 +9,41 @@ from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from .checks import check_integers, check_tensors
-from .losses import check_reduction
+from .linear import linear
+from .losses import Flag, reduction_of
 
-__all__ = ["cross_entropy", "nll_loss"]
+__all__ = ["cross_entropy", "linear_cross_entropy", "nll_loss"]
 
 
 def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: Flag = None,
     ignore_index: int = -100,
+    reduce: Flag = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """-sum over classes of target * log softmax(input), for logits [N, C, ...] or [C].
 
-    The target holds class indices (an integer dtype, [N, ...]) or probabilities (floating, [N, C, ...]). `weight` [C]
-    scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the target
-    with the uniform distribution. The loss has shape [1], or [N, ...] if reduction is "none", and the dtype of
-    the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
+    The target holds class indices (integers, or whole floats, [N, ...]) or probabilities (floating, [N, C, ...]).
+    `weight` [C] scales each class; samples whose index is `ignore_index` count for nothing; `label_smoothing` mixes the
+    target with the uniform distribution. The loss has no dimensions, or [N, ...] if reduction is "none", and the dtype
+    of the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range, ShapeError for a target of
     another shape, TypeError for an input of another dtype.
 
     >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
-    tensor([0.1809])
+    tensor(0.1809)
     """
-    check_reduction(reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     check_smoothing(label_smoothing)
     check_tensors("cross_entropy", input, target)
     dim = _class_dim("cross_entropy", input)
-    soft = target.dtype.is_floating_point
+    if target.shape != input.shape:
+        target = _labels(input, target)
+    soft = target.is_floating_point()
     if weight is None and label_smoothing == 0 and not soft:
         return losses.cross_entropy(input, target, ignore_index, reduction)
     log_p = input.log_softmax(dim)
@@ -59,18 +63,65 @@ def cross_entropy(
     return _reduced(loss, reduction, shares.sum())
 
 
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: object = None,
+) -> Tensor:
+    """`cross_entropy` of the logits `linear(input, linear_weight, linear_bias)`, for an input [N, size] or [size].
+
+    A linear_weight [C, size] has a row for each class; with [C, d1, ..., size] the logits are [N, C, d1, ...]. The
+    `options`, which save memory in PyTorch, change nothing. Shapes, dtypes and errors otherwise as for the two; raises
+    ShapeError if they do not fit.
+
+    >>> F.linear_cross_entropy(norch.ones(1, 2), norch.zeros(3, 2), norch.tensor([0]))
+    tensor(1.0986)
+    """
+    check_tensors("linear_cross_entropy", input, linear_weight, target)
+    outputs = linear_weight.shape[:-1]
+    bias = None if linear_bias is None else linear_bias.flatten()
+    logits = linear(input, linear_weight.flatten(0, -2) if linear_weight.ndim > 2 else linear_weight, bias)
+    if len(outputs) > 1:
+        logits = logits.unflatten(-1, outputs)
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(
+        logits, target, weight, ignore_index=ignored, reduction=reduction, label_smoothing=label_smoothing
+    )
+
+
+def _labels(scores: Tensor, target: Tensor) -> Tensor:
+    """Class indices given as whole floats, as int64; any other target as it is."""
+    if not target.is_floating_point() or target.ndim >= scores.ndim or (target != target.trunc()).any():
+        return target
+    return target.long()
+
+
 def nll_loss(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Flag = None,
+    ignore_index: int = -100,
+    reduce: Flag = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """-input[class] of each sample, for log-probabilities [N, C, ...] or [C], classes [N, ...].
 
     Options, shapes, dtypes and errors otherwise as for `cross_entropy`.
 
     >>> F.nll_loss(norch.tensor([[-0.1, -2.0]]), norch.tensor([0]))
-    tensor([0.1000])
+    tensor(0.1000)
     """
-    check_reduction(reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("nll_loss", input, target)
+    target = _labels(input, target)
     loss, shares, _ = _chosen("nll_loss", input, target, weight, ignore_index)
     return _reduced(loss, reduction, shares.sum())
 
@@ -85,7 +136,7 @@ def _chosen(
     dim = _class_dim(name, log_p)
     _check_target(name, target, log_p)
     scale = _class_weights(name, weight, log_p)
-    target = target.long() if log_p.ndim > 1 else target.long().reshape(1)
+    shape, target = target.shape, target.long() if log_p.ndim > 1 else target.long().reshape(1)
     counted = target != ignore_index
     index = where(counted, target, 0)
     try:
@@ -94,9 +145,9 @@ def _chosen(
         _check_range(name, index, log_p.shape[dim], ignore_index)  # says it in terms of classes
         raise
     if weight is None or scale is None:
-        return where(counted, loss, 0.0), counted, counted
+        return where(counted, loss, 0.0).reshape(shape), counted, counted.reshape(shape)
     shares = where(counted, weight.take(index), 0.0)
-    return losses.share(shares, loss), shares, counted
+    return losses.share(shares, loss).reshape(shape), shares, counted.reshape(shape)
 
 
 def _probability_loss(
@@ -169,7 +220,7 @@ def _check_range(name: str, target: Tensor, classes: int, ignore_index: int) -> 
 
 
 def check_smoothing(label_smoothing: float) -> float:
-    """`label_smoothing` itself; ValueError if it is outside [0, 1]."""
+    """`label_smoothing` itself; RuntimeError if it is outside [0, 1]."""
     if not 0 <= label_smoothing <= 1:
-        raise ValueError(f"label_smoothing is {label_smoothing}, expected 0 to 1")
+        raise RuntimeError(f"label_smoothing is {label_smoothing}, expected 0 to 1")
     return label_smoothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Sequence
 
 from ..._C import ShapeError
@@ -9,10 +10,10 @@ from ...functions.creation import empty
 from ...tensor import Tensor
 from .checks import check_floating, check_probability, check_tensors
 
-__all__ = ["dropout", "dropout1d", "dropout2d"]
+__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
-def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element becomes 0 with probability `p`, and is divided by 1 - p otherwise; x itself when not training.
 
     In the shape and dtype of x, which is floating. Raises ValueError for a `p` outside [0, 1], RuntimeError for another
@@ -21,47 +22,91 @@ def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = Fa
     >>> F.dropout(norch.ones(3), p=0.5, training=False)
     tensor([1., 1., 1.])
     """
-    check_tensors("dropout", x)
-    return _drop("dropout", x, p, training, inplace, x.shape)
+    return _drop("dropout", input, p, training, inplace, 0)
 
 
-def dropout1d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, length] or [C, length]; dtypes and errors as for `dropout`.
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """dropout of whole channels of [N, C, length] or [C, length]; otherwise as `dropout`.
 
-    Raises ShapeError for other shapes.
+    Raises ShapeError for other shapes, ValueError for a `p` outside [0, 1].
 
     >>> x = F.dropout1d(norch.ones(4, 8, 5))
     >>> ((x == 0) | (x == 2)).all()
-    tensor([True])
+    tensor(True)
     """
-    return _drop_channels("dropout1d", 1, x, p, training, inplace)
+    check_tensors("dropout1d", input)
+    if input.ndim not in (2, 3):
+        raise ShapeError(f"dropout1d: input has shape {list(input.shape)}, expected [N, C, length] or [C, length]")
+    return _drop("dropout1d", input, p, training, inplace, input.ndim - 1)
 
 
-def dropout2d(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """dropout of whole channels of [N, C, height, width] or [C, height, width]; dtypes and errors as for `dropout`.
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """dropout of whole channels of [N, C, height, width], or of any [N, C, ...]; dtypes and errors as for `dropout`.
 
-    Raises ShapeError for other shapes.
+    As in PyTorch, 3 dimensions are [N, C, length]. Raises RuntimeError for fewer than 2 dimensions, ValueError for a
+    `p` outside [0, 1].
 
     >>> x = F.dropout2d(norch.ones(4, 8, 5, 5))
     >>> ((x == 0) | (x == 2)).all()
-    tensor([True])
+    tensor(True)
     """
-    return _drop_channels("dropout2d", 2, x, p, training, inplace)
+    return _drop("dropout2d", input, p, training, inplace, 2)
 
 
-def _drop_channels(name: str, axes: int, x: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """dropout of whole channels of [N, C, depth, height, width] or [C, depth, height, width]; otherwise as `dropout2d`.
+
+    >>> x = F.dropout3d(norch.ones(4, 8, 5, 5, 5))
+    >>> ((x == 0) | (x == 2)).all()
+    tensor(True)
+    """
+    check_tensors("dropout3d", input)
+    return _drop("dropout3d", input, p, training, inplace, 1 if input.ndim == 4 else 2)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """dropout that keeps a mean of 0 and a variance of 1, for use with SELU: a dropped element becomes SELU's limit
+    -1.7581; then all are scaled and shifted.
+
+    Dtypes and errors as for `dropout`. Formula: Klambauer and others, "Self-normalizing neural networks" (2017).
+
+    >>> F.alpha_dropout(norch.ones(3), p=0.5, training=False)
+    tensor([1., 1., 1.])
+    """
+    return _drop("alpha_dropout", input, p, training, inplace, 0, keeps_variance=True)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """alpha_dropout of whole channels of [N, C, ...]; dtypes and errors as for `dropout`.
+
+    Raises RuntimeError for fewer than 2 dimensions.
+
+    >>> F.feature_alpha_dropout(norch.ones(1, 2, 2), p=0.5, training=False).shape
+    norch.Size([1, 2, 2])
+    """
+    return _drop("feature_alpha_dropout", input, p, training, inplace, 2, keeps_variance=True)
+
+
+def _drop(
+    name: str, x: Tensor, p: float, training: bool, inplace: bool, leading: int, keeps_variance: bool = False
+) -> Tensor:
+    """x times a random mask: of each element, or of each index of so many leading dimensions."""
     check_tensors(name, x)
-    if x.ndim not in (axes + 1, axes + 2):
-        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected {axes + 1} or {axes + 2} dimensions")
-    return _drop(name, x, p, training, inplace, [*x.shape[:-axes], *[1] * axes])
-
-
-def _drop(name: str, x: Tensor, p: float, training: bool, inplace: bool, shape: Sequence[int]) -> Tensor:
-    """x times a random mask of this shape, which broadcasts."""
     check_probability(p)
     if not training:
         return x
+    if x.ndim < leading:
+        raise RuntimeError(f"{name}: input has shape {list(x.shape)}, expected at least {leading} dimensions")
     check_floating(name, x)
+    shape: Sequence[int] = [*x.shape[:leading], *[1] * (x.ndim - leading)] if leading else x.shape
     mask = empty(shape, dtype=x.dtype, device=x.device).bernoulli_(1 - p)
-    mask = mask.mul_(1 / (1 - p)) if p < 1 else mask
-    return x.mul_(mask) if inplace else x * mask
+    if not keeps_variance or p == 1:
+        mask = mask.mul_(1 / (1 - p)) if p < 1 else mask
+        return x.mul_(mask) if inplace else x * mask
+    scale = 1 / math.sqrt((_LIMIT**2 * p + 1) * (1 - p))
+    shift = (mask - 1).mul_(_LIMIT * scale).add_(_LIMIT * scale * p)  # of a dropped element, then of all
+    mask = mask.mul_(scale)
+    return x.mul_(mask).add_(shift) if inplace else x * mask + shift
+
+
+_LIMIT = 1.7580993408473766  # of SELU: its scale times its alpha

@@ -1,35 +1,77 @@
-"""Integers as vectors: rows of a table, or a single 1 among zeros."""
+"""Integers as vectors: rows of a table, alone or joined in bags, or a single 1 among zeros."""
 
 from __future__ import annotations
 
+import warnings
+
 from ..._C import ShapeError
-from ...functions.creation import arange, where
+from ...autograd import no_grad
+from ...functions.creation import arange, tensor, where
 from ...tensor import Tensor
+from ...types import int32, int64, uint8
 from .checks import check_integers, check_tensors
 
-__all__ = ["embedding", "one_hot"]
+__all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
-def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """weight[x]: the row of weight [rows, size] for each integer of x [...], as [..., size].
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """weight[input]: the row of weight [rows, size] for each integer of input [...], as [..., size].
 
-    The row `padding_idx` gets no gradient; it may count from the end. The dtype is the weight's. Raises IndexError for
-    an x outside 0 to rows - 1, TypeError if x is not int64, int32 or uint8.
+    The row `padding_idx` gets no gradient; it may count from the end. With `max_norm` each row that is read is first
+    scaled, in place, to a norm of at most that, of order `norm_type`. `scale_grad_by_freq` divides the gradient of a
+    row by how often it was read; `sparse` changes nothing. The dtype is the weight's. Raises IndexError for an input
+    outside 0 to rows - 1, RuntimeError if it is not int64, int32 or uint8.
 
     >>> F.embedding(norch.tensor([2, 0]), norch.tensor([[1.0, 1.5], [2.0, 2.5], [3.0, 3.5]]))
     tensor([[3.0000, 3.5000],
             [1.0000, 1.5000]])
     """
-    check_tensors("embedding", x, weight)
-    check_integers("embedding", "input", x)
-    if weight.ndim != 2:
-        raise ShapeError(f"embedding: weight has shape {list(weight.shape)}, expected [rows, size]")
+    _check_table("embedding", input, weight)
     rows, size = weight.shape
-    result = weight.index_select(0, x.long().reshape(-1)).reshape(*x.shape, size)
-    if padding_idx is None:
+    padding = None if padding_idx is None else check_padding_idx(padding_idx, rows)
+    index = input.long().reshape(-1)
+    if max_norm is not None:
+        _renormalize(weight, index, max_norm, norm_type)
+    result = _rows(weight, index, padding, scale_grad_by_freq)
+    return result.reshape(*input.shape, size)
+
+
+def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
+    """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
+    result = weight.index_select(0, index)
+    if scale_grad_by_freq and weight.requires_grad:
+        counts = index.new_zeros(weight.shape[0]).index_add(0, index, index.ones_like())
+        still = result.detach()
+        result = still + (result - still) / counts[index].unsqueeze(1).to(weight.dtype)
+    if padding is None:
         return result
-    padding = (x == check_padding_idx(padding_idx, rows)).unsqueeze(-1)
-    return where(padding, result.detach(), result)
+    return where((index == padding).unsqueeze(-1), result.detach(), result)
+
+
+def _check_table(name: str, input: Tensor, weight: Tensor) -> None:
+    check_tensors(name, input, weight)
+    if input.dtype not in (int64, int32, uint8):
+        raise RuntimeError(f"{name}: input has dtype {input.dtype}, expected int64, int32 or uint8")
+    if weight.ndim != 2:
+        raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected [rows, size]")
+
+
+def _renormalize(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows of these numbers, in place, to a norm of at most max_norm."""
+    with no_grad():
+        used = tensor(sorted(set(index.tolist())), dtype=int64, device=weight.device)
+        rows = weight.detach().index_select(0, used)
+        norms = rows.norm(norm_type, 1, keepdim=True)
+        scaled = where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)  # PyTorch's 1e-7
+        weight.detach().index_copy_(0, used, scaled)
 
 
 def check_padding_idx(padding_idx: int, rows: int) -> int:
@@ -39,22 +81,135 @@ def check_padding_idx(padding_idx: int, rows: int) -> int:
     return padding_idx % rows
 
 
-def one_hot(target: Tensor, num_classes: int = -1) -> Tensor:
+# ---- Bags -----------------------------------------------------------------------------------------------------------
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The "sum", "mean" or "max" of the rows of each bag of integers, as [bags, size].
+
+    Bags are the rows of an input [bags, n], or pieces of an input [n], each from one of the `offsets` [bags] to the
+    next; with `include_last_offset` the last one is the end. An empty bag gives 0. `per_sample_weights`, shaped as the
+    input, scale the rows of a "sum". Numbers that are `padding_idx` do not count. The other options are those of
+    `embedding`. The dtype is the weight's. Raises IndexError for an input outside 0 to rows - 1, ValueError for bags or
+    a mode that do not fit, RuntimeError if the input is not int64, int32 or uint8.
+
+    >>> table = norch.tensor([[1.0], [2.0], [4.0]])
+    >>> F.embedding_bag(norch.tensor([0, 1, 2]), table, norch.tensor([0, 2]), mode="sum")
+    tensor([[3.],
+            [4.]])
+    """
+    if isinstance(weight, Tensor) and not weight.is_floating_point() and input.is_floating_point():
+        warnings.warn("embedding_bag: the arguments were swapped: the input comes before the weight", stacklevel=2)
+        input, weight = weight, input
+    _check_table("embedding_bag", input, weight)
+    _check_bags(input, weight, mode, per_sample_weights, scale_grad_by_freq)
+    starts = _starts(input, offsets, include_last_offset)
+    index = input.long().reshape(-1)
+    if max_norm is not None:
+        _renormalize(weight, index, max_norm, norm_type)
+    padding = None if padding_idx is None else check_padding_idx(padding_idx, weight.shape[0])
+    rows = _rows(weight, index, None, scale_grad_by_freq)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1, 1)
+
+    sizes = [end - start for start, end in zip(starts, starts[1:])]
+    counted = index.ones_like().bool() if padding is None else index != padding
+    if mode == "max":
+        return _maxima(rows, counted, starts, sizes)
+    bags = tensor([bag for bag, n in enumerate(sizes) for _ in range(n)], dtype=int64, device=index.device)
+    result = weight.new_zeros(len(sizes), weight.shape[1])
+    result = result.index_add(0, bags, where(counted.unsqueeze(1), rows, 0.0))
+    if mode == "sum":
+        return result
+    counts = index.new_zeros(len(sizes)).index_add(0, bags, counted.long())
+    return result / counts.clamp(min=1).unsqueeze(1).to(weight.dtype)
+
+
+def _maxima(rows: Tensor, counted: Tensor, starts: list[int], sizes: list[int]) -> Tensor:
+    """The largest element of each column of each bag, 0 of an empty one."""
+    longest, bags = max(sizes, default=0), len(sizes)
+    if not longest or not bags:
+        return rows.new_zeros(bags, rows.shape[1])
+    steps = arange(longest, device=rows.device)
+    inside = steps < tensor(sizes, dtype=int64, device=rows.device).unsqueeze(1)  # [bags, longest]
+    places = where(inside, tensor(starts[:-1], dtype=int64, device=rows.device).unsqueeze(1) + steps, 0)
+    inside = inside.logical_and(counted[places])
+    padded = where(
+        inside.unsqueeze(2), rows.index_select(0, places.reshape(-1)).unflatten(0, (bags, longest)), -float("inf")
+    )
+    return where(inside.any(1, keepdim=True), padded.max(1).values, 0.0)
+
+
+def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> list[int]:
+    """Where each bag begins in the flat input, then where the last one ends."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError("embedding_bag: an input of two dimensions has a bag in each row, expected no offsets")
+        return [input.shape[1] * bag for bag in range(input.shape[0] + 1)]
+    if input.ndim != 1 or offsets is None or offsets.ndim != 1:
+        found = None if offsets is None else list(offsets.shape)
+        raise ValueError(
+            f"embedding_bag: input is {list(input.shape)} and offsets {found}, expected [bags, n], or [n] and [bags]"
+        )
+    starts = [int(start) for start in offsets.tolist()]
+    count = input.shape[0]
+    if starts and starts[0] != 0:
+        raise ValueError(f"embedding_bag: the first offset is {starts[0]}, expected 0")
+    if any(a > b for a, b in zip(starts, starts[1:])) or (starts and starts[-1] > count):
+        raise ValueError(f"embedding_bag: offsets are {starts}, expected increasing ones up to {count}")
+    if include_last_offset:
+        if not starts:
+            raise ValueError("embedding_bag: include_last_offset expects at least one offset")
+        return starts
+    return [*starts, count]
+
+
+def _check_bags(input: Tensor, weight: Tensor, mode: str, scales: Tensor | None, by_frequency: bool) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"embedding_bag: mode is {mode!r}, expected 'sum', 'mean' or 'max'")
+    if mode == "max" and by_frequency:
+        raise ValueError("embedding_bag: scale_grad_by_freq is not for the mode 'max'")
+    if scales is None:
+        return
+    if mode != "sum":
+        raise NotImplementedError(f"embedding_bag: per_sample_weights are for the mode 'sum', not for {mode!r}")
+    if scales.shape != input.shape:
+        raise ValueError(f"embedding_bag: per_sample_weights are {list(scales.shape)}, expected {list(input.shape)}")
+    if scales.dtype is not weight.dtype:
+        raise RuntimeError(f"embedding_bag: per_sample_weights have dtype {scales.dtype}, expected {weight.dtype}")
+
+
+# ---- One hot --------------------------------------------------------------------------------------------------------
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Integers [...] as rows [..., num_classes] (int64) with a single 1; num_classes -1 means the largest plus 1.
 
-    Raises RuntimeError for a class out of range, TypeError if the target is not int64, int32 or uint8.
+    Raises RuntimeError for a class out of range, TypeError if the input is not int64, int32 or uint8.
 
     >>> F.one_hot(norch.tensor([0, 2]))
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    check_tensors("one_hot", target)
-    check_integers("one_hot", "target", target)
-    low, high = (target.min().item(), target.max().item()) if target.numel else (0, num_classes - 1)
+    check_tensors("one_hot", input)
+    check_integers("one_hot", "input", input)
+    low, high = (input.min().item(), input.max().item()) if input.numel else (0, num_classes - 1)
     classes = high + 1 if num_classes == -1 else num_classes
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
         raise RuntimeError(f"one_hot: class {wrong} is out of range, expected 0 to {classes - 1}")
     if classes < 1:
         raise RuntimeError(f"one_hot: num_classes is {num_classes}, expected at least 1 for an empty tensor")
-    return (target.unsqueeze(-1) == arange(classes, device=target.device)).long()
+    return (input.unsqueeze(-1) == arange(classes, device=input.device)).long()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Optional
 
 from ..._C import ShapeError
+from ...arguments import broadcast_shapes
 from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
@@ -21,45 +23,67 @@ __all__ = [
     "smooth_l1_loss",
 ]
 
+Flag = Optional[bool]  # of size_average and reduce, the old names of reductions
+
 # ---- Distances ------------------------------------------------------------------------------------------------------
 
 
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Flag = None,
+    reduce: Flag = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """(input - target)^2, reduced: "mean", "sum" or "none".
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
-    ShapeError if the shapes differ, RuntimeError for the mean of integers.
+    The two broadcast, with a warning if their shapes differ, and have a floating dtype; the loss has no dimensions, or
+    their shape if reduction is "none". A `weight` of the input's shape scales each element; "mean" then divides by its
+    sum. Raises ShapeError if the shapes do not fit, RuntimeError for the mean of integers.
 
     >>> F.mse_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
-    tensor([2.])
+    tensor(2.)
     """
-    check_reduction(reduction)
-    if reduction == "none":  # the kernel always reduces
-        return _mse(input, target, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction == "none" or weight is not None:  # the kernel always reduces
+        return _mse(input, target, reduction, weight)
     return fused_or(losses.mse, _mse, input, target, reduction)
 
 
-def _mse(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+def _mse(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
     check_tensors("mse_loss", input, target)
-    if target.shape != input.shape:
-        raise ShapeError(f"Labels and predictions shape does not match: {list(target.shape)} and {list(input.shape)}")
-    return _reduced((input - target) ** 2, reduction)
+    _check_broadcast("mse_loss", input, target)
+    return _mean_of_weighted((input - target) ** 2, input, weight, reduction)
 
 
-def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Flag = None,
+    reduce: Flag = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
     """|input - target|, reduced.
 
-    Both have one shape and a floating dtype; the loss has shape [1], or theirs if reduction is "none". Raises
-    ShapeError if the shapes differ, TypeError for another dtype.
+    Shapes and the weight as for `mse_loss`; raises ShapeError if the shapes do not fit, TypeError for another dtype.
 
     >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
-    tensor([1.])
+    tensor(1.)
     """
-    _check_pair("l1_loss", input, target, reduction)
-    return _reduced((input - target).abs(), reduction)
+    reduction = _checked("l1_loss", input, target, size_average, reduce, reduction)
+    return _mean_of_weighted((input - target).abs(), input, weight, reduction)
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: Flag = None,
+    reduce: Flag = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
     """d^2 / (2 beta) where |d| < beta, else |d| - beta / 2, for d = input - target; reduced. (Girshick 2015.)
 
     With beta 0 that is |d|. Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError unless beta >= 0.
@@ -69,54 +93,63 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     """
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}, expected at least 0")
+    reduction = _checked("smooth_l1_loss", input, target, size_average, reduce, reduction)
     if beta == 0:
-        return l1_loss(input, target, reduction=reduction)
-    _check_pair("smooth_l1_loss", input, target, reduction)
-    return _reduced(losses.huber(input - target, beta), reduction) / beta
+        return reduced((input - target).abs(), reduction)
+    return reduced(losses.huber(input - target, beta), reduction) / beta
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; reduced. (Huber 1964.)
 
-    Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError unless delta > 0.
+    Shapes, the weight, dtypes and errors as for `l1_loss`; raises RuntimeError unless delta > 0.
 
     >>> F.huber_loss(norch.tensor([0.5, 10.0]), norch.zeros(2), reduction="none")
     tensor([0.1250, 9.5000])
     """
     if not delta > 0:
         raise RuntimeError(f"huber_loss: delta is {delta}, expected above 0")
-    _check_pair("huber_loss", input, target, reduction)
-    return _reduced(losses.huber(input - target, delta), reduction)
+    _checked("huber_loss", input, target, None, None, reduction)
+    return _mean_of_weighted(losses.huber(input - target, delta), input, weight, reduction)
 
 
 # ---- Probabilities --------------------------------------------------------------------------------------------------
 
 
 def binary_cross_entropy(
-    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: Flag = None,
+    reduce: Flag = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
-    The weight broadcasts to the input's shape. Shapes, dtypes and errors as for `l1_loss`; raises RuntimeError for an
-    input outside [0, 1].
+    Input and target have one shape, to which the weight broadcasts, and a floating dtype. Raises ShapeError for other
+    shapes, TypeError for another dtype, RuntimeError for an input outside [0, 1].
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
-    tensor([0.3993])
+    tensor(0.3993)
     """
-    _check_pair("binary_cross_entropy", input, target, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    _check_pair("binary_cross_entropy", input, target)
     if input.numel:
         low, high = input.detach().min().item(), input.detach().max().item()
         if not (low >= 0 and high <= 1):  # true of NaN too
             wrong = high if low >= 0 else low
             raise RuntimeError(f"binary_cross_entropy: input is {wrong}, expected probabilities from 0 to 1")
-    return _reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
+    return reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
 
 
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
-    *,
+    size_average: Flag = None,
+    reduce: Flag = None,
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
@@ -127,30 +160,40 @@ def binary_cross_entropy_with_logits(
     dtypes and errors otherwise as for `binary_cross_entropy`.
 
     >>> F.binary_cross_entropy_with_logits(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
-    tensor([0.3466])
+    tensor(0.3466)
     """
     name = "binary_cross_entropy_with_logits"
-    _check_pair(name, input, target, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    _check_pair(name, input, target)
     if pos_weight is None:
         loss = losses.bce_with_logits(input, target)
     else:
         _check_weight(name, pos_weight, input)
         loss = (1 - target) * losses.bce_with_logits(input, 0.0)
         loss = loss + pos_weight * target * losses.bce_with_logits(input, 1.0)
-    return _reduced(_weighted(name, loss, weight), reduction)
+    return reduced(_weighted(name, loss, weight), reduction)
 
 
-def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Flag = None,
+    reduce: Flag = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
     """target (log(target) - input), the divergence of Kullback and Leibler, for an input of log-probabilities; reduced.
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
-    Shapes, dtypes and errors as for `l1_loss`.
+    The shapes broadcast, and both have a floating dtype. Raises ShapeError if they do not, TypeError for another dtype.
 
     >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
-    tensor([0.6931])
+    tensor(0.6931)
     """
-    _check_pair("kl_div", input, target, "sum" if reduction == "batchmean" else reduction)
+    if size_average is not None or reduce is not None or reduction != "batchmean":
+        reduction = reduction_of(size_average, reduce, reduction)
+    _check_floating("kl_div", input, target)
     if reduction == "mean":
         warnings.warn(
             "kl_div: the reduction 'mean' divides by the number of elements; 'batchmean' divides by the number of "
@@ -163,7 +206,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
         loss = target * where(target == 0, 1.0, target).log() - losses.share(target, input)
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss.sum()
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 # ---- The reduction to one number, and checks -------------------------------------------------------------------------
@@ -176,9 +219,31 @@ def check_reduction(reduction: str) -> str:
     return reduction
 
 
-def _reduced(loss: Tensor, reduction: str) -> Tensor:
-    """Each loss, or their mean or sum of shape [1]."""
+def reduction_of(size_average: Flag, reduce: Flag, reduction: str, stacklevel: int = 3) -> str:
+    """The reduction, checked; or what its old names `size_average` and `reduce` say, with a warning."""
+    if size_average is None and reduce is None:
+        return check_reduction(reduction)
+    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.",
+        stacklevel=stacklevel,
+    )
+    return meant
+
+
+def reduced(loss: Tensor, reduction: str) -> Tensor:
+    """Each loss, or their mean or sum, of no dimensions."""
     return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def _mean_of_weighted(loss: Tensor, input: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
+    """The losses times their weights, reduced; "mean" divides by the sum of the weights."""
+    if weight is None:
+        return reduced(loss, reduction)
+    if weight.shape != input.shape:
+        raise ShapeError(f"the weight has shape {list(weight.shape)}, expected the input's {list(input.shape)}")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" else reduced(loss, reduction)
 
 
 def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
@@ -189,14 +254,35 @@ def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
     return loss * weight
 
 
-def _check_pair(name: str, input: Tensor, target: Tensor, reduction: str) -> None:
-    """Raise unless both are tensors of one shape, and the input is floating."""
-    check_reduction(reduction)
-    check_tensors(name, input, target)
+def _checked(name: str, input: Tensor, target: Tensor, size_average: Flag, reduce: Flag, reduction: str) -> str:
+    """The reduction of a distance; raises unless both are floating tensors that broadcast, and warns if they do."""
+    reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
+    _check_floating(name, input, target)
+    _check_broadcast(name, input, target)
+    return reduction
+
+
+def _check_broadcast(name: str, input: Tensor, target: Tensor) -> None:
     if input.shape != target.shape:
-        raise ShapeError(f"{name}: input and target differ in shape: {list(input.shape)} and {list(target.shape)}")
+        broadcast_shapes(input.shape, target.shape, name=name)
+        warnings.warn(
+            f"{name}: the target's shape {list(target.shape)} is not the input's {list(input.shape)}. They are "
+            "broadcast, which likely leads to incorrect results; please ensure they have the same shape.",
+            stacklevel=4,
+        )
+
+
+def _check_floating(name: str, input: Tensor, target: Tensor) -> None:
+    check_tensors(name, input, target)
     if not input.is_floating_point():
         raise TypeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype")
+
+
+def _check_pair(name: str, input: Tensor, target: Tensor) -> None:
+    """Raise unless both are tensors of one shape, and the input is floating."""
+    _check_floating(name, input, target)
+    if input.shape != target.shape:
+        raise ShapeError(f"{name}: input and target differ in shape: {list(input.shape)} and {list(target.shape)}")
 
 
 def _check_weight(name: str, weight: Tensor, input: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Normalization as functions: to mean 0 and variance 1 over a batch, a layer, or groups of channels."""
+"""Normalization as functions: over a batch, a layer, groups of channels or neighbouring ones, or to a norm of 1."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from typing import Sequence
 
 from ..._C import ShapeError
 from ...autograd import no_grad
-from ...autograd.derivatives.normalization import normalize
+from ...autograd.derivatives import normalization as kernels
+from ...functions.out import into
 from ...tensor import Tensor
 from ...types import Sizes
-from .checks import check_floating
+from .checks import check_floating, check_tensors
+from .padding import pad
+from .pooling import avg_pool2d
 
-__all__ = ["batch_norm", "group_norm", "layer_norm"]
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "normalize",
+    "rms_norm",
+]
 
 
 def batch_norm(
-    x: Tensor,
+    input: Tensor,
     running_mean: Tensor | None,
     running_var: Tensor | None,
     weight: Tensor | None = None,
@@ -30,18 +41,22 @@ def batch_norm(
     When training, mean and variance are those of the batch (the variance divided by n), and the running ones, if
     given, move towards them in place: running += momentum * (batch - running), with the variance divided by n - 1.
     Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). All have one floating
-    dtype. Raises ValueError for a batch of one value a channel when training, ShapeError for statistics or weights of
-    other shapes, RuntimeError for another dtype.
+    dtype. Raises ValueError for a batch of one value a channel or no `eps` when training, ShapeError for statistics
+    or weights of other shapes, RuntimeError for another dtype.
 
     >>> x = norch.tensor([[1.0, 10.0], [3.0, 30.0]])
     >>> F.batch_norm(x, None, None, training=True)
     tensor([[-1.0000, -1.0000],
             [ 1.0000,  1.0000]])
     """
-    check_floating("batch_norm", x)
-    if x.ndim < 2:
-        raise ShapeError(f"batch_norm: input has shape {list(x.shape)}, expected [N, C, ...]")
-    channels = x.shape[1]
+    check_floating("batch_norm", input)
+    if input.numel == 0:
+        return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
+    if input.ndim < 2:
+        raise ShapeError(f"batch_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
+    if training and eps <= 0:
+        raise ValueError(f"batch_norm: eps is {eps}, expected a positive number in training")
+    channels = input.shape[1]
     _check_sizes("batch_norm", [channels], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not training:
         if running_mean is None or running_var is None:
@@ -49,22 +64,70 @@ def batch_norm(
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
         shift = -running_mean * scale if bias is None else bias - running_mean * scale
-        return _affine(x, scale, shift, _by_channel(x))
-    count = x.numel // max(channels, 1)
+        return _affine(input, scale, shift, _by_channel(input))
+    count = input.numel // max(channels, 1)
     if count < 2:
         raise ValueError(
-            f"batch_norm: input has shape {list(x.shape)}, expected more than one value a channel in training"
+            f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
-    result, mean, variance = normalize(x, weight, bias, x.shape[0], channels, True, eps)
-    with no_grad():
-        for running, batch in ((running_mean, mean), (running_var, variance * (count / (count - 1)))):
-            if running is not None:
-                running.mul_(1 - momentum).add_(batch * momentum)
+    result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, True, eps)
+    _move(running_mean, mean, running_var, variance * (count / (count - 1)), momentum)
     return result
 
 
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """(x - mean) / sqrt(var + eps) * weight + bias for each channel of each sample of x [N, C, ...]; others are [C].
+
+    Mean and variance (divided by n) are those of the elements; the running ones, if given, move towards their averages
+    over the samples as in `batch_norm`. Without `use_input_stats` they are the running ones. Formula: Ulyanov and
+    others, "Instance normalization" (2016). All have one floating dtype. Raises ValueError for one element a channel,
+    ShapeError for statistics or weights of other shapes, RuntimeError for another dtype.
+
+    >>> F.instance_norm(norch.tensor([[[1.0, 3.0], [10.0, 30.0]]]))
+    tensor([[[-1.0000,  1.0000],
+             [-1.0000,  1.0000]]])
+    """
+    check_floating("instance_norm", input)
+    if input.ndim < 2:
+        raise ShapeError(f"instance_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    samples, channels, count = *input.shape[:2], math.prod(input.shape[2:])
+    state = {"running_mean": running_mean, "running_var": running_var}
+    _check_sizes("instance_norm", [channels], **state, weight=weight, bias=bias)
+    if count == 1:
+        raise ValueError(
+            f"instance_norm: input has shape {list(input.shape)}, expected more than one element a channel of a sample"
+        )
+    if input.numel == 0:
+        return _affine(input.clone(), weight, bias, _by_channel(input))
+    normal, mean, variance = kernels.normalize(input, None, None, 1, samples * channels, True, eps)
+    means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
+    _move(running_mean, means, running_var, variances * (count / (count - 1)), momentum)
+    return _affine(normal, weight, bias, _by_channel(input))
+
+
+def _move(
+    running_mean: Tensor | None, mean: Tensor, running_var: Tensor | None, variance: Tensor, momentum: float
+) -> None:
+    """Move the running statistics towards new ones, in place."""
+    with no_grad():
+        for running, new in ((running_mean, mean), (running_var, variance)):
+            if running is not None:
+                running.mul_(1 - momentum).add_(new * momentum)
+
+
 def layer_norm(
-    x: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """(x - mean) / sqrt(var + eps) * weight + bias over the last dimensions, of the sizes `normalized_shape`.
 
@@ -76,21 +139,21 @@ def layer_norm(
     tensor([[-1.0000,  1.0000],
             [-1.0000,  1.0000]])
     """
-    check_floating("layer_norm", x)
+    check_floating("layer_norm", input)
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-    if not shape or x.ndim < len(shape) or list(x.shape[-len(shape) :]) != shape:
-        raise ShapeError(f"layer_norm: input has shape {list(x.shape)}, expected one that ends in {shape}")
+    if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
+        raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
-    if x.numel == 0:
-        return _affine(x, weight, bias, shape)
-    rows = x.numel // math.prod(shape)
+    if input.numel == 0:
+        return _affine(input, weight, bias, shape)
+    rows = input.numel // math.prod(shape)
     if weight is None:  # the kernel takes a bias only with a weight
-        return _affine(normalize(x, None, None, 1, rows, False, eps)[0], None, bias, shape)
-    return normalize(x, weight, bias, 1, rows, False, eps)[0]
+        return _affine(kernels.normalize(input, None, None, 1, rows, False, eps)[0], None, bias, shape)
+    return kernels.normalize(input, weight, bias, 1, rows, False, eps)[0]
 
 
 def group_norm(
-    x: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """layer_norm over each of `num_groups` parts of the channels of x [N, C, ...]; weight and bias are [C].
 
@@ -100,15 +163,78 @@ def group_norm(
     >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
-    check_floating("group_norm", x)
-    if x.ndim < 2 or num_groups < 1 or x.shape[1] % num_groups:
-        raise ShapeError(f"group_norm: input has shape {list(x.shape)}, expected [N, C, ...], C in {num_groups} groups")
-    _check_sizes("group_norm", [x.shape[1]], weight=weight, bias=bias)
-    if x.numel:
-        normal = normalize(x, None, None, 1, x.shape[0] * num_groups, True, eps)[0]
+    check_floating("group_norm", input)
+    if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
+        raise ShapeError(
+            f"group_norm: input has shape {list(input.shape)}, expected [N, C, ...], C in {num_groups} groups"
+        )
+    _check_sizes("group_norm", [input.shape[1]], weight=weight, bias=bias)
+    if input.numel:
+        normal = kernels.normalize(input, None, None, 1, input.shape[0] * num_groups, True, eps)[0]
     else:
-        normal = x
-    return _affine(normal, weight, bias, _by_channel(x))
+        normal = input
+    return _affine(normal, weight, bias, _by_channel(input))
+
+
+def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+    """x / sqrt(mean(x^2) + eps) * weight over the last dimensions, of the sizes `normalized_shape`.
+
+    The weight has that shape; an `eps` of None is the distance from 1 to the next number of the dtype. Formula: Zhang
+    and Sennrich, "Root mean square layer normalization" (2019). All have one floating dtype. Raises ShapeError if the
+    input does not end in that shape, RuntimeError for another dtype.
+
+    >>> F.rms_norm(norch.tensor([[1.0, 1.0], [10.0, 10.0]]), [2])
+    tensor([[1., 1.],
+            [1., 1.]])
+    """
+    check_floating("rms_norm", input)
+    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
+        raise ShapeError(f"rms_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
+    _check_sizes("rms_norm", shape, weight=weight)
+    last = tuple(range(-len(shape), 0))
+    x = input.float() if input.dtype.itemsize < 4 else input  # squares of halves overflow
+    squares = (x * x).mean(last, keepdim=True)
+    result = x * (squares + (_EPSILON[input.dtype.name] if eps is None else eps)).rsqrt()
+    return (result if weight is None else result * weight).to(input.dtype)
+
+
+_EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """x / (k + alpha * mean(x^2))^beta, the mean over `size` neighbouring channels of x [N, C, ...].
+
+    Beyond the first and last channel there are zeros. In the dtype of x; integers give float32. Formula: Krizhevsky,
+    Sutskever and Hinton, "ImageNet classification with deep convolutional neural networks" (2012). Raises ShapeError
+    for fewer than 3 dimensions.
+
+    >>> F.local_response_norm(norch.ones(1, 2, 1), size=2, alpha=2.0, beta=1.0).flatten()
+    tensor([0.5000, 0.3333])
+    """
+    check_tensors("local_response_norm", input)
+    if input.ndim < 3:
+        raise ShapeError(f"local_response_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
+    if input.numel == 0:
+        return input
+    images = (input * input).flatten(2).unsqueeze(1)  # [N, 1, C, all others]
+    padded = pad(images, (0, 0, size // 2, (size - 1) // 2))
+    means = avg_pool2d(padded, (size, 1), stride=1).reshape(input.shape)
+    return input / (means * alpha + k) ** beta
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """x divided by its p-norm over `dim`, or by `eps` if that is larger; in the shape and dtype of x, floating.
+
+    Raises IndexError for a dim out of range, RuntimeError for another dtype.
+
+    >>> F.normalize(norch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000, 0.8000]])
+    """
+    check_floating("normalize", input)
+    return into(out, input / input.norm(p, dim, keepdim=True).clamp(min=eps), "normalize")
 
 
 def _by_channel(x: Tensor) -> list[int]:

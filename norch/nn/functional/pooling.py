@@ -1,22 +1,39 @@
-"""Pooling as functions: the largest element, or the average, of what a window sees."""
+"""Pooling as functions: the largest element, or the average, of what a window sees; and the way back, unpooling."""
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+import math
+from typing import Any, Sequence
 
+from ..._C import ShapeError
+from ...arguments import sizes_of
 from ...autograd.derivatives import pooling as kernels
-from ...autograd.derivatives.convolution import Window
+from ...functions.out import into
 from ...tensor import Tensor
-from ...types import Sizes
-from .windows import as_images, from_images, per_axis, window
+from ...types import Sizes, int64
+from .checks import check_tensors
+from .windows import Windows, along_depth, as_images, batch_of, from_images, per_axis, planes_of, window
 
-__all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "max_pool1d", "max_pool2d"]
+__all__ = [
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+]
 
-OutputSize = Union[int, Sequence[Optional[int]], None]  # None: the size of the input
+# ---- The largest element ----------------------------------------------------------------------------------------
 
 
 def max_pool1d(
-    x: Tensor,
+    input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
     padding: Sizes = 0,
@@ -28,18 +45,17 @@ def max_pool1d(
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
     most half of the window, is never the largest. With `return_indices` it returns the pair (values, indices along the
-    axis, int64). In the dtype of x, which is floating. Raises ShapeError for other shapes, RuntimeError for another
-    dtype.
+    axis, int64). In the dtype of x. Raises ShapeError for other shapes, RuntimeError for bool.
 
     >>> F.max_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[3., 7.]]])
     """
     taps = window("max_pool1d", 1, kernel_size, _stride(stride, kernel_size), dilation, padding)
-    return _max_pool("max_pool1d", 1, x, taps, ceil_mode, return_indices)
+    return _max_pool("max_pool1d", 1, input, taps, ceil_mode, return_indices)
 
 
 def max_pool2d(
-    x: Tensor,
+    input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
     padding: Sizes = 0,
@@ -55,11 +71,56 @@ def max_pool2d(
     norch.Size([8, 3, 14, 14])
     """
     taps = window("max_pool2d", 2, kernel_size, _stride(stride, kernel_size), dilation, padding)
-    return _max_pool("max_pool2d", 2, x, taps, ceil_mode, return_indices)
+    return _max_pool("max_pool2d", 2, input, taps, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Tensor | Any:
+    """max_pool1d along three axes, of [N, C, depth, height, width] or without N; otherwise as `max_pool1d`.
+
+    Indices are (z * height + y) * width + x.
+
+    >>> F.max_pool3d(norch.ones(2, 3, 8, 8, 8), kernel_size=2).shape
+    norch.Size([2, 3, 4, 4, 4])
+    """
+    taps = window("max_pool3d", 3, kernel_size, _stride(stride, kernel_size), dilation, padding)
+    return _max_pool("max_pool3d", 3, input, taps, ceil_mode, return_indices)
+
+
+def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
+    batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    if 0 in batch.shape[1:]:
+        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected no size of 0 but that of the batch")
+    values, indices = (from_images(result, axes, x) for result in max_of_windows(batch, taps, ceil))
+    return (values, indices) if pair else values
+
+
+def max_of_windows(batch: Tensor, taps: Windows, ceil: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest element that each window sees of images or volumes [N, C, ...], and its place in row order."""
+    if batch.ndim == 4:
+        return kernels.max_pool(batch, taps.plane(), bool(ceil))
+    channels, depths, height, width = batch.shape[1:]
+    planes, places = kernels.max_pool(planes_of(batch), taps.plane(), bool(ceil))
+    size = planes.shape[2:]
+    values, found = kernels.max_pool(planes.unflatten(1, (channels, depths)).flatten(3), taps.depth(), bool(ceil))
+    # `found` is depth * size + the place in the pooled plane: what was largest there has a place in the plane before
+    in_plane = places.unflatten(1, (channels, depths)).flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
+    indices = found // size.numel() * (height * width) + in_plane
+    return values.unflatten(3, size), indices.unflatten(3, size)
+
+
+# ---- The average ------------------------------------------------------------------------------------------------
 
 
 def avg_pool1d(
-    x: Tensor,
+    input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
     padding: Sizes = 0,
@@ -69,24 +130,26 @@ def avg_pool1d(
     """The average of what each window sees along the last axis of [N, C, length] or [C, length].
 
     The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end. Padding, at
-    most half of the window, is zeros, which count unless `count_include_pad` is False. In the dtype of x, which is
-    floating. Raises ShapeError for other shapes, RuntimeError for another dtype.
+    most half of the window, is zeros, which count unless `count_include_pad` is False. In the dtype of x: averages of
+    integers are rounded towards zero. Raises ShapeError for other shapes.
 
     >>> F.avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), kernel_size=2)
     tensor([[[2., 6.]]])
     """
     taps = window("avg_pool1d", 1, kernel_size, _stride(stride, kernel_size), 1, padding)
-    return _avg_pool("avg_pool1d", 1, x, taps, ceil_mode, count_include_pad, None)
+    return _avg_pool("avg_pool1d", 1, input, taps, ceil_mode, count_include_pad, None)
 
 
 def avg_pool2d(
-    x: Tensor,
+    input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
     padding: Sizes = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """avg_pool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `avg_pool1d`.
 
@@ -96,51 +159,181 @@ def avg_pool2d(
     norch.Size([8, 3, 14, 14])
     """
     taps = window("avg_pool2d", 2, kernel_size, _stride(stride, kernel_size), 1, padding)
-    return _avg_pool("avg_pool2d", 2, x, taps, ceil_mode, count_include_pad, divisor_override)
+    result = _avg_pool("avg_pool2d", 2, input, taps, ceil_mode, count_include_pad, divisor_override)
+    return into(out, result, "avg_pool2d")
 
 
-def adaptive_avg_pool1d(x: Tensor, output_size: OutputSize) -> Tensor:
-    """Averages over windows that divide [N, C, length] or [C, length] evenly; otherwise as `adaptive_avg_pool2d`.
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """avg_pool1d along three axes, of [N, C, depth, height, width] or without N; otherwise as `avg_pool2d`.
 
-    >>> F.adaptive_avg_pool1d(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2)
-    tensor([[[2., 6.]]])
+    >>> F.avg_pool3d(norch.ones(2, 3, 8, 8, 8), kernel_size=2).shape
+    norch.Size([2, 3, 4, 4, 4])
     """
-    return _adaptive_avg_pool("adaptive_avg_pool1d", 1, x, output_size)
+    taps = window("avg_pool3d", 3, kernel_size, _stride(stride, kernel_size), 1, padding)
+    result = _avg_pool("avg_pool3d", 3, input, taps, ceil_mode, count_include_pad, divisor_override)
+    return into(out, result, "avg_pool3d")
 
 
-def adaptive_avg_pool2d(x: Tensor, output_size: OutputSize) -> Tensor:
-    """Averages over windows that divide [N, C, height, width] evenly, to [N, C, *output_size].
-
-    Output i averages the inputs from floor(i * in / out) to ceil((i + 1) * in / out). A None in `output_size` keeps the
-    size of the input; x may be [C, height, width] too. In the dtype of x, which is floating. Raises ShapeError for
-    other shapes, RuntimeError for another dtype.
-
-    >>> F.adaptive_avg_pool2d(norch.ones(8, 3, 7, 9), (1, 2)).shape
-    norch.Size([8, 3, 1, 2])
-    """
-    return _adaptive_avg_pool("adaptive_avg_pool2d", 2, x, output_size)
-
-
-def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
-    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,)
-    per_axis([1 if size is None else size for size in given], axes, f"{name}: output_size")  # or it raises
-    wanted = given * axes if len(given) == 1 else given
-    images = as_images(name, axes, x)
-    sizes = [now if size is None else size for size, now in zip((1, *wanted)[-2:], images.shape[2:])]
-    return from_images(kernels.adaptive_avg_pool(images, *sizes), axes, x)
-
-
-def _max_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
-    values, indices = kernels.max_pool(as_images(name, axes, x), taps, bool(ceil))
-    values, indices = from_images(values, axes, x), from_images(indices, axes, x)
-    return (values, indices) if pair else values
-
-
-def _avg_pool(name: str, axes: int, x: Tensor, taps: Window, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
+def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
     if divisor is not None and not divisor:
-        raise ValueError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
-    images = as_images(name, axes, x)
-    return from_images(kernels.avg_pool(images, taps, bool(ceil), bool(counts), float(divisor or 0)), axes, x)
+        raise RuntimeError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
+
+    def averages(batch: Tensor, divisor: float) -> Tensor:
+        settings = bool(ceil), bool(counts)
+        if axes < 3:
+            return kernels.avg_pool(batch, taps.plane(), *settings, divisor)
+        planes = kernels.avg_pool(planes_of(batch), taps.plane(), *settings, 1.0 if divisor else 0.0)
+        columns = along_depth(planes.unflatten(1, batch.shape[1:3]))
+        return kernels.avg_pool(columns, taps.depth(), *settings, divisor).unflatten(3, planes.shape[2:])
+
+    batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    if x.is_floating_point():
+        return from_images(averages(batch, float(divisor or 0)), axes, x)
+    whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
+    one = whole[:1, :1] * 0 + 1
+    numbers = float(divisor) if divisor else (averages(one, 1.0) / averages(one, 0.0)).round()
+    return from_images((averages(whole, 1.0) / numbers).trunc().to(x.dtype), axes, x)
+
+
+# ---- The p-norm -------------------------------------------------------------------------------------------------
+
+
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """(The sum of x^p over each window)^(1/p), p = `norm_type`, along the last axis of [N, C, length] or [C, length].
+
+    The stride is the kernel size unless given; with `ceil_mode` a last window may reach beyond the end, and its sum is
+    taken for as many elements as the others have. In the dtype of x, which is floating. Raises ShapeError for other
+    shapes.
+
+    >>> F.lp_pool1d(norch.tensor([[[3.0, 4.0, 6.0, 8.0]]]), 2, kernel_size=2)
+    tensor([[[ 5., 10.]]])
+    """
+    averages = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 1, "lp_pool1d: kernel_size")))
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """lp_pool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `lp_pool1d`.
+
+    >>> F.lp_pool2d(norch.ones(8, 3, 28, 28), 2, kernel_size=2).shape
+    norch.Size([8, 3, 14, 14])
+    """
+    averages = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 2, "lp_pool2d: kernel_size")))
+
+
+def lp_pool3d(
+    input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """lp_pool1d along three axes, of [N, C, depth, height, width] or without N; otherwise as `lp_pool1d`.
+
+    >>> F.lp_pool3d(norch.ones(2, 3, 8, 8, 8), 2, kernel_size=2).shape
+    norch.Size([2, 3, 4, 4, 4])
+    """
+    averages = avg_pool3d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    return _root(averages, norm_type, math.prod(per_axis(kernel_size, 3, "lp_pool3d: kernel_size")))
+
+
+def _root(averages: Tensor, p: float, count: int) -> Tensor:
+    """The p-th root of `count` times the averages. At 0 its derivative is that of relu, as in PyTorch."""
+    return (averages.sign() * averages.abs().relu() * count) ** (1.0 / p)
+
+
+# ---- The way back -----------------------------------------------------------------------------------------------
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Zeros, but for the elements of `input`, which go to their `indices`: the places that `max_pool1d` gave with them.
+
+    For [N, C, length] or [C, length]. The result has the size (length - 1) * stride - 2 * padding + kernel_size, or
+    `output_size`, which may differ from it by less than a stride. In the dtype of x. Raises ValueError for another
+    size, ShapeError for indices of another shape, IndexError for indices outside the result.
+
+    >>> values, indices = F.max_pool1d(norch.tensor([[[1.0, 3.0, 7.0, 5.0]]]), 2, return_indices=True)
+    >>> F.max_unpool1d(values, indices, 2)
+    tensor([[[0., 3., 7., 0.]]])
+    """
+    taps = window("max_unpool1d", 1, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _max_unpool("max_unpool1d", 1, input, indices, taps, output_size)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """max_unpool1d along two axes, of [N, C, height, width] or [C, height, width]; otherwise as `max_unpool1d`.
+
+    >>> values, indices = F.max_pool2d(norch.ones(8, 3, 28, 28), 2, return_indices=True)
+    >>> F.max_unpool2d(values, indices, 2).shape
+    norch.Size([8, 3, 28, 28])
+    """
+    taps = window("max_unpool2d", 2, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _max_unpool("max_unpool2d", 2, input, indices, taps, output_size)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """max_unpool1d along three axes, of [N, C, depth, height, width] or without N; otherwise as `max_unpool1d`.
+
+    >>> values, indices = F.max_pool3d(norch.ones(2, 3, 8, 8, 8), 2, return_indices=True)
+    >>> F.max_unpool3d(values, indices, 2).shape
+    norch.Size([2, 3, 8, 8, 8])
+    """
+    taps = window("max_unpool3d", 3, kernel_size, _stride(stride, kernel_size), 1, padding)
+    return _max_unpool("max_unpool3d", 3, input, indices, taps, output_size)
+
+
+def _max_unpool(
+    name: str, axes: int, x: Tensor, indices: Tensor, taps: Windows, output_size: Sequence[int] | None
+) -> Tensor:
+    batch = batch_of(name, axes, x)
+    check_tensors(name, indices)
+    if indices.dtype is not int64:
+        raise RuntimeError(f"{name}: indices have dtype {indices.dtype}, expected int64")
+    if indices.shape != x.shape:
+        raise ShapeError(f"{name}: indices have shape {list(indices.shape)}, expected {list(x.shape)}")
+    sizes = [(n - 1) * s + k - 2 * p for n, k, s, p in zip(batch.shape[2:], taps.kernel, taps.stride, taps.before)]
+    if output_size is not None:
+        wanted = sizes_of((list(output_size),), f"{name}: output_size")[-axes:]
+        if len(output_size) not in (axes, axes + 1, axes + 2) or any(
+            abs(size - given) >= stride for size, given, stride in zip(sizes, wanted, taps.stride)
+        ):
+            raise ValueError(f"{name}: output_size is {list(output_size)}, expected {sizes}, give or take a stride")
+        sizes = wanted
+    places = batch_of(name, axes, indices).flatten(2)
+    result = batch.new_zeros(*batch.shape[:2], math.prod(sizes)).scatter(2, places, batch.flatten(2))
+    return result.reshape(*x.shape[:-axes], *sizes)
 
 
 def _stride(stride: Sizes | None, kernel_size: Sizes) -> Sizes:

@@ -1,8 +1,12 @@
-"""What convolution and pooling make of their arguments: numbers for each axis, windows, and images."""
+"""What convolution and pooling make of their arguments: numbers for each axis, windows, and images to slide them over.
+
+C knows windows over images [N, C, height, width]. A sequence is an image of height 1. A window over volumes is one over
+their planes [height, width], then one along the depth of volumes seen as images [depth, height * width].
+"""
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 from ..._C import ShapeError
 from ...autograd.derivatives.convolution import Window, window_array
@@ -10,46 +14,84 @@ from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
 
+_SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
+
 
 def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
-    """A number for each axis, from one int for all or a sequence of them; TypeError or ValueError for anything else."""
+    """A number for each axis, from one int for all or a sequence of them; TypeError or ShapeError for anything else."""
     given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
     if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
         raise TypeError(f"{name} is {value!r}, expected an int or {axes} of them")
     if len(given) != axes:
-        raise ValueError(f"{name} is {value!r}, expected an int or {axes} of them")
+        raise ShapeError(f"{name} is {value!r}, expected an int or {axes} of them")
     return given
 
 
-def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Window:
-    """A window as C takes it, with the same padding before and after each axis."""
+_STILL = (1, 1, 1, 0, 0)  # the settings of an axis along which a window sees one element at a time
+
+
+class Windows(NamedTuple):
+    """The settings of a window, of each a number for each axis; the padding before and after the axis."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+
+    def plane(self) -> Window:
+        """The window over images, as C takes it: of the last two axes, or of a single one with a height of 1."""
+        if len(self.kernel) == 1:
+            return window_array(*((still, setting[0]) for still, setting in zip(_STILL, self)))
+        return window_array(*((setting[-2], setting[-1]) for setting in self))
+
+    def depth(self) -> Window:
+        """The window along the first axis, as the height of images."""
+        return window_array(*((setting[0], still) for setting, still in zip(self, _STILL)))
+
+    def positions(self, sizes: Sequence[int]) -> list[int]:
+        """How many places the window has along each axis of an input of these sizes."""
+        return [
+            (size + before + after - dilation * (kernel - 1) - 1) // max(stride, 1) + 1
+            for size, kernel, stride, dilation, before, after in zip(sizes, *self)
+        ]
+
+
+def window(name: str, axes: int, kernel_size: Sizes, stride: Sizes, dilation: Sizes, padding: Sizes) -> Windows:
+    """A window from what callers give, with the same padding before and after each axis."""
     settings = {"kernel_size": kernel_size, "stride": stride, "dilation": dilation, "padding": padding}
     kernel, step, spread, before = (per_axis(value, axes, f"{name}: {what}") for what, value in settings.items())
-    return window_of(kernel, step, spread, before, before)
+    return Windows(kernel, step, spread, before, before)
 
 
-def window_of(
-    kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], before: Sequence[int], after: Sequence[int]
-) -> Window:
-    """A window as C takes it, from a number for each axis. A single axis is the width of images of height 1."""
-    if len(kernel) == 1:
-        return window_array((1, *kernel), (1, *stride), (1, *dilation), (0, *before), (0, *after))
-    return window_array(tuple(kernel), tuple(stride), tuple(dilation), tuple(before), tuple(after))
+def batch_of(name: str, axes: int, x: Tensor) -> Tensor:
+    """x [N, C, ...] or [C, ...], with this many axes more, as [N, C, ...]."""
+    check_tensors(name, x)
+    if x.ndim not in (axes + 1, axes + 2):
+        shape = _SHAPES[axes]
+        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected [N, C, {shape}] or [C, {shape}]")
+    return x if x.ndim == axes + 2 else x.unsqueeze(0)
 
 
 def as_images(name: str, axes: int, x: Tensor) -> Tensor:
     """x [N, C, ...] or [C, ...], with one or two axes more, as images [N, C, height, width]."""
-    check_tensors(name, x)
-    if x.ndim not in (axes + 1, axes + 2):
-        shape = "[N, C, length] or [C, length]" if axes == 1 else "[N, C, height, width] or [C, height, width]"
-        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected {shape}")
-    images = x if axes == 2 else x.unsqueeze(-2)
-    return images if x.ndim == axes + 2 else images.unsqueeze(0)
+    batch = batch_of(name, axes, x)
+    return batch if axes == 2 else batch.unsqueeze(-2)
 
 
 def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
-    """A result without the axes that `as_images` added to x."""
+    """A result without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
     images = images if x.ndim == axes + 2 else images.squeeze(0)
-    return images if axes == 2 else images.squeeze(-2)
+    return images.squeeze(-2) if axes == 1 else images
+
+
+def planes_of(volumes: Tensor) -> Tensor:
+    """Volumes [N, C, depth, height, width] as images [N, C * depth, height, width]."""
+    return volumes.flatten(1, 2)
+
+
+def along_depth(volumes: Tensor) -> Tensor:
+    """Volumes [N, C, depth, height, width] as images [N, C, depth, height * width]."""
+    return volumes.flatten(3)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any, Sequence
+from typing import Any
 
 from ..._C import ShapeError
-from ...autograd.derivatives.joining import split
-from ...functions.creation import empty, full_like, where, zeros
-from ...functions.joining import cat
+from ...functions.creation import empty, zeros
 from ...tensor import Tensor
-from ...types import DType, bool_
+from ...types import DType
 from .. import functional as F
 from .. import init
-from ..functional.attention import attention_weights, checked_mask
 from ..functional.checks import check_probability
-from ..functional.dropout import dropout
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
 from .linear import Linear
@@ -77,7 +72,6 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first, self.add_zero_attn = check_probability(dropout), batch_first, add_zero_attn
         self._add_projections(bias)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
-        init.kaiming_uniform_(self.out_proj.weight, a=math.sqrt(5))
         if bias:
             init.zeros_(self.out_proj.bias)
         for name in ("bias_k", "bias_v"):
@@ -112,74 +106,37 @@ class MultiheadAttention(Module):
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | Any]:
         batched = self._check_inputs(query, key, value)
-        if is_causal and attn_mask is None:
-            raise RuntimeError("MultiheadAttention: is_causal says that attn_mask is causal, but there is none")
-        q, k, v = self._projected(query, key, value)
-        if not batched:
-            q, k, v = (x.unsqueeze(0) for x in (q, k, v))
-        elif not self.batch_first:
-            q, k, v = (x.transpose(0, 1) for x in (q, k, v))
-        mask = self._mask(q, k.shape[1], batched, key_padding_mask, attn_mask)
-        k, v, mask = self._with_extra_keys(k, v, mask)
-        # [N, H, ., E/H]
-        q, k, v = (x.unflatten(-1, (self.num_heads, self.head_dim)).transpose(1, 2) for x in (q, k, v))
-
-        weights = attention_weights(q, k, mask)
-        if self.dropout and self.training:
-            weights = dropout(weights, self.dropout)
-        heads = (weights @ v).transpose(1, 2).flatten(2)  # [N, L, E]
-        output = F.linear(heads, self.out_proj.weight, self.out_proj.bias)
-        if not batched:
-            output, weights = output[0], weights[0]
-        elif not self.batch_first:
-            output = output.transpose(0, 1)
-        if not need_weights:
-            return output, None
-        return output, weights.mean(-3) if average_attn_weights else weights
-
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> Sequence[Tensor]:
-        """Query, key and value times their weights; in one product if they are the same tensor."""
-        if self.in_proj_weight is not None and query is key and key is value:
-            return split(F.linear(query, self.in_proj_weight, self.in_proj_bias), [self.embed_dim] * 3)
-        if self.in_proj_weight is not None:
-            weights = self.in_proj_weight.chunk(3)
-        else:
-            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
-        return [F.linear(x, weight, bias) for x, weight, bias in zip((query, key, value), weights, biases)]
-
-    def _with_extra_keys(self, k: Tensor, v: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Keys and values [N, S, E] with the learnt and the zero ones, if any, which every query sees."""
-        extra = 0
-        if self.bias_k is not None:
-            k, v = (cat([x, b.expand(len(x), 1, -1)], 1) for x, b in ((k, self.bias_k), (v, self.bias_v)))
-            extra += 1
-        if self.add_zero_attn:
-            k, v = (cat([x, x.new_zeros(len(x), 1, x.shape[-1])], 1) for x in (k, v))
-            extra += 1
-        if extra and mask is not None:
-            mask = cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
-        return k, v, mask
-
-    def _mask(self, q: Tensor, keys: int, batched: bool, padding: Tensor | None, mask: Tensor | None) -> Tensor | None:
-        """Both masks as numbers to add to scores of [N, H, L, S]; None if neither is given."""
-        samples, queries = q.shape[:2]
-        mask, padding = checked_mask("attn_mask", mask, q), checked_mask("key_padding_mask", padding, q)
-        parts = []
-        if mask is not None:
-            if mask.shape == [samples * self.num_heads, queries, keys]:
-                mask = mask.unflatten(0, (samples, self.num_heads))
-            elif mask.shape != [queries, keys]:
-                each = f"[{queries}, {keys}] or [{samples * self.num_heads}, {queries}, {keys}]"
-                raise ShapeError(f"MultiheadAttention: attn_mask has shape {list(mask.shape)}, expected {each}")
-            parts.append(_added(mask, q))
-        if padding is not None:
-            expected = [samples, keys] if batched else [keys]
-            if padding.shape != expected:
-                found = list(padding.shape)
-                raise ShapeError(f"MultiheadAttention: key_padding_mask has shape {found}, expected {expected}")
-            parts.append(_added(padding, q).reshape(samples, 1, 1, keys))
-        return sum(parts[1:], parts[0]) if parts else None
+        swapped = batched and self.batch_first
+        if swapped:  # one tensor stays one: the function then needs one product for all three
+            same = query is key and key is value
+            query = query.transpose(0, 1)
+            key, value = (query, query) if same else (key.transpose(0, 1), value.transpose(0, 1))
+        output, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            self.in_proj_weight is None,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return (output.transpose(0, 1) if swapped else output), weights
 
     def _check_inputs(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Whether the inputs are batches; raises if their shapes do not fit."""
@@ -207,10 +164,3 @@ def _drawn(shape: list[int], initialize: Callable[[Tensor], Tensor]) -> Paramete
     parameter = Parameter(empty(shape))
     initialize(parameter)
     return parameter
-
-
-def _added(mask: Tensor, like: Tensor) -> Tensor:
-    """A mask as numbers: -inf where a bool says to leave out."""
-    if mask.dtype is not bool_:
-        return mask
-    return where(mask, full_like(mask, -math.inf, dtype=like.dtype), 0.0)

@@ -52,7 +52,7 @@ class _Container(Module, Generic[T]):
 class _List(_Container[T]):
     """What the lists share: values named "0", "1", ..."""
 
-    def __init__(self, values: Iterable[T | Tensor] | None = ()) -> None:
+    def __init__(self, values: Iterable[T | Tensor] | None = None) -> None:
         super().__init__()
         self.extend(() if values is None else values)
 
@@ -129,6 +129,13 @@ class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` p
         del self[index]
         return module
 
+    def __add__(self, other: Iterable[Module]) -> Self:
+        return type(self)(*self._as_arguments([*self, *other]))
+
+    def _as_arguments(self, modules: list[Module]) -> list[Any]:
+        """What makes a container of these modules when it is given to the class."""
+        return [modules]
+
 
 class Sequential(_Modules):
     """Calls its modules one after the other. Takes modules, or a dict that names them.
@@ -153,10 +160,25 @@ class Sequential(_Modules):
     def _slice(self, values: dict[str, Module]) -> Self:
         return type(self)(values)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def _as_arguments(self, modules: list[Module]) -> list[Any]:
+        return modules
+
+    def __mul__(self, times: int) -> Self:
+        if not isinstance(times, int):
+            raise TypeError(f"Sequential: expected an int to multiply it with, got {type(times).__name__}")
+        if times <= 0:
+            raise ValueError(f"Sequential: expected an int above 0 to multiply it with, got {times}")
+        return type(self)(*(list(self) * times))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Self:
+        return self.extend(list(self * times)[len(self) :])
+
+    def forward(self, input: Tensor) -> Tensor:
         for module in self._modules.values():
-            x = module(x)
-        return x
+            input = module(input)
+        return input
 
 
 class ModuleList(_Modules):
@@ -167,7 +189,7 @@ class ModuleList(_Modules):
     (2, 4)
     """
 
-    def __init__(self, modules: Iterable[Module] | None = ()) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__(modules)
 
 
@@ -190,9 +212,9 @@ class _Dict(_Container[T], MutableMapping[str, T]):
 
     __eq__, __hash__ = Module.__eq__, Module.__hash__  # not a Mapping's: a module equals itself alone
 
-    def __init__(self, values: Mapping[str, T | Tensor] | Iterable[tuple[str, T | Tensor]] | None = None) -> None:
+    def __init__(self, parameters: Mapping[str, T | Tensor] | Iterable[tuple[str, T | Tensor]] | None = None) -> None:
         super().__init__()
-        for name, value in dict({} if values is None else values).items():
+        for name, value in dict({} if parameters is None else parameters).items():
             self[name] = value
 
     def __getitem__(self, key: str) -> T:
@@ -203,10 +225,12 @@ class _Dict(_Container[T], MutableMapping[str, T]):
 
     def __delitem__(self, key: str) -> None:
         del self._values()[key]
-        delattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._values()))
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._values()))
 
 
 class ModuleDict(_Dict[Any]):
@@ -232,3 +256,27 @@ class ParameterDict(_Dict[Parameter]):
     """
 
     kind = Parameter
+
+    def __init__(
+        self, parameters: Mapping[str, Parameter | Tensor] | Iterable[tuple[str, Parameter | Tensor]] | None = None
+    ) -> None:
+        super().__init__(parameters)
+
+    def copy(self) -> ParameterDict:
+        """Another ParameterDict of the same parameters."""
+        return ParameterDict(self)
+
+    @classmethod
+    def fromkeys(cls, keys: Iterable[str], default: Parameter) -> ParameterDict:
+        """A ParameterDict with one parameter under each of the names."""
+        return cls(dict.fromkeys(keys, default))
+
+    def __or__(self, other: Mapping[str, Parameter]) -> ParameterDict:
+        return ParameterDict({**self, **other})
+
+    def __ror__(self, other: Mapping[str, Parameter]) -> ParameterDict:
+        return ParameterDict({**other, **self})
+
+    def __ior__(self, other: Mapping[str, Parameter]) -> Self:
+        self.update(other)
+        return self

@@ -1,9 +1,12 @@
-"""Convolution over sequences and images, and the columns behind it."""
+"""Convolution over sequences, images and volumes, its transposes, and the columns behind it."""
 
 from __future__ import annotations
 
 import math
+from typing import Sequence
 
+from ...arguments import sizes_of
+from ...functions.creation import empty
 from ...tensor import Tensor
 from ...types import DType, Sizes
 from .. import functional as F
@@ -13,13 +16,27 @@ from ..functional.windows import per_axis
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
 
-__all__ = ["Conv1d", "Conv2d", "Fold", "Unfold"]
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "Fold",
+    "Unfold",
+]
+
+_MODES = ("zeros", "reflect", "replicate", "circular")  # of the padding
 
 
 class _Convolution(Module):
-    """What Conv1d and Conv2d share; they differ in the number of axes and in the function they call."""
+    """What convolutions and their transposes share."""
 
     axes: int
+    transposed = False
+    output_padding: tuple[int, ...]
+    weight: Parameter
     bias: ParameterOrNone
 
     def __init__(
@@ -38,52 +55,79 @@ class _Convolution(Module):
     ) -> None:
         super().__init__()
         name, axes = self.get_name(), self.axes
-        for channels, what in ((in_channels, "in_channels"), (out_channels, "out_channels"), (groups, "groups")):
+        for channels, what in ((out_channels, "out_channels"), (groups, "groups")):
             if per_axis(channels, 1, f"{name}: {what}")[0] < 1:
                 raise ValueError(f"{name}: {what} is {channels}, expected at least 1")
-        if in_channels % groups or out_channels % groups:
-            raise ValueError(
-                f"{name}: {in_channels} in_channels and {out_channels} out_channels in {groups} groups: "
-                "expected both to be divisible"
-            )
-        if padding_mode != "zeros":
-            raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected 'zeros'")
+        if padding_mode not in _MODES:
+            expected = ", ".join(map(repr, _MODES))
+            raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected {expected}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
         self.stride = per_axis(stride, axes, f"{name}: stride")
         self.dilation = per_axis(dilation, axes, f"{name}: dilation")
-        padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
-        self.padding = padding if isinstance(padding, str) else per_axis(padding, axes, f"{name}: padding")
+        self._sides = padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
+        self.padding = padding if isinstance(padding, str) else self._sides[0]
+        self.output_padding = (0,) * axes
         self.padding_mode = padding_mode
         if min(self.kernel_size) < 1:
             raise ValueError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
-        self.weight = Parameter(shape=[out_channels, in_channels // groups, *self.kernel_size])
-        self.register_parameter("bias", Parameter(shape=[out_channels]) if bias else None)
-        self.reset_parameters()
+        self._make_parameters(bias)
         self.to(device, dtype)
 
+    def _make_parameters(self, bias: bool) -> None:
+        shape = self._weight_shape()
+        self.weight = Parameter(empty(shape))
+        self.register_parameter("bias", Parameter(empty(self.out_channels)) if bias else None)
+        self.reset_parameters()
+
+    def _weight_shape(self) -> list[int]:
+        """The shape that the numbers of channels and the kernel give the weight; ValueError if they do not fit."""
+        inputs, outputs, groups = self.in_channels, self.out_channels, self.groups
+        if per_axis(inputs, 1, f"{self.get_name()}: in_channels")[0] < 1:
+            raise ValueError(f"{self.get_name()}: in_channels is {inputs}, expected at least 1")
+        if inputs % groups or outputs % groups:
+            raise ValueError(
+                f"{self.get_name()}: {inputs} in_channels and {outputs} out_channels in {groups} groups: "
+                "expected both to be divisible"
+            )
+        channels = [inputs, outputs // groups] if self.transposed else [outputs, inputs // groups]
+        return [*channels, *self.kernel_size]
+
     def reset_parameters(self) -> None:
-        """Draw weight and bias from U(-b, b) with b = 1 / sqrt(in_channels / groups * kernel elements).
+        """Draw weight and bias from U(-b, b) with b = 1 / sqrt(channels * kernel elements), the channels of the weight.
 
         That is `init.kaiming_uniform_(weight, a=sqrt(5))`: sqrt(6 / (1 + 5) / fan_in).
         """
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
-            bound = 1 / math.sqrt(self.in_channels // self.groups * math.prod(self.kernel_size))
+            bound = 1 / math.sqrt(math.prod(self.weight.shape[1:]))
             init.uniform_(self.bias, -bound, bound)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         words = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
-        nothing = {"padding": (0,) * self.axes, "dilation": (1,) * self.axes, "groups": 1}
-        words += [f"{name}={getattr(self, name)!r}" for name in nothing if getattr(self, name) != nothing[name]]
-        return ", ".join(words + ([] if self.bias is not None else ["bias=False"]))
+        nothing = {"padding": (0,) * self.axes, "dilation": (1,) * self.axes, "output_padding": (0,) * self.axes}
+        words += [f"{name}={getattr(self, name)}" for name in nothing if getattr(self, name) != nothing[name]]
+        words += [f"groups={self.groups}"] if self.groups != 1 else []
+        words += [] if self.bias is not None else ["bias=False"]
+        return ", ".join(words + ([f"padding_mode={self.padding_mode}"] if self.padding_mode != "zeros" else []))
+
+    def _padded(self, x: Tensor) -> tuple[Tensor, Sizes | str]:
+        """The input, and the padding that is left to do: with zeros alone, the function itself pads."""
+        if self.padding_mode == "zeros":
+            return x, self.padding
+        sides = [side for pair in reversed(list(zip(*self._sides))) for side in pair]
+        return F.pad(x, sides, self.padding_mode), 0
+
+
+_ConvNd = _Convolution  # PyTorch's name
 
 
 class Conv1d(_Convolution):
     """[N, in_channels, length] to [N, out_channels, length']; without N too. See `functional.conv1d` for the formula.
 
     length' = (length + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
-    in_channels / groups, kernel_size] and bias [out_channels].
+    in_channels / groups, kernel_size] and bias [out_channels]. With another `padding_mode` than "zeros", the input is
+    padded as by `functional.pad`.
 
     >>> nn.Conv1d(3, 16, kernel_size=5)(norch.zeros(8, 3, 100)).shape
     norch.Size([8, 16, 96])
@@ -91,15 +135,17 @@ class Conv1d(_Convolution):
 
     axes = 1
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.conv1d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+    def forward(self, input: Tensor) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv1d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv2d(_Convolution):
     """[N, in_channels, height, width] to [N, out_channels, height', width']; without N too. See `functional.conv2d`.
 
     Each size becomes (size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1. Weight [out_channels,
-    in_channels / groups, *kernel_size] and bias [out_channels].
+    in_channels / groups, *kernel_size] and bias [out_channels]. With another `padding_mode` than "zeros", the input is
+    padded as by `functional.pad`.
 
     >>> nn.Conv2d(3, 16, kernel_size=5, stride=2, padding=2)(norch.zeros(8, 3, 28, 28)).shape
     norch.Size([8, 16, 14, 14])
@@ -107,8 +153,124 @@ class Conv2d(_Convolution):
 
     axes = 2
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+    def forward(self, input: Tensor) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv2d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+
+class Conv3d(_Convolution):
+    """[N, in_channels, depth, height, width] to [N, out_channels, ...], or without N; sizes and options as `Conv2d`.
+
+    Raises ValueError if the channels do not divide into the groups.
+
+    >>> nn.Conv3d(3, 4, kernel_size=3, padding=1)(norch.zeros(2, 3, 8, 8, 8)).shape
+    norch.Size([2, 4, 8, 8, 8])
+    """
+
+    axes = 3
+
+    def forward(self, input: Tensor) -> Tensor:
+        x, padding = self._padded(input)
+        return F.conv3d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+
+# ---- Transposed -------------------------------------------------------------------------------------------------
+
+
+class _TransposedConvolution(_Convolution):
+    """What ConvTranspose1d, 2d and 3d share."""
+
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, *settings)
+        if padding_mode != "zeros":
+            raise ValueError(f"{self.get_name()}: padding_mode is {padding_mode!r}, expected 'zeros'")
+        self.output_padding = per_axis(output_padding, self.axes, f"{self.get_name()}: output_padding")
+
+    def _output_padding(self, x: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
+        """The output_padding with which the result has this size: of its last axes, or of all its dimensions."""
+        if output_size is None:
+            return self.output_padding
+        sizes = sizes_of((list(output_size),), f"{self.get_name()}: output_size")
+        if len(sizes) not in (self.axes, x.ndim):
+            raise ValueError(f"{self.get_name()}: output_size is {sizes}, expected {self.axes} or {x.ndim} sizes")
+        wanted, before = sizes[-self.axes :], self._sides[0]
+        settings = zip(x.shape[-self.axes :], self.stride, before, self.dilation, self.kernel_size)
+        least = [(size - 1) * step - 2 * pad + spread * (width - 1) + 1 for size, step, pad, spread, width in settings]
+        extra = tuple(size - low for size, low in zip(wanted, least))
+        if any(not 0 <= count < step for count, step in zip(extra, self.stride)):
+            most = [low + step - 1 for low, step in zip(least, self.stride)]
+            raise ValueError(f"{self.get_name()}: output_size is {wanted}, expected {least} to {most}")
+        return extra
+
+
+class ConvTranspose1d(_TransposedConvolution):
+    """[N, in_channels, length] to [N, out_channels, length']; without N too. See `functional.conv_transpose1d`.
+
+    length' = (length - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1. Weight
+    [in_channels, out_channels / groups, kernel_size] and bias [out_channels]. A call can name the `output_size`
+    instead of the output_padding, as a convolution with a stride gives one size for several sizes of its input.
+
+    >>> nn.ConvTranspose1d(16, 3, kernel_size=4, stride=2)(norch.zeros(8, 16, 10)).shape
+    norch.Size([8, 3, 22])
+    """
+
+    axes = 1
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        settings = self.stride, self._sides[0], self._output_padding(input, output_size), self.groups, self.dilation
+        return F.conv_transpose1d(input, self.weight, self.bias, *settings)
+
+
+class ConvTranspose2d(_TransposedConvolution):
+    """[N, in_channels, height, width] to [N, out_channels, height', width'], or without N; see
+    `functional.conv_transpose2d`. Otherwise as `ConvTranspose1d`.
+
+    >>> up = nn.ConvTranspose2d(16, 3, kernel_size=3, stride=2, padding=1)
+    >>> up(norch.zeros(8, 16, 7, 7), output_size=(14, 14)).shape
+    norch.Size([8, 3, 14, 14])
+    """
+
+    axes = 2
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        settings = self.stride, self._sides[0], self._output_padding(input, output_size), self.groups, self.dilation
+        return F.conv_transpose2d(input, self.weight, self.bias, *settings)
+
+
+class ConvTranspose3d(_TransposedConvolution):
+    """[N, in_channels, depth, height, width] to [N, out_channels, ...], or without N.
+
+    See `functional.conv_transpose3d`. Otherwise as `ConvTranspose1d`.
+
+    >>> nn.ConvTranspose3d(4, 3, kernel_size=2, stride=2)(norch.zeros(2, 4, 3, 3, 3)).shape
+    norch.Size([2, 3, 6, 6, 6])
+    """
+
+    axes = 3
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        settings = self.stride, self._sides[0], self._output_padding(input, output_size), self.groups, self.dilation
+        return F.conv_transpose3d(input, self.weight, self.bias, *settings)
+
+
+# ---- Columns ----------------------------------------------------------------------------------------------------
 
 
 class Unfold(Module):
@@ -124,10 +286,10 @@ class Unfold(Module):
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.unfold(x, self.kernel_size, self.dilation, self.padding, self.stride)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def inner_repr(self) -> str:
+    def extra_repr(self) -> str:
         return ", ".join(f"{name}={getattr(self, name)}" for name in ("kernel_size", "dilation", "padding", "stride"))
 
 
@@ -146,8 +308,8 @@ class Fold(Unfold):
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.fold(x, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
-    def inner_repr(self) -> str:
-        return f"output_size={self.output_size}, {super().inner_repr()}"
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}, {super().extra_repr()}"

@@ -7,7 +7,7 @@ from .. import functional as F
 from ..functional.checks import check_probability
 from ..module import Module
 
-__all__ = ["Dropout", "Dropout1d", "Dropout2d"]
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
 
 
 class Dropout(Module):
@@ -23,11 +23,11 @@ class Dropout(Module):
         super().__init__()
         self.p, self.inplace = check_probability(p), inplace
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.p, self.training, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout(input, self.p, self.training, self.inplace)
 
-    def inner_repr(self) -> str:
-        return f"p={self.p}" + (", inplace=True" if self.inplace else "")
+    def extra_repr(self) -> str:
+        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout1d(Dropout):
@@ -37,16 +37,49 @@ class Dropout1d(Dropout):
     tensor([[[1., 1.]]])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.dropout1d(x, self.p, self.training, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(Dropout):
-    """Dropout of whole channels of [N, C, height, width] or [C, height, width]; see `functional.dropout2d`.
+    """Dropout of whole channels of [N, C, height, width]; see `functional.dropout2d`.
 
     >>> nn.Dropout2d(0.5).eval()(norch.ones(1, 1, 1, 2))
     tensor([[[[1., 1.]]]])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.dropout2d(x, self.p, self.training, self.inplace)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(Dropout):
+    """Dropout of whole channels of [N, C, depth, height, width] or without N; see `functional.dropout3d`.
+
+    >>> nn.Dropout3d(0.5).eval()(norch.ones(1, 1, 1, 1, 2))
+    tensor([[[[[1., 1.]]]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(Dropout):
+    """Dropout that keeps mean and variance, for use with SELU; see `functional.alpha_dropout`.
+
+    >>> nn.AlphaDropout(0.5).eval()(norch.ones(3))
+    tensor([1., 1., 1.])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.alpha_dropout(input, self.p, self.training, self.inplace)
+
+
+class FeatureAlphaDropout(Dropout):
+    """AlphaDropout of whole channels of [N, C, ...]; see `functional.feature_alpha_dropout`.
+
+    >>> nn.FeatureAlphaDropout(0.5).eval()(norch.ones(1, 1, 2))
+    tensor([[[1., 1.]]])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)

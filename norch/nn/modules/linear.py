@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import overload
 
+from ...functions.creation import empty
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
+from .. import init
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
 
@@ -18,8 +20,9 @@ class Linear(Module):
 
     A column [..., input_dim, 1], as in the article, gives [..., output_dim, 1] if input_dim > 1 (at input_dim 1 a
     column is a row). PyTorch's keywords in_features and out_features name the same two sizes. Weight [output_dim,
-    input_dim], then bias [output_dim], are drawn from `random.uniform(-1, 1)`. Errors as for `functional.linear`;
-    raises TypeError for sizes that are not integers.
+    input_dim], then bias [output_dim], are drawn from [-1, 1] for up to ten inputs, as in the article, with numbers of
+    Python's `random` until `norch.manual_seed` is called; from ±1 / sqrt(inputs) beyond, as in PyTorch. Errors as for
+    `functional.linear`; raises TypeError for sizes that are not integers.
 
     >>> nn.Linear(3, 2)(norch.ones(5, 3)).shape
     norch.Size([5, 2])
@@ -56,9 +59,15 @@ class Linear(Module):
         super().__init__()
         self.input_dim = _one_size(input_dim, in_features, "input_dim", "in_features")
         self.output_dim = _one_size(output_dim, out_features, "output_dim", "out_features")
-        self.weight = Parameter(shape=[self.output_dim, self.input_dim])
-        self.register_parameter("bias", Parameter(shape=[self.output_dim]) if bias else None)
+        self.weight = Parameter(empty(self.output_dim, self.input_dim))
+        self.register_parameter("bias", Parameter(empty(self.output_dim)) if bias else None)
+        self.reset_parameters()
         self.to(device, dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw weight, then bias: from ±1 for up to ten inputs, as in the article, from ±1 / sqrt(inputs) beyond."""
+        for parameter in self.parameters():
+            init.draw_linear(parameter, self.input_dim)
 
     @property
     def in_features(self) -> int:
@@ -70,8 +79,8 @@ class Linear(Module):
         """PyTorch's name for output_dim."""
         return self.output_dim
 
-    def forward(self, x: Tensor) -> Tensor:
-        return F.linear(x, self.weight, self.bias)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
 
     def inner_repr(self) -> str:
         return f"input_dim={self.input_dim}, output_dim={self.output_dim}, bias={self.bias is not None}"
@@ -99,8 +108,8 @@ class Identity(Module):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__()
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x
+    def forward(self, input: Tensor) -> Tensor:
+        return input
 
 
 class Flatten(Module):
@@ -115,8 +124,8 @@ class Flatten(Module):
         self.start_dim = start_dim
         self.end_dim = end_dim
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x.flatten(self.start_dim, self.end_dim)
+    def forward(self, input: Tensor) -> Tensor:
+        return input.flatten(self.start_dim, self.end_dim)
 
     def inner_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

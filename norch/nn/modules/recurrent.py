@@ -2,15 +2,17 @@
 
 Sizes in comments: T steps, N sequences, I input_size, H hidden_size, L layers, D directions. A layer multiplies the
 inputs of all steps by its weight at once; the loop over the steps, and the formulas, are in
-autograd/derivatives/recurrent.py.
+autograd/derivatives/recurrent.py. A packed batch goes through the steps in segments that the same sequences reach.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Sequence, Union
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Sequence, Union, overload
 
 from ..._C import ShapeError
+from ...autocasting import lowered
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
@@ -22,10 +24,12 @@ from ..functional.checks import check_probability, check_tensors
 from ..functional.dropout import dropout
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
+from ..utils.rnn import PackedSequence
 
-__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNCell"]
+__all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell"]
 
 State = Union[Tensor, tuple[Tensor, Tensor], None]  # h, or (h, c) of an LSTM; None: zeros
+States = Sequence[Tensor]  # the same as a list
 _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -35,6 +39,7 @@ class _Recurrent(Module):
     kind = ""  # of the steps in derivatives/recurrent.py
     bias: bool
     hidden_size: int
+    proj_size = 0  # of what an LSTM makes of h; 0: h itself
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> ParameterOrNone: ...  # weight_ih_l0 and so on
@@ -52,29 +57,36 @@ class _Recurrent(Module):
         self.kind = nonlinearity
 
     def _add_weights(self, inputs: int, suffix: str = "") -> None:
-        """weight_ih, weight_hh, bias_ih, bias_hh, drawn from `random.uniform(-1 / sqrt(H), 1 / sqrt(H))`."""
-        bound, rows = 1 / math.sqrt(self.hidden_size), recurrent.GATES[self.kind] * self.hidden_size
-        for name, shape in zip(_WEIGHTS, ([rows, inputs], [rows, self.hidden_size], [rows], [rows])):
-            weight = None
-            if self.bias or name.startswith("weight"):
-                weight = Parameter(empty(shape))
-                init.uniform_(weight, -bound, bound)
-            self.register_parameter(name + suffix, weight)
+        """weight_ih, weight_hh, bias_ih, bias_hh (and weight_hr of a projection)."""
+        rows, hidden = recurrent.GATES[self.kind] * self.hidden_size, self.proj_size or self.hidden_size
+        shapes = {"weight_ih": [rows, inputs], "weight_hh": [rows, hidden], "bias_ih": [rows], "bias_hh": [rows]}
+        if self.proj_size:
+            shapes["weight_hr"] = [self.proj_size, self.hidden_size]
+        for name, shape in shapes.items():
+            used = self.bias or name.startswith("weight")
+            self.register_parameter(name + suffix, Parameter(empty(shape)) if used else None)
 
-    def _weights(self, suffix: str = "") -> list[Tensor]:
+    def reset_parameters(self) -> None:
+        """Draw every parameter from -1 / sqrt(H) to 1 / sqrt(H) evenly."""
+        bound = 1 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def _weights(self, suffix: str = "") -> list[Any]:
         return [getattr(self, name + suffix) for name in _WEIGHTS]
 
     def _states(self, hx: State, names: Sequence[str], x: Tensor, shape: list[int]) -> tuple[Tensor, ...]:
-        """The initial states of these names: those given, of this shape, or zeros."""
+        """The initial states of these names: those given, of this shape (h that of a projection), or zeros."""
+        shapes = [[*shape[:-1], self.proj_size or shape[-1]], shape][: len(names)]
         if hx is None:
-            return (zeros(shape, dtype=x.dtype, device=x.device),) * len(names)
+            return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
         states = (hx,) if len(names) == 1 else hx
         if not isinstance(states, (tuple, list)) or len(states) != len(names):
             raise TypeError(
                 f"{self.get_name()}: the initial state is a {type(hx).__name__}, expected ({', '.join(names)})"
             )
         checked = []
-        for name, state in zip(names, states):
+        for name, state, shape in zip(names, states, shapes):
             if not isinstance(state, Tensor):
                 raise TypeError(f"{self.get_name()}: {name} is a {type(state).__name__}, expected a Tensor")
             if state.shape != shape:
@@ -87,7 +99,11 @@ class _Recurrent(Module):
 
 
 class RNNBase(_Recurrent):
-    """What RNN, LSTM and GRU share: layers, directions, and the shapes of sequences."""
+    """What RNN, LSTM and GRU share: layers, directions, and the shapes of sequences.
+
+    >>> isinstance(nn.LSTM(4, 8), nn.RNNBase)
+    True
+    """
 
     def __init__(
         self,
@@ -98,6 +114,7 @@ class RNNBase(_Recurrent):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
@@ -105,42 +122,111 @@ class RNNBase(_Recurrent):
         self.input_size = self._checked_size("input_size", input_size)
         self.hidden_size = self._checked_size("hidden_size", hidden_size)
         self.num_layers = self._checked_size("num_layers", num_layers)
+        for name, flag in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(flag, bool):
+                raise TypeError(f"{self.get_name()}: {name} is {flag!r}, expected True or False")
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = check_probability(dropout)
+        if dropout and num_layers == 1:
+            warnings.warn(
+                f"{self.get_name()}: dropout={dropout} acts between layers, and there is one layer", stacklevel=3
+            )
+        if proj_size and self.kind != "LSTM":
+            raise ValueError(f"{self.get_name()}: proj_size is {proj_size}, but only an LSTM has a projection")
+        if not 0 <= proj_size < hidden_size:
+            raise ValueError(f"{self.get_name()}: proj_size is {proj_size}, expected 0 to {hidden_size - 1}")
+        self.proj_size = proj_size
         for layer in range(num_layers):
-            inputs = input_size if layer == 0 else hidden_size * len(self._directions)
+            inputs = input_size if layer == 0 else (proj_size or hidden_size) * len(self._directions)
             for suffix in self._directions:
                 self._add_weights(inputs, f"_l{layer}{suffix}")
+        self.reset_parameters()
         self.to(device, dtype)
+
+    @property
+    def mode(self) -> str:
+        """PyTorch's name of the kind: "LSTM", "GRU", "RNN_TANH" or "RNN_RELU"."""
+        return self.kind if self.kind in ("LSTM", "GRU") else f"RNN_{self.kind.upper()}"
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The parameters of each layer and direction."""
+        suffixes = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in self._directions]
+        return [[p for name, p in self.named_parameters() if name.endswith(suffix)] for suffix in suffixes]
+
+    def flatten_parameters(self) -> None:
+        """Nothing: in PyTorch it gathers the parameters for cuDNN."""
 
     @property
     def _directions(self) -> tuple[str, ...]:
         return ("", "_reverse") if self.bidirectional else ("",)
 
-    def _over_layers(self, input: Tensor, hx: State, names: Sequence[str]) -> tuple[Tensor, list[Tensor]]:
+    def _over(self, input: Any, hx: Any, names: Sequence[str]) -> tuple[Any, list[Tensor]]:
         """The output of the last layer, and the last states of all layers and directions, stacked: [L * D, N, H]."""
+        if isinstance(input, PackedSequence):
+            return self._over_packed(input, hx, names)
         transposed = self._is_batch(input) and self.batch_first
         x = input.transpose(0, 1) if transposed else input
-        shape = [self.num_layers * len(self._directions), *x.shape[1:-1], self.hidden_size]
-        states = list(zip(*self._states(hx, names, x, shape)))  # of each layer and direction
-        last: list[Sequence[Tensor]] = []
+        x, last = self._over_layers(x, self._initial(hx, names, x, list(x.shape[1:-1])), None)
+        return (x.transpose(0, 1) if transposed else x), last
+
+    def _over_packed(
+        self, packed: PackedSequence, hx: Any, names: Sequence[str]
+    ) -> tuple[PackedSequence, list[Tensor]]:
+        """The same for a packed batch; states are in the order of the sequences before packing."""
+        data, batch_sizes, order, back = packed
+        if data.ndim != 2 or data.shape[1] != self.input_size:
+            raise ShapeError(
+                f"{self.get_name()}: packed data are {list(data.shape)}, expected [steps, {self.input_size}]"
+            )
+        states = self._initial(hx, names, data, [int(batch_sizes[0])])
+        if order is not None:
+            states = tuple(state.index_select(1, order) for state in states)
+        output, last = self._over_layers(data, states, packed)
+        if back is not None:
+            last = [state.index_select(1, back) for state in last]
+        return PackedSequence(output, batch_sizes, order, back), last
+
+    def _initial(self, hx: Any, names: Sequence[str], x: Tensor, samples: list[int]) -> tuple[Tensor, ...]:
+        shape = [self.num_layers * len(self._directions), *samples, self.hidden_size]
+        return self._states(hx, names, x, shape)
+
+    def _over_layers(
+        self, x: Tensor, initial: Sequence[Tensor], packed: PackedSequence | None
+    ) -> tuple[Tensor, list[Tensor]]:
+        states = list(zip(*initial))  # of each layer and direction
+        last: list[States] = []
         for layer in range(self.num_layers):
             directions = []
             for suffix in self._directions:
-                outputs, state = self._run(x, states[len(last)], f"_l{layer}{suffix}", suffix == "_reverse")
+                name = f"_l{layer}{suffix}"
+                outputs, state = self._run(x, states[len(last)], name, suffix == "_reverse", packed)
                 directions.append(outputs)
                 last.append(state)
             x = directions[0] if len(directions) == 1 else cat(directions, -1)
             if self.dropout and self.training and layer < self.num_layers - 1:
                 x = dropout(x, self.dropout)
-        return (x.transpose(0, 1) if transposed else x), [stack(list(states)) for states in zip(*last)]
+        return x, [stack(list(states)) for states in zip(*last)]
 
-    def _run(self, x: Tensor, state: Sequence[Tensor], suffix: str, reverse: bool) -> tuple[Tensor, Sequence[Tensor]]:
+    def _run(
+        self, x: Tensor, state: States, suffix: str, reverse: bool, packed: PackedSequence | None
+    ) -> tuple[Tensor, States]:
         """One layer in one direction over [T, ..., I]: the outputs [T, ..., H] in order of time, and the last state."""
-        w_ih, w_hh, b_ih, b_hh = self._weights(suffix)
+        weights = self._weights(suffix)  # the two biases None without them
+        w_hr = getattr(self, "weight_hr" + suffix) if self.proj_size else None
+        x, state, (w_ih, w_hh, b_ih, b_hh), w_hr = lowered(x, state, weights, w_hr)
         if self.bias and self.kind != "GRU":  # one sum for all steps; GRU multiplies a part of its b_hh by r
-            return recurrent.run(self.kind, F.linear(x, w_ih, b_ih + b_hh), state, w_hh, None, reverse)
-        return recurrent.run(self.kind, F.linear(x, w_ih, b_ih), state, w_hh, b_hh, reverse)
+            b_ih, b_hh = b_ih + b_hh, None
+        if x.dtype is not w_ih.dtype:
+            raise ValueError(f"{self.get_name()}: input has dtype {x.dtype}, the weights have {w_ih.dtype}")
+        gates = F.linear(x, w_ih, b_ih)
+
+        def steps(part: Tensor, state: States) -> tuple[Tensor, States]:
+            if w_hr is not None:
+                return recurrent.run_projected(part, state, w_hh, b_hh, w_hr, reverse)
+            return recurrent.run(self.kind, part, state, w_hh, b_hh, reverse)
+
+        return steps(gates, state) if packed is None else _over_segments(steps, gates, state, packed, reverse)
 
     def _is_batch(self, x: Tensor) -> bool:
         """Whether the input is a batch of sequences, and not a single one."""
@@ -161,18 +247,46 @@ class RNNBase(_Recurrent):
             "batch_first": (self.batch_first, False),
             "dropout": (self.dropout, 0.0),
             "bidirectional": (self.bidirectional, False),
+            "proj_size": (self.proj_size, 0),
         }
         changed = [f"{name}={value}" for name, (value, default) in settings.items() if value != default]
         return ", ".join([str(self.input_size), str(self.hidden_size), *changed])
+
+
+def _over_segments(
+    steps: Callable[[Tensor, States], tuple[Tensor, States]],
+    gates: Tensor,
+    initial: States,
+    packed: PackedSequence,
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """The steps over packed data [rows, G], and the state of each sequence after its own last step.
+
+    Forward in time sequences end, the last of the batch first; backwards they join it again.
+    """
+    segments, outputs, ended = list(packed.segments()), [], []
+    state: States = [s[: segments[-1][1]] for s in initial] if reverse else initial
+    for length, count, row in segments[:: -1 if reverse else 1]:
+        running = state[0].shape[0]
+        if count > running:
+            state = [cat([s, start[running:count]]) for s, start in zip(state, initial)]
+        elif count < running:
+            ended.append([s[count:] for s in state])
+            state = [s[:count] for s in state]
+        output, state = steps(gates[row : row + length * count].unflatten(0, (length, count)), state)
+        outputs.append(output.flatten(0, 1))
+    last = [cat([s, *(end[i] for end in reversed(ended))]) for i, s in enumerate(state)]
+    return cat(outputs[:: -1 if reverse else 1]), last
 
 
 class RNN(RNNBase):
     """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n.
 
     Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
-    every step, [T, N, D * H] (or in the order of the input), for D directions; the states h_0 and h_n are [L * D, N, H]
-    ([L * D, H] for one sequence) and start as zeros if they are not given. `dropout` acts on the output of every
-    layer but the last, in training. All have the dtype of the weights. Raises ShapeError for other shapes.
+    every step, [T, N, D * H] (or in the order of the input), for D directions; a PackedSequence gives another. The
+    states h_0 and h_n are [L * D, N, H] ([L * D, H] for one sequence) and start as zeros if they are not given.
+    `dropout` acts on the output of every layer but the last, in training. All have the dtype of the weights. Raises
+    ShapeError for other shapes.
 
     >>> output, hidden = nn.RNN(4, 8)(norch.zeros(5, 2, 4))
     >>> output.shape, hidden.shape
@@ -193,15 +307,21 @@ class RNN(RNNBase):
         dtype: DType | None = None,
     ) -> None:
         self._choose_kind(nonlinearity)
-        super().__init__(input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, device, dtype)
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, device, dtype
+        )
 
     @property
     def nonlinearity(self) -> str:
         """'tanh' or 'relu'."""
         return self.kind
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        output, (hidden,) = self._over_layers(input, hx, ["h_0"])
+    @overload
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        output, (hidden,) = self._over(input, hx, ["h_0"])
         return output, hidden
 
 
@@ -217,15 +337,20 @@ class GRU(RNNBase):
 
     kind = "GRU"
 
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        output, (hidden,) = self._over_layers(input, hx, ["h_0"])
+    @overload
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        output, (hidden,) = self._over(input, hx, ["h_0"])
         return output, hidden
 
 
 class LSTM(RNNBase):
     """Gates i, f, g, o and a cell c beside h. Returns output and (h_n, c_n), takes (h_0, c_0).
 
-    Shapes, dtypes and errors as for `RNN`; c_0 and c_n are shaped as h_0 and h_n.
+    Shapes, dtypes and errors as for `RNN`; c_0 and c_n are shaped as h_0 and h_n. With a `proj_size` P, h is W_hr h of
+    this size: the output is [T, N, D * P], h_0 and h_n are [L * D, N, P] (Sak et al. 2014).
 
     >>> output, (hidden, cell) = nn.LSTM(4, 8)(norch.zeros(5, 2, 4))
     >>> output.shape, hidden.shape, cell.shape
@@ -234,8 +359,16 @@ class LSTM(RNNBase):
 
     kind = "LSTM"
 
-    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        output, (hidden, cell) = self._over_layers(input, hx, ["h_0", "c_0"])
+    @overload
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
+    @overload
+    def forward(
+        self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
+    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Any, tuple[Tensor, Tensor]]:
+        output, (hidden, cell) = self._over(input, hx, ["h_0", "c_0"])
         return output, (hidden, cell)
 
 
@@ -258,6 +391,7 @@ class RNNCellBase(_Recurrent):
         self.hidden_size = self._checked_size("hidden_size", hidden_size)
         self.bias = bias
         self._add_weights(input_size)
+        self.reset_parameters()
         self.to(device, dtype)
 
     def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
@@ -266,7 +400,7 @@ class RNNCellBase(_Recurrent):
         if input.ndim not in (1, 2) or input.shape[-1] != size:
             raise ShapeError(f"{name}: input has shape {list(input.shape)}, expected [N, {size}] or [{size}]")
         state = self._states(hx, names, input, [*input.shape[:-1], self.hidden_size])
-        w_ih, w_hh, b_ih, b_hh = self._weights()
+        input, state, (w_ih, w_hh, b_ih, b_hh) = lowered(input, state, self._weights())
         new, _ = recurrent.STEPS[self.kind].forward(F.linear(input, w_ih, b_ih), state, w_hh, b_hh)
         return tuple(new)
 

@@ -2,50 +2,104 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 
 from ...autograd import no_grad
 from ...functions.creation import zeros
-from ...functions.joining import cat
+from ...functions.joining import stack
 from ...tensor import Tensor
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
 @no_grad()
-def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients together, in place, so that the norm of them all, as one vector, is at most `max_norm`.
+    """The norm of all tensors, as one vector, of no dimensions; its order is `norm_type`, which may be inf.
 
-    Returns the norm before, of shape [1]; its order is `norm_type`, which may be inf. A norm that is infinite or NaN
-    makes the gradients 0 or NaN; with `error_if_nonfinite` it raises RuntimeError and leaves them as they are.
+    `foreach` changes nothing. With `error_if_nonfinite` a norm that is infinite or NaN raises RuntimeError.
 
-    >>> w = nn.Parameter([1.0])
-    >>> w.grad = norch.tensor([10.0])
-    >>> nn.utils.clip_grad_norm_([w], max_norm=1.0)
-    tensor([10.])
-    >>> w.grad
-    tensor([1.0000])
+    >>> nn.utils.get_total_norm([norch.tensor([3.0]), norch.tensor([4.0])])
+    tensor(5.)
     """
-    gradients = _gradients(parameters)
-    if not gradients:
-        return zeros(1)
-    norms = [gradient.norm(norm_type).to(gradients[0].device) for gradient in gradients]
-    total = cat(norms).norm(norm_type)
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        return zeros(())
+    norms = [tensor.norm(norm_type).to(listed[0].device) for tensor in listed]
+    total = stack(norms).norm(norm_type)
     if error_if_nonfinite and not total.isfinite().all():
         raise RuntimeError(
-            f"clip_grad_norm_: the gradients' norm of order {norm_type} is {total.item()}, expected a finite one "
+            f"the gradients' norm of order {norm_type} is {total.item()}, expected a finite one "
             "(error_if_nonfinite=False scales by it all the same)"
         )
-    factor = (max_norm / (total + 1e-6)).clamp(max=1.0)
-    for gradient in gradients:
-        gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
     return total
 
 
 @no_grad()
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale all gradients, in place, by max_norm / total_norm if that is below 1. `foreach` changes nothing.
+
+    >>> w = nn.Parameter([1.0])
+    >>> w.grad = norch.tensor([10.0])
+    >>> nn.utils.clip_grads_with_norm_(w, 1.0, norch.tensor(10.0))
+    >>> w.grad
+    tensor([1.0000])
+    """
+    factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    for gradient in _gradients(parameters):
+        gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients together, in place, so that the norm of them all, as one vector, is at most `max_norm`.
+
+    Returns the norm before, of no dimensions; its order is `norm_type`, which may be inf. A norm that is infinite or
+    NaN makes the gradients 0 or NaN; with `error_if_nonfinite` it raises RuntimeError and leaves them as they are.
+
+    >>> w = nn.Parameter([1.0])
+    >>> w.grad = norch.tensor([10.0])
+    >>> nn.utils.clip_grad_norm_([w], max_norm=1.0)
+    tensor(10.)
+    >>> w.grad
+    tensor([1.0000])
+    """
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, total)
+    return total
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The old name of `clip_grad_norm_`, with a warning.
+
+    >>> nn.utils.clip_grad_norm.__name__
+    'clip_grad_norm'
+    """
+    warnings.warn("clip_grad_norm is now deprecated in favor of clip_grad_norm_.", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
+
+
+@no_grad()
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clamp every element of all gradients, in place, to -clip_value and clip_value.
 
     >>> w = nn.Parameter([1.0])

@@ -9,21 +9,47 @@ Each group keeps its first rate as "initial_lr". Most schedulers compute the nex
 several can work on one optimizer, and a rate changed by hand stays changed. All count their steps in `last_epoch`.
 """
 
+from typing import TYPE_CHECKING
+
+from .cyclic import CosineAnnealingWarmRestarts, CyclicLR
 from .one_cycle import OneCycleLR
 from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler
-from .schedules import CosineAnnealingLR, ExponentialLR, LambdaLR, LinearLR, MultiStepLR, StepLR
-from .sequential import SequentialLR
+from .schedules import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+from .sequential import ChainedScheduler, SequentialLR
+
+_LRScheduler = LRScheduler  # its former name in PyTorch, which programs still subclass
 
 __all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
     "OneCycleLR",
+    "PolynomialLR",
     "ReduceLROnPlateau",
     "SequentialLR",
     "StepLR",
 ]
+
+if not TYPE_CHECKING:  # (a checker knows what is missing)
+    from ...missing import missing as _missing
+
+    __getattr__ = _missing("optim.lr_scheduler")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import SupportsFloat
 
 from ..optimizer import Optimizer
-from .scheduler import LRScheduler, check_optimizer, for_each_group
+from .scheduler import LRScheduler, check_optimizer, for_each_group, set_rate
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -52,10 +52,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
         self._last_lr = self._rates()
 
-    def step(self, metrics: SupportsFloat) -> None:  # type: ignore[override]
+    def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:  # type: ignore[override]
         """Note the metric of an epoch, and reduce the rates if it has not improved for too long."""
         value = float(metrics)
-        self.last_epoch += 1
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
@@ -66,7 +66,8 @@ class ReduceLROnPlateau(LRScheduler):
         if self.num_bad_epochs > self.patience:
             for group, least in zip(self.optimizer.param_groups, self.min_lrs):
                 lr = max(group["lr"] * self.factor, least)
-                group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
+                if group["lr"] - lr > self.eps:
+                    set_rate(group, lr)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
 

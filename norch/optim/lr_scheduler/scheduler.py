@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..optimizer import Optimizer, StateDict
+from ...autograd.mode import no_grad
+from ...tensor import Tensor
+from ..optimizer import Group, Optimizer, StateDict
 
 
 class LRScheduler:
@@ -13,6 +15,9 @@ class LRScheduler:
     To continue an earlier training, give the `last_epoch` that it ended with; every group must then have its
     "initial_lr" (KeyError otherwise). Loading the state_dicts of optimizer and scheduler is more exact: the schedule
     then continues as if it had never stopped.
+
+    A subclass may rely on `optimizer`, `last_epoch`, `base_lrs` and `_step_count`, the number of steps taken, the
+    constructor's included. A rate that is a tensor stays the same tensor, with another value.
 
     >>> class Halved(optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
@@ -28,17 +33,19 @@ class LRScheduler:
     base_lrs: list[float]
     last_epoch: int
     _last_lr: list[float]
+    _step_count = 0
     _starting = False  # True during the step that the constructor takes
+    _get_lr_called_within_step = True  # what subclasses written for PyTorch ask before they warn
     _not_saved: tuple[str, ...] = ("optimizer", "_starting")  # attributes that are not part of the state
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1):
         self.optimizer = check_optimizer(optimizer)
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param_groups[{number}] has no 'initial_lr', expected one if last_epoch is not -1")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_copied(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._start()
 
@@ -50,7 +57,7 @@ class LRScheduler:
     def restart(self) -> None:
         """Go back to epoch 0 and the initial rates."""
         for group in self.optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         self.last_epoch = -1
         self._start()
 
@@ -62,15 +69,16 @@ class LRScheduler:
         """The rate of each group that the last step set."""
         return self._last_lr
 
-    def step(self) -> None:
-        """Advance to the next epoch and set its rates."""
-        self.last_epoch += 1
+    def step(self, epoch: int | None = None) -> None:
+        """Advance to the next epoch, or to the one given, and set its rates."""
+        self._step_count += 1
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            group["lr"] = lr
+            set_rate(group, lr)
         self._last_lr = self._rates()
 
     def _rates(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def state_dict(self) -> StateDict:
         """Everything but the optimizer: the settings, and how far the schedule has come."""
@@ -89,6 +97,19 @@ def check_optimizer(optimizer: Optimizer) -> Optimizer:
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"a scheduler was given a {type(optimizer).__name__}, expected an Optimizer")
     return optimizer
+
+
+def set_rate(group: Group, lr: Any) -> None:
+    """Set the rate of a group: a number, or the value of the tensor that it is."""
+    if isinstance(group["lr"], Tensor):
+        with no_grad():
+            group["lr"].fill_(float(lr))
+    else:
+        group["lr"] = lr
+
+
+def _copied(lr: Any) -> Any:
+    return lr.clone() if isinstance(lr, Tensor) else lr
 
 
 def for_each_group(value: Any, optimizer: Optimizer, name: str) -> list[Any]:

@@ -46,6 +46,81 @@ class LambdaLR(LRScheduler):
                 vars(function).update(attributes)
 
 
+class MultiplicativeLR(LambdaLR):
+    """The rate times lr_lambda(epoch) at every epoch, for one function or one for each group.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.25
+    """
+
+    def get_lr(self) -> list[float]:
+        """The current rates times the functions of the epoch."""
+        if self._starting:
+            return self._rates()
+        return [lr * factor(self.last_epoch) for lr, factor in zip(self._rates(), self.lr_lambdas)]
+
+
+class ConstantLR(LRScheduler):
+    """The rate times `factor` in the first `total_iters` epochs.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    0.5
+    0.5
+    1.0
+    """
+
+    def __init__(self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1):
+        if not 0 <= factor <= 1:
+            raise ValueError(f"factor is {factor}, expected 0 to 1")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times the factor at the start, and over it at the end."""
+        if self.last_epoch == 0:
+            return [lr * self.factor for lr in self._rates()]
+        ends = self.last_epoch == self.total_iters and not self._starting
+        return [lr / self.factor if ends else lr for lr in self._rates()]
+
+
+class PolynomialLR(LRScheduler):
+    """initial_lr * (1 - epoch / total_iters)^power, which is 0 from `total_iters` on.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> for epoch in range(3):
+    ...     print(round(optimizer.param_groups[0]["lr"], 4))
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.75
+    0.5
+    """
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1):
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """The current rates, times the height at this epoch over that at the last."""
+        if self._starting or self.last_epoch > self.total_iters:
+            return self._rates()
+        left = self.total_iters - self.last_epoch
+        return [lr * (left / (left + 1)) ** self.power for lr in self._rates()]
+
+
 class StepLR(LRScheduler):
     """The rate times gamma after every `step_size` epochs.
 

@@ -1,4 +1,4 @@
-"""SequentialLR: several schedulers that take turns."""
+"""Several schedulers: SequentialLR, in which they take turns, and ChainedScheduler, in which all step."""
 
 from __future__ import annotations
 
@@ -37,11 +37,7 @@ class SequentialLR(LRScheduler):
                 f"SequentialLR was given {len(schedulers)} schedulers and {len(milestones)} milestones, expected one "
                 "scheduler more than milestones"
             )
-        for number, scheduler in enumerate(schedulers):
-            if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(f"scheduler {number} is a ReduceLROnPlateau, whose steps need a metric")
-            if scheduler.optimizer is not optimizer:
-                raise ValueError(f"scheduler {number} belongs to another optimizer, expected the one given")
+        check_schedulers(schedulers, optimizer)
         self.optimizer, self._schedulers, self._milestones = optimizer, list(schedulers), list(milestones)
         self.restart()  # each has set its own first rates: keep the first scheduler's
         self.last_epoch = last_epoch + 1
@@ -54,7 +50,7 @@ class SequentialLR(LRScheduler):
         self._schedulers[0].restart()
         self._last_lr = self._schedulers[0].get_last_lr()
 
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Advance to the next epoch, with the scheduler that is due."""
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
@@ -74,3 +70,58 @@ class SequentialLR(LRScheduler):
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
             scheduler.load_state_dict(state)
+
+
+class ChainedScheduler(LRScheduler):
+    """All schedulers of a list, one after the other, at each step: their factors multiply.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> halved = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> late = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> scheduler = optim.lr_scheduler.ChainedScheduler([halved, late])
+    >>> for epoch in range(3):
+    ...     print(optimizer.param_groups[0]["lr"])
+    ...     optimizer.step()
+    ...     scheduler.step()
+    1.0
+    0.5
+    0.125
+    """
+
+    _not_saved = ("optimizer", "_schedulers")
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
+        if len(schedulers) < 1:
+            raise ValueError("ChainedScheduler was given no scheduler, expected at least one")
+        self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        check_schedulers(schedulers, self.optimizer)
+        self._schedulers = list(schedulers)
+        self.last_epoch, self._last_lr = 0, self._rates()
+
+    def step(self) -> None:  # type: ignore[override]
+        """Advance every scheduler to its next epoch."""
+        self.last_epoch += 1
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = self._rates()
+
+    def state_dict(self) -> StateDict:
+        """The state of each scheduler."""
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Load the state of each scheduler."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+def check_schedulers(schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
+    """Raise TypeError or ValueError if one of the schedulers cannot step with the others."""
+    for number, scheduler in enumerate(schedulers):
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"scheduler {number} is a {type(scheduler).__name__}, expected one with an optimizer")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(f"scheduler {number} is a ReduceLROnPlateau, whose steps need a metric")
+        if scheduler.optimizer is not optimizer:
+            raise ValueError(f"scheduler {number} belongs to another optimizer, expected the one given")

@@ -1,0 +1,135 @@
+"""Connectionist temporal classification: the loss of a sequence of labels whose places in time are unknown.
+
+Graves et al., "Connectionist Temporal Classification: Labelling Unsegmented Sequence Data with Recurrent Neural
+Networks" (2006). Sizes: T steps, N sequences, C classes, S labels of the longest target, L = 2 S + 1 states.
+"""
+
+from __future__ import annotations
+
+from typing import Sequence, Union
+
+from ..._C import ShapeError
+from ...functions.creation import arange, full, tensor, where
+from ...functions.joining import cat, stack
+from ...tensor import Tensor
+from ...types import int64
+from .checks import check_floating, check_tensors
+from .losses import check_reduction, reduced
+
+__all__ = ["ctc_loss"]
+
+Lengths = Union[Tensor, Sequence[int], int]
+_NEVER = -1e30  # the logarithm of no probability: sums and derivatives of infinities would be NaN
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Lengths,
+    target_lengths: Lengths,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """-log of the probability of the targets, summed over all ways to place them in time, with `blank` between.
+
+    `log_probs` [T, N, C] are logarithms of softmax; the targets are [N, S], or all one after the other in one
+    dimension; the lengths are [N]. For one sequence: [T, C], [S] and a number each. The loss is [N] (no dimensions for
+    one sequence) if reduction is "none"; "mean" divides each by the length of its target first. Its dtype is that of
+    log_probs, which is floating. It is infinite if the target does not fit the length; `zero_infinity` makes that 0.
+    Raises RuntimeError for lengths or a blank out of range.
+
+    >>> log_probs = norch.zeros(3, 1, 2).log_softmax(2)
+    >>> F.ctc_loss(log_probs, norch.tensor([[1]]), [3], [1])  # 6 of 8 ways
+    tensor(0.2877)
+    """
+    check_reduction(reduction)
+    check_tensors("ctc_loss", targets)
+    check_floating("ctc_loss", log_probs)
+    single = log_probs.ndim == 2
+    if single:
+        log_probs = log_probs.unsqueeze(1)
+    if log_probs.ndim != 3:
+        raise ShapeError(f"ctc_loss: log_probs has shape {list(log_probs.shape)}, expected [T, N, C] or [T, C]")
+    steps, samples, classes = log_probs.shape
+    if not 0 <= blank < classes:
+        raise RuntimeError(f"ctc_loss: blank is {blank}, expected 0 to {classes - 1}")
+    used = _lengths("input_lengths", input_lengths, samples, steps)
+    sizes = _lengths("target_lengths", target_lengths, samples, None)
+    labels = _padded(targets, sizes, single, blank)
+
+    device = log_probs.device
+    ends, lengths = tensor(sizes, dtype=int64, device=device), tensor(used, dtype=int64, device=device)
+    loss = -_log_probability(log_probs, labels.to(device), lengths, ends, blank)
+    impossible = loss > -_NEVER / 2
+    # PyTorch's derivative is that along log_softmax's input: it adds the probabilities, which log_softmax takes away
+    counted = (arange(steps, device=device).unsqueeze(1) < lengths).logical_and(impossible.logical_not())
+    total = where(counted.unsqueeze(2), log_probs, _NEVER).exp().sum((0, 2))
+    loss = where(impossible, 0.0 if zero_infinity else float("inf"), loss + (total - total.detach()))
+    if reduction == "mean":
+        loss = loss / ends.clamp(min=1).to(loss.dtype)
+    return reduced(loss.reshape(()) if single else loss, reduction)
+
+
+def _log_probability(log_probs: Tensor, labels: Tensor, lengths: Tensor, ends: Tensor, blank: int) -> Tensor:
+    """The logarithm of the probability of each sequence of labels, [N], near _NEVER if it has none.
+
+    State 2 s + 1 has read label s, state 2 s the blank before it. A step stays, or goes on by one state, or by two to
+    a label that differs from the one before.
+    """
+    samples, count = labels.shape
+    device = labels.device
+    states = stack([full([samples, count], blank, dtype=int64, device=device), labels], 2).reshape(samples, -1)
+    states = cat([states, full([samples, 1], blank, dtype=int64, device=device)], 1)  # [N, L]
+    steps, size = log_probs.shape[0], states.shape[1]
+    scores = log_probs.clamp(min=_NEVER).gather(2, states.expand(steps, samples, size))  # [T, N, L]
+    never = full([samples, 2], _NEVER, dtype=log_probs.dtype, device=device)
+
+    skips = cat([full([samples, 2], blank, dtype=int64, device=device), states], 1)[:, :-2]
+    may_skip = (states != blank).logical_and(states != skips)
+    first = arange(size, device=device) < 2
+    alpha = where(first, scores[0], _NEVER) if steps else never[:, :1].expand(samples, size)
+    for t in range(1, steps):
+        earlier = cat([never, alpha], 1)
+        ways = stack([alpha, earlier[:, 1:-1], where(may_skip, earlier[:, :-2], _NEVER)])
+        alpha = where((lengths > t).unsqueeze(1), ways.logsumexp(0) + scores[t], alpha)
+
+    last = 2 * ends.unsqueeze(1)
+    at_blank = alpha.gather(1, last)
+    at_label = where(last > 0, alpha.gather(1, (last - 1).clamp(min=0)), _NEVER)
+    result = cat([at_blank, at_label], 1).logsumexp(1)
+    # without a step only the empty target is read
+    return where(lengths > 0, result, where(ends == 0, 0.0, _NEVER))
+
+
+def _lengths(name: str, given: Lengths, samples: int, largest: int | None) -> list[int]:
+    """One length for each sequence, from 0 to `largest`."""
+    listed = given.reshape(-1).tolist() if isinstance(given, Tensor) else [given] if isinstance(given, int) else given
+    lengths = [int(length) for length in listed]
+    if len(lengths) != samples:
+        raise RuntimeError(f"ctc_loss: {name} has {len(lengths)} lengths, expected {samples}, one for each sequence")
+    for length in lengths:
+        if length < 0 or (largest is not None and length > largest):
+            raise RuntimeError(f"ctc_loss: {name} has {length}, expected 0 to {largest}")
+    return lengths
+
+
+def _padded(targets: Tensor, sizes: list[int], single: bool, blank: int) -> Tensor:
+    """The targets as [N, S] labels, `blank` beyond the length of each."""
+    longest = max(sizes, default=0)
+    if targets.ndim == 2 and not single:
+        if targets.shape[0] != len(sizes) or targets.shape[1] < longest:
+            found, expected = list(targets.shape), f"[{len(sizes)}, at least {longest}]"
+            raise RuntimeError(f"ctc_loss: targets has shape {found}, expected {expected}")
+        labels = targets.long()[:, :longest]
+        return where(
+            arange(longest, device=labels.device) < tensor(sizes, device=labels.device).unsqueeze(1), labels, blank
+        )
+    flat = targets.reshape(-1).tolist()
+    if targets.ndim > 2 or sum(sizes) > len(flat):
+        raise RuntimeError(f"ctc_loss: targets has shape {list(targets.shape)}, expected {sum(sizes)} labels")
+    rows, start = [], 0
+    for size in sizes:
+        rows.append(flat[start : start + size] + [blank] * (longest - size))
+        start += size
+    return tensor(rows, dtype=int64, device=targets.device).reshape(len(sizes), longest)

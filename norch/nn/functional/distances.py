@@ -1,0 +1,48 @@
+"""How far apart, or how alike, vectors are."""
+
+from __future__ import annotations
+
+from ...arguments import broadcast_shapes
+from ...autograd import no_grad
+from ...functions.statistics import pdist
+from ...tensor import Tensor
+from .checks import check_floating, check_tensors
+
+__all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between x1 and x2 along `dim`: their product over both norms (or `eps`, if larger).
+
+    The shapes broadcast; the result lacks `dim`. Dtypes are promoted, to a floating one. Raises IndexError for a dim
+    out of range, RuntimeError for integers.
+
+    >>> F.cosine_similarity(norch.tensor([[1.0, 0.0]]), norch.tensor([[3.0, 3.0]]))
+    tensor([0.7071])
+    """
+    check_tensors("cosine_similarity", x1, x2)
+    shape = broadcast_shapes(x1.shape, x2.shape, name="cosine_similarity")
+    a, b = (x.expand(shape) for x in (x1, x2))
+    if not (a.is_floating_point() and b.is_floating_point()):
+        check_floating("cosine_similarity", a if b.is_floating_point() else b)
+    product = _direction(a, dim, eps) * _direction(b, dim, eps)
+    return product.sum(dim)
+
+
+def _direction(x: Tensor, dim: int, eps: float) -> Tensor:
+    length = x.norm(2, dim, keepdim=True).clone()
+    with no_grad():
+        length.clamp_(min=eps)  # which, as in PyTorch, does not stop the gradient
+    return x / length
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension, which goes away unless `keepdim`.
+
+    The shapes broadcast. Dtypes are promoted, to a floating one. Raises ShapeError if they do not fit.
+
+    >>> F.pairwise_distance(norch.tensor([[0.0, 0.0]]), norch.tensor([[3.0, 4.0]]))
+    tensor([5.0000])
+    """
+    check_tensors("pairwise_distance", x1, x2)
+    return (x1 - x2 + eps).norm(p, -1, keepdim)

@@ -1,0 +1,4 @@
+"""The batch normalizations, under the path that PyTorch gives them."""
+
+from .normalization import *  # noqa: F403
+from .normalization import _BatchNorm as _BatchNorm

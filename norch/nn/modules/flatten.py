@@ -1,0 +1,3 @@
+"""The Flatten and Unflatten, under the path that PyTorch gives them."""
+
+from .linear import *  # noqa: F403

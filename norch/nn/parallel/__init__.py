@@ -1,0 +1,6 @@
+"""Models on several devices: on one device, a DataParallel passes everything through."""
+
+from .data_parallel import DataParallel, data_parallel
+from .distributed import DistributedDataParallel
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]

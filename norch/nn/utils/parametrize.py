@@ -1,0 +1,270 @@
+"""Parameters that are computed: a module whose `weight` is a function of others, which are the ones that are trained.
+
+`register_parametrization(layer, "weight", f)` moves the parameter to `layer.parametrizations.weight.original`, and from
+then on `layer.weight` is f(original). The names are PyTorch's, so that saved weights load.
+"""
+# mypy: disable-error-code="attr-defined"
+# a module has `parametrizations` once it is given one
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from ...autograd import no_grad
+from ...operation import check_tensor
+from ...tensor import Tensor
+from ..module import Module
+from ..modules.container import ModuleDict, ModuleList
+from ..parameter import Parameter
+
+__all__ = [
+    "ParametrizationList",
+    "cached",
+    "is_parametrized",
+    "register_parametrization",
+    "remove_parametrizations",
+    "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]
+
+_cache: dict[tuple[int, str], Tensor] = {}
+_caching = 0  # how many `with cached()` are open
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """In this block each computed parameter is computed once.
+
+    >>> with nn.utils.parametrize.cached():
+    ...     pass
+    """
+    global _caching
+    _caching += 1
+    try:
+        yield
+    finally:
+        _caching -= 1
+        if not _caching:
+            _cache.clear()
+
+
+class ParametrizationList(ModuleList):
+    """The parametrizations of one parameter, in the order of their calls, and its original values.
+
+    `original` is the parameter that is trained; several, `original0`, `original1` and so on, if the last
+    parametrization's `right_inverse` returns several. Raises ValueError if the result has another shape or dtype.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(1, 1))
+    >>> len(layer.parametrizations.weight), layer.parametrizations.weight.ntensors
+    (1, 2)
+    """
+
+    def __init__(self, modules: list[Module], original: Tensor, unsafe: bool = False) -> None:
+        super().__init__(modules)
+        self.unsafe = unsafe
+        with no_grad():
+            values: Any = original
+            for module in reversed(modules):
+                if hasattr(module, "right_inverse"):
+                    with suppress(NotImplementedError):  # then the first value is not kept
+                        values = module.right_inverse(values)
+        self.is_tensor = isinstance(values, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(values)
+        trained = isinstance(original, Parameter)
+        for name, value in zip(self._names(), [values] if self.is_tensor else values):
+            check_tensor(value, "right_inverse")
+            if trained:
+                same = value is original  # which the optimizer may hold already
+                self.register_parameter(name, value if same else Parameter(value.detach(), original.requires_grad))
+            else:
+                self.register_buffer(name, value)
+        if not unsafe:
+            result = self()
+            if not isinstance(result, Tensor) or result.shape != original.shape or result.dtype is not original.dtype:
+                found = f"{list(result.shape)}, {result.dtype}" if isinstance(result, Tensor) else type(result).__name__
+                raise ValueError(
+                    f"a parametrization gives {found}, expected {list(original.shape)}, {original.dtype}, as the "
+                    "parameter; unsafe=True lets it"
+                )
+
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
+
+    def right_inverse(self, value: Tensor) -> None:
+        """Set the original values so that the parametrizations give `value`, by the `right_inverse` of each."""
+        with no_grad():
+            values: Any = value
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(f"{type(module).__name__} has no right_inverse, which assigning needs")
+                values = module.right_inverse(values)
+            for name, new in zip(self._names(), [values] if self.is_tensor else values):
+                own = getattr(self, name)
+                if own.shape == new.shape and own.dtype is new.dtype:
+                    own.copy_(new)
+                else:
+                    own.data = new
+
+    def forward(self) -> Tensor:
+        modules = iter(self)
+        result = next(modules)(*(getattr(self, name) for name in self._names()))
+        for module in modules:
+            result = module(result)
+        return result
+
+
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
+    """Make a parameter or buffer of a module the result of `parametrization`, a module; returns the module.
+
+    Shape and dtype stay, unless `unsafe`. Several are applied one after the other. Raises ValueError if the module has
+    no such parameter, or if the result has another shape or dtype.
+
+    >>> class Positive(nn.Module):
+    ...     def forward(self, x):
+    ...         return x.exp()
+    >>> layer = nn.utils.parametrize.register_parametrization(nn.Linear(1, 1), "weight", Positive())
+    >>> bool(layer.weight > 0), [name for name, _ in layer.named_parameters()]
+    (True, ['bias', 'parametrizations.weight.original'])
+    """
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        chain = module.parametrizations[tensor_name]
+        if not unsafe:
+            before = getattr(module, tensor_name)
+            after = parametrization(before)
+            if after.shape != before.shape or after.dtype is not before.dtype:
+                raise ValueError(f"a parametrization gives {list(after.shape)}, expected {list(before.shape)}")
+        if hasattr(parametrization, "right_inverse"):
+            value = parametrization.right_inverse(getattr(module, tensor_name).detach())
+            chain.right_inverse(value)
+        chain.append(parametrization)
+        chain.unsafe |= unsafe
+        return module
+    if tensor_name not in module._parameters and tensor_name not in module._buffers:
+        raise ValueError(f"{module.get_name()} has no parameter or buffer {tensor_name!r}")
+    original = getattr(module, tensor_name)
+    chain = ParametrizationList([parametrization], original, unsafe)
+    delattr(module, tensor_name)
+    if "parametrizations" not in module._modules:
+        _derive_class(module)
+        module.parametrizations = ModuleDict()
+    setattr(type(module), tensor_name, _property(tensor_name))
+    module.parametrizations[tensor_name] = chain
+    return module
+
+
+def _derive_class(module: Module) -> None:
+    """Give the module a class of its own, derived from its class, to hold the computed attributes."""
+    cls = type(module)
+
+    def copied(self: Module, memo: dict[int, Any]) -> Module:
+        """A deep copy with a class of its own again."""
+        other = memo[id(self)] = cls.__new__(cls)
+        other.__setstate__(copy.deepcopy(self.__getstate__(), memo))
+        _derive_class(other)
+        for name in other._modules["parametrizations"]:
+            setattr(type(other), name, _property(name))
+        return other
+
+    module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__deepcopy__": copied})
+
+
+def _property(name: str) -> property:
+    def read(self: Module) -> Tensor:
+        chain = self.parametrizations[name]
+        if not _caching:
+            return chain()
+        key = (id(self), name)
+        if key not in _cache:
+            _cache[key] = chain()
+        return _cache[key]
+
+    def assign(self: Module, value: Tensor) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    return property(read, assign)
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Whether a module has computed parameters, or whether this one is.
+
+    >>> nn.utils.parametrize.is_parametrized(nn.Linear(1, 1))
+    False
+    """
+    chains = module.__dict__.get("parametrizations")
+    if not isinstance(chains, ModuleDict):
+        return False
+    return len(chains) > 0 if tensor_name is None else tensor_name in chains
+
+
+def type_before_parametrizations(module: Module) -> type[Module]:
+    """The class of a module without the parametrizations.
+
+    >>> nn.utils.parametrize.type_before_parametrizations(nn.Linear(1, 1)).__name__
+    'Linear'
+    """
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
+    """Make a computed parameter an ordinary one again, with its value now, or with the original one.
+
+    Returns the module. Raises ValueError if it is not computed, or if there are several originals and
+    `leave_parametrized` is False.
+
+    >>> layer = nn.utils.parametrizations.weight_norm(nn.Linear(1, 1))
+    >>> nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    Linear(
+       (parameters): input_dim=1, output_dim=1, bias=True
+    )
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"{module.get_name()} has no parametrization of {tensor_name!r}")
+    chain = module.parametrizations[tensor_name]
+    if not leave_parametrized and not chain.is_tensor:
+        raise ValueError(f"{tensor_name} has {chain.ntensors} originals, none of which is its value")
+    original = chain.original if chain.is_tensor else chain.original0
+    value = chain().detach() if leave_parametrized else original
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    if isinstance(original, Parameter):
+        if value is not original and chain.is_tensor and original.shape == value.shape:
+            with no_grad():
+                original.copy_(value)  # the optimizer's parameter stays the same
+            value = original
+        module.register_parameter(tensor_name, value if isinstance(value, Parameter) else Parameter(value))
+    else:
+        module.register_buffer(tensor_name, value)
+    if not len(module.parametrizations):
+        del module.parametrizations
+        module.__class__ = type(module).__bases__[0]
+    return module
+
+
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
+    """Give a module the parametrizations of another one, and their values; returns it.
+
+    Raises ValueError if the other one has none.
+
+    >>> source = nn.utils.parametrizations.weight_norm(nn.Linear(1, 1))
+    >>> target = nn.utils.parametrize.transfer_parametrizations_and_params(source, nn.Linear(1, 1))
+    >>> nn.utils.parametrize.is_parametrized(target, "weight")
+    True
+    """
+    if not is_parametrized(from_module, tensor_name):
+        raise ValueError(f"{from_module.get_name()} has no parametrization of {tensor_name or 'any parameter'!r}")
+    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+        for module in from_module.parametrizations[name]:
+            register_parametrization(to_module, name, copy.deepcopy(module), unsafe=True)
+        with no_grad():
+            chain = to_module.parametrizations[name]
+            for own in chain._names():
+                getattr(chain, own).copy_(getattr(from_module.parametrizations[name], own))
+    return to_module

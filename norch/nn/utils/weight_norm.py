@@ -1,0 +1,136 @@
+"""weight_norm and spectral_norm by hooks, as before the parametrizations: other names, the same formulas."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...functions.creation import empty
+from ..module import Module
+from ..parameter import Parameter
+from .parametrizations import as_matrix, default_dim, norm_except, normalized, power_iterations, scaled_down
+
+__all__ = ["remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"]
+
+
+class _ByHook:
+    """Computes a weight before each forward."""
+
+    def __init__(self, name: str, dim: int) -> None:
+        self.name, self.dim = name, dim
+
+    def compute(self, module: Module) -> Any:
+        raise NotImplementedError
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute(module))
+
+    def add_to(self, module: Module) -> Module:
+        """Compute the weight from now on."""
+        self(module, None)
+        module.register_forward_pre_hook(self)
+        return module
+
+
+def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
+    """Make the weight a parameter again, with its value now."""
+    hooks = {} if module._hooks is None else module._hooks.before
+    for key, call in list(hooks.items()):
+        found = getattr(call, "hook", None)
+        if isinstance(found, kind) and found.name == name:
+            value = found.compute(module).detach()
+            del hooks[key]
+            delattr(module, name)
+            for suffix in leftovers:
+                delattr(module, name + suffix)
+            module.register_parameter(name, Parameter(value))
+            return module
+    raise ValueError(f"{kind.__name__.lower()} of {name!r} not found in {module.get_name()}")
+
+
+class _WeightNorm(_ByHook):
+    def compute(self, module: Module) -> Any:
+        v = getattr(module, self.name + "_v")
+        return v * (getattr(module, self.name + "_g") / norm_except(v, self.dim))
+
+
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
+    """Split a weight into its length `weight_g` and its direction `weight_v`; `parametrizations.weight_norm` is newer.
+
+    Returns the module.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     layer = nn.utils.weight_norm(nn.Linear(3, 2))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight_g', 'weight_v']
+    """
+    warnings.warn(
+        "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    made = _WeightNorm(name, -1 if dim is None else dim)
+    weight = getattr(module, name).detach()
+    delattr(module, name)
+    module.register_parameter(name + "_g", Parameter(norm_except(weight, made.dim)))
+    module.register_parameter(name + "_v", Parameter(weight))
+    return made.add_to(module)
+
+
+def remove_weight_norm(module: Module, name: str = "weight") -> Module:
+    """Make a weight of `weight_norm` an ordinary one again, with its value now. Raises ValueError if it is none.
+
+    >>> nn.utils.remove_weight_norm.__name__
+    'remove_weight_norm'
+    """
+    return _remove(_WeightNorm, module, name, ("_g", "_v"))
+
+
+class _SpectralNorm(_ByHook):
+    def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
+        super().__init__(name, dim)
+        self.n_power_iterations, self.eps = n_power_iterations, eps
+
+    def compute(self, module: Module) -> Any:
+        weight, u, v = (getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v"))
+        if module.training:
+            matrix = as_matrix(weight, self.dim)
+            v.copy_(normalized(matrix.detach().T @ u, self.eps))
+            power_iterations(matrix, u, v, self.n_power_iterations, self.eps)
+        return scaled_down(weight, self.dim, u, v)
+
+
+def spectral_norm(
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Module:
+    """Divide a weight, kept as `weight_orig`, by its largest singular value before each forward.
+
+    `parametrizations.spectral_norm` is newer, and says more. Returns the module. Raises ValueError unless
+    n_power_iterations is above 0.
+
+    >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2))
+    >>> list(layer.state_dict())
+    ['bias', 'weight_orig', 'weight_u', 'weight_v']
+    """
+    if n_power_iterations <= 0:
+        raise ValueError(f"spectral_norm: n_power_iterations is {n_power_iterations}, expected above 0")
+    made = _SpectralNorm(name, default_dim(module) if dim is None else dim, n_power_iterations, eps)
+    weight = getattr(module, name)
+    delattr(module, name)
+    module.register_parameter(name + "_orig", weight)
+    for suffix, size in zip(("_u", "_v"), as_matrix(weight.detach(), made.dim).shape):
+        drawn = empty(size, dtype=weight.dtype, device=weight.device).normal_()
+        module.register_buffer(name + suffix, normalized(drawn, eps))
+    return made.add_to(module)
+
+
+def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
+    """Make a weight of `spectral_norm` an ordinary one again, with its value now. Raises ValueError if it is none.
+
+    >>> layer = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Linear(3, 2)))
+    >>> [name for name, _ in layer.named_parameters()]
+    ['bias', 'weight']
+    """
+    return _remove(_SpectralNorm, module, name, ("_u", "_v", "_orig"))

@@ -1,0 +1,69 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+
+
+class Adadelta(Optimizer):
+    """Adadelta (Zeiler 2012): steps in the scale of the last steps, by running means of squares.
+
+        g = g + weight_decay * p
+        s = rho * s + (1 - rho) * g^2
+        d = sqrt(a + eps) / sqrt(s + eps) * g
+        a = rho * a + (1 - rho) * d^2
+        p = p - lr * d
+
+    With `maximize` g is negated first. `state[p]` holds "step", "square_avg" (s) and "acc_delta" (a).
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.Adadelta([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9997])
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "capturable": capturable,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def check_settings(self, settings: Group) -> None:
+        """Raise ValueError for a negative setting, or a rho above 1."""
+        check_not_negative(settings, "lr", "eps", "weight_decay")
+        if not 0 <= settings["rho"] <= 1:
+            raise ValueError(f"Invalid rho value: {settings['rho']}, expected 0 to 1")
+
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """The steps, s and a."""
+        return "step", "square_avg", "acc_delta"
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        rho, eps = group["rho"], group["eps"]
+        s = state["square_avg"] = rho * state["square_avg"] + (1 - rho) * gradient * gradient
+        d = (state["acc_delta"] + eps).sqrt() / (s + eps).sqrt() * gradient
+        state["acc_delta"] = rho * state["acc_delta"] + (1 - rho) * d * d
+        parameter -= group["lr"] * d

@@ -1,0 +1,100 @@
+"""Adafactor."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+
+
+class Adafactor(Optimizer):
+    """Adafactor (Shazeer and Stern 2018): Adam whose mean of squares is kept by rows and columns, in little memory.
+
+        p = p - lr * weight_decay * p
+        R, C = means of g^2 over columns and rows, running: X = (1 - step^beta2_decay) X + step^beta2_decay X_new
+        u = g / sqrt(R C / mean(R))
+        p = p - max(eps[1], rms(p)) * min(lr, 1 / sqrt(step)) * u / max(1, rms(u) / d)
+
+    where rms is the root of the mean square. A vector has a running mean of all its squares. eps[0], the smallest
+    number to divide by, is that of the dtype if None. With `maximize` g is negated first. `state[p]` holds "step", and
+    "row_var" and "col_var" (R, C) or "variance".
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.Adafactor([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.9000])
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "beta2_decay": beta2_decay,
+            "eps": eps,
+            "d": d,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+
+    def check_settings(self, settings: Group) -> None:
+        """Raise ValueError for a setting out of range."""
+        check_not_negative(settings, "lr", "weight_decay")
+        if settings["beta2_decay"] > 0:
+            raise ValueError(f"Invalid beta2_decay: {settings['beta2_decay']}, expected at most 0")
+        if any(eps is not None and not eps >= 0 for eps in settings["eps"]):
+            raise ValueError(f"Invalid eps: {settings['eps']}, expected at least 0")
+        if not settings["d"] >= 1:
+            raise ValueError(f"Invalid clipping threshold d: {settings['d']}, expected at least 1")
+
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """The steps; the means have the shapes of gradients."""
+        return ("step",)
+
+    def decayed(self, parameter: Tensor, gradient: Tensor, group: Group) -> Tensor:
+        """The gradient alone: `update` shrinks the parameter after it has measured it."""
+        return gradient
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        step, lr = state["step"].item(), group["lr"]
+        smallest = EPSILON[parameter.dtype.name] if group["eps"][0] is None else group["eps"][0]
+        rate = max(group["eps"][1], rms(parameter)) * min(float(lr), step**-0.5)
+        parameter *= 1 - lr * group["weight_decay"]
+        share, square = step ** group["beta2_decay"], gradient * gradient
+        if gradient.ndim > 1:
+            rows = mixed(state, "row_var", square.mean(-1, keepdim=True), share)
+            columns = mixed(state, "col_var", square.mean(-2, keepdim=True), share)
+            square = rows @ columns / rows.mean(-2, keepdim=True).clamp(min=smallest)
+        else:
+            square = mixed(state, "variance", square, share)
+        change = gradient * square.clamp(min=smallest**2).rsqrt()
+        parameter -= rate / max(1.0, rms(change) / group["d"]) * change
+
+
+# The distance from 1 to the next number.
+EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def rms(x: Tensor) -> float:
+    """The root of the mean square."""
+    return (x * x).mean().item() ** 0.5
+
+
+def mixed(state: State, name: str, new: Tensor, share: float) -> Tensor:
+    """The running mean of this name, which takes `share` of the new value; it begins as zeros."""
+    old = state.get(name, new.zeros_like())
+    state[name] = old + share * (new - old)
+    return state[name]

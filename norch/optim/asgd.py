@@ -1,0 +1,76 @@
+"""ASGD."""
+
+from __future__ import annotations
+
+from ..functions.creation import tensor
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+
+
+class ASGD(Optimizer):
+    """Averaged stochastic gradient descent (Polyak and Juditsky 1992): `state[p]["ax"]` is the mean of p.
+
+        g = g + weight_decay * p
+        p = (1 - lambd * eta) * p - eta * g
+        ax = ax + mu * (p - ax)
+        eta = lr / (1 + lambd * lr * step)^alpha        mu = 1 / max(1, step - t0)
+
+    so that the mean begins after `t0` steps, and ax is p before. With `maximize` g is negated first. `state[p]` holds
+    "step", "eta", "mu" and "ax".
+
+    >>> w = nn.Parameter([1.0])
+    >>> optimizer = optim.ASGD([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach()
+    tensor([0.8000])
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ):
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def check_settings(self, settings: Group) -> None:
+        """Raise ValueError for a negative rate or decay."""
+        check_not_negative(settings, "lr", "weight_decay")
+
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """The steps, eta, mu, and the mean."""
+        return "step", "eta", "mu", "ax"
+
+    def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
+        """The first eta is lr, the first mu 1."""
+        numbers = {"eta": group["lr"], "mu": 1.0}
+        return tensor(float(numbers[name])) if name in numbers else super().initial(name, parameter, group)
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        step, eta, mu = (state[name].item() for name in ("step", "eta", "mu"))
+        lr, lambd = group["lr"], group["lambd"]
+        parameter *= 1 - lambd * eta
+        parameter -= eta * gradient
+        state["ax"] = parameter.detach().clone() if mu == 1 else state["ax"] + mu * (parameter - state["ax"])
+        state["eta"] = tensor(float(lr / (1 + lambd * lr * step) ** group["alpha"]))
+        state["mu"] = tensor(1 / max(1.0, step - group["t0"]))

@@ -1,0 +1,101 @@
+"""Muon."""
+
+from __future__ import annotations
+
+from ..tensor import Tensor
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+
+
+class Muon(Optimizer):
+    """Muon (Jordan 2024), for matrices alone: momentum, then the nearest matrix whose singular values are about 1.
+
+        m = momentum * m + (1 - momentum) * g
+        X = m / |m|, or with nesterov the same of momentum * m + (1 - momentum) * g
+        X = a X + (b A + c A^2) X   with A = X X^T, `ns_steps` times, (a, b, c) = `ns_coefficients`
+        p = p - lr * weight_decay * p - lr' * X
+
+    lr' is lr * sqrt(max(1, rows / columns)), or lr * 0.2 * sqrt(max(rows, columns)) if `adjust_lr_fn` is
+    "match_rms_adamw". `state[p]` holds "momentum_buffer" (m).
+
+    >>> w = nn.Parameter([[2.0, 0.0], [0.0, 1.0]])
+    >>> optimizer = optim.Muon([w], lr=0.1)
+    >>> (w * w).sum().backward()
+    >>> optimizer.step()
+    >>> w.detach().diagonal() < norch.tensor([2.0, 1.0])
+    tensor([True, True])
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ):
+        defaults = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, defaults)
+
+    def add_param_group(self, group: Group) -> None:
+        """Add {"params": matrices, setting: value ...}; ValueError for a tensor of another number of dimensions."""
+        super().add_param_group(group)
+        for parameter in self.param_groups[-1]["params"]:
+            if parameter.ndim != 2:
+                raise ValueError(f"Muon was given a parameter of shape {list(parameter.shape)}, expected matrices")
+
+    def check_settings(self, settings: Group) -> None:
+        """Raise ValueError for a negative setting, or an unknown adjustment."""
+        check_not_negative(settings, "lr", "momentum", "weight_decay")
+        if settings["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
+            raise ValueError(
+                f"adjust_lr_fn is {settings['adjust_lr_fn']!r}, expected 'original', 'match_rms_adamw' or None"
+            )
+
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """m."""
+        return ("momentum_buffer",)
+
+    def decayed(self, parameter: Tensor, gradient: Tensor, group: Group) -> Tensor:
+        """Weight decay is decoupled."""
+        parameter *= 1 - group["lr"] * group["weight_decay"]
+        return gradient
+
+    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
+        """One step of one parameter."""
+        momentum = group["momentum"]
+        m = state["momentum_buffer"]
+        m = state["momentum_buffer"] = m + (1 - momentum) * (gradient - m)
+        direction = gradient + momentum * (m - gradient) if group["nesterov"] else m
+        rows, columns = parameter.shape
+        ratio = max(1, rows / columns) if group["adjust_lr_fn"] != "match_rms_adamw" else 0.04 * max(rows, columns)
+        parameter -= group["lr"] * ratio**0.5 * orthogonal(direction, group).to(parameter.dtype)
+
+
+def orthogonal(x: Tensor, group: Group) -> Tensor:
+    """About the matrix U V^T of x = U S V^T, by Newton-Schulz iterations in bfloat16, which is exact enough."""
+    a, b, c = group["ns_coefficients"]
+    tall = x.shape[0] > x.shape[1]
+    x = rounded(x.T if tall else x)
+    x = rounded(x / rounded(x.norm()).clamp(min=group["eps"]))
+    for _ in range(group["ns_steps"]):
+        square = rounded(x @ x.T)
+        x = rounded(a * x + rounded(b * square + c * (square @ square)) @ x)
+    return x.T if tall else x
+
+
+def rounded(x: Tensor) -> Tensor:
+    """The nearest bfloat16 numbers, as float32: a sum of products is rounded once, at its end."""
+    return x.bfloat16().float()
