@@ -1,0 +1,368 @@
+"""Distributions made of others: Independent, TransformedDistribution, LogNormal, mixtures, relaxed classes."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ..functions.random import rand
+from ..tensor import Tensor
+from ..types import Size
+from . import constraints
+from .continuous import Normal
+from .discrete import Categorical
+from .distribution import Distribution
+from .transforms import AffineTransform, ComposeTransform, ExpTransform, SigmoidTransform, Transform
+from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits, softplus, sum_rightmost
+
+
+class Independent(Distribution):
+    """A distribution whose last batch dimensions are parts of one value: their log_prob is summed.
+
+    >>> normal = norch.distributions.Normal(norch.zeros(3), norch.ones(3))
+    >>> norch.distributions.Independent(normal, 1).log_prob(norch.zeros(3))
+    tensor(-2.7568)
+    """
+
+    def __init__(
+        self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
+        shape = tuple(base_distribution.batch_shape)
+        if reinterpreted_batch_ndims > len(shape):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(shape)}"
+            )
+        kept = len(shape) - reinterpreted_batch_ndims
+        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, reinterpreted_batch_ndims
+        event = shape[kept:] + tuple(base_distribution.event_shape)
+        super().__init__(shape[:kept], event, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Independent:
+        inner = tuple(self._event_shape[: self.reinterpreted_batch_ndims])
+        return Independent(self.base_dist.expand((*batch_shape, *inner)), self.reinterpreted_batch_ndims, False)
+
+    has_rsample = property(lambda self: self.base_dist.has_rsample)
+    has_enumerate_support = False
+    mean = property(lambda self: self.base_dist.mean)
+    mode = property(lambda self: self.base_dist.mode)
+    variance = property(lambda self: self.base_dist.variance)
+
+    @property
+    def support(self) -> Any:
+        """The base's, for whole values."""
+        base = self.base_dist.support
+        return constraints.independent(base, self.reinterpreted_batch_ndims) if self.reinterpreted_batch_ndims else base
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Tensor:
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class TransformedDistribution(Distribution):
+    """The distribution of t(x), for x of a base distribution and transforms t, one after another.
+
+    >>> d = norch.distributions
+    >>> d.TransformedDistribution(d.Normal(0.0, 1.0), d.ExpTransform()).log_prob(norch.tensor(1.0))
+    tensor(-0.9189)
+    """
+
+    def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
+        self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        if not all(isinstance(transform, Transform) for transform in self.transforms):
+            raise ValueError(f"transforms must be a Transform or a list of Transforms, got {transforms!r}")
+        events = max([len(base_distribution.event_shape), *[t.event_dim for t in self.transforms]])
+        more = events - len(base_distribution.event_shape)
+        self.base_dist = Independent(base_distribution, more, False) if more else base_distribution
+        shape = self._shape_after((*self.base_dist.batch_shape, *self.base_dist.event_shape))
+        count = len(shape) - events
+        super().__init__(shape[:count], shape[count:], validate_args=validate_args)
+
+    def _shape_after(self, shape: Sequence[int]) -> Sequence[int]:
+        for transform in self.transforms:
+            parameters = [v for v in vars(transform).values() if isinstance(v, Tensor)]
+            for parameter in parameters:
+                shape = tuple((parameter.detach() + parameter.new_zeros(shape)).shape)
+            shape = transform.forward_shape(shape)
+        return tuple(shape)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> TransformedDistribution:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.base_dist = self.base_dist.expand(batch_shape)
+        made._batch_shape = Size(batch_shape)
+        return made
+
+    has_rsample = property(lambda self: self.base_dist.has_rsample)
+
+    @property
+    def support(self) -> Any:
+        """The values that the last transform gives."""
+        if not self.transforms:
+            return self.base_dist.support
+        support = self.transforms[-1].codomain
+        more = len(self._event_shape) - support.event_dim
+        return constraints.independent(support, more) if more else support
+
+    def _transformed(self, x: Tensor) -> Tensor:
+        for transform in self.transforms:
+            x = transform(x)
+        return x
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self._transformed(self.base_dist.sample(sample_shape)).detach()
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self._transformed(self.base_dist.rsample(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        events, y = len(self._event_shape), value
+        total: Any = 0.0
+        for transform in reversed(self.transforms):
+            x = transform.inv(y)
+            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.event_dim)
+            y = x
+        return total + sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
+
+    def _monotonic(self, value: Tensor) -> tuple[Tensor, Any]:
+        """The base's value for this one, and whether the transforms grow (1) or fall (-1)."""
+        sign: Any = 1
+        for transform in reversed(self.transforms):
+            value = transform.inv(value)
+            sign = sign * transform.sign
+        return value, sign
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        x, sign = self._monotonic(value)
+        return sign * (self.base_dist.cdf(x) - 0.5) + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        sign: Any = 1
+        for transform in self.transforms:
+            sign = sign * transform.sign
+        return self._transformed(self.base_dist.icdf(sign * (value - 0.5) + 0.5))
+
+
+class LogNormal(TransformedDistribution):
+    """exp(x) for normal x of mean `loc` and standard deviation `scale`.
+
+    >>> norch.distributions.LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
+
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
+
+    loc = property(lambda self: self.base_dist.loc, doc="The mean of the logarithm.")
+    scale = property(lambda self: self.base_dist.scale, doc="The standard deviation of the logarithm.")
+    mean = property(lambda self: (self.loc + self.scale.pow(2) / 2).exp())
+    mode = property(lambda self: (self.loc - self.scale.square()).exp())
+
+    @property
+    def variance(self) -> Tensor:
+        """(exp(scale^2) - 1) exp(2 loc + scale^2)."""
+        squared = self.scale.pow(2)
+        return squared.expm1() * (2 * self.loc + squared).exp()
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() + self.loc
+
+
+class HalfNormal(Distribution):
+    """|x| for normal x of mean 0 and standard deviation `scale`.
+
+    >>> norch.distributions.HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,) = broadcast_all(scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    @property
+    def _normal(self) -> Normal:
+        return Normal(0.0, self.scale, validate_args=False)
+
+    mean = property(lambda self: self.scale * (2 / 3.141592653589793) ** 0.5)
+    mode = property(lambda self: self.scale.zeros_like())
+    variance = property(lambda self: self.scale.pow(2) * (1 - 2 / 3.141592653589793))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self._normal.rsample(sample_shape).abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        result = self._normal.log_prob(value) + 0.6931471805599453
+        return (value >= 0)._choose(result, -float("inf"))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self._normal.cdf(value) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self._normal.icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self._normal.entropy() - 0.6931471805599453
+
+
+class MixtureSameFamily(Distribution):
+    """One of several distributions of a kind, chosen by a Categorical: those of the last batch dimension.
+
+    >>> d = norch.distributions
+    >>> mix = d.Categorical(norch.tensor([1.0, 1.0]))
+    >>> d.MixtureSameFamily(mix, d.Normal(norch.tensor([0.0, 4.0]), norch.ones(2))).mean
+    tensor(2.)
+    """
+
+    def __init__(
+        self, mixture_distribution: Categorical, component_distribution: Any, validate_args: bool | None = None
+    ) -> None:
+        if not isinstance(mixture_distribution, Categorical):
+            raise ValueError(" The Mixture distribution needs to be an instance of torch.distributions.Categorical")
+        if not isinstance(component_distribution, Distribution):
+            raise ValueError("The Component distribution need to be an instance of torch.distributions.Distribution")
+        shape = component_distribution.batch_shape
+        if mixture_distribution._num_events != shape[-1]:
+            raise ValueError(
+                f"`mixture_distribution` has {mixture_distribution._num_events} components, "
+                f"`component_distribution` {shape[-1]}"
+            )
+        self._mixture, self._components = mixture_distribution, component_distribution
+        self.has_rsample = False
+        super().__init__(shape[:-1], component_distribution.event_shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> MixtureSameFamily:
+        count = self._mixture._num_events
+        parts = self._mixture.expand(batch_shape), self._components.expand((*batch_shape, count))
+        return MixtureSameFamily(*parts, validate_args=False)
+
+    mixture_distribution = property(lambda self: self._mixture, doc="The Categorical that chooses.")
+    component_distribution = property(lambda self: self._components, doc="The distributions among which it chooses.")
+    support = property(lambda self: self._components.support)
+
+    def _weights(self) -> Tensor:
+        return self._mixture.probs.reshape(*self._mixture.probs.shape, *[1] * len(self._event_shape))
+
+    def _sum(self, values: Tensor) -> Tensor:
+        return (self._weights() * values).sum(-1 - len(self._event_shape))
+
+    mean = property(lambda self: self._sum(self._components.mean))
+
+    @property
+    def variance(self) -> Tensor:
+        """The mean of the variances, and the variance of the means."""
+        apart = self._components.mean - self.mean.unsqueeze(-1 - len(self._event_shape))
+        return self._sum(self._components.variance) + self._sum(apart.pow(2))
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        events = len(self._event_shape)
+        chosen = self._mixture.sample(sample_shape)
+        drawn = self._components.sample(sample_shape).detach()
+        index = chosen.reshape(*chosen.shape, *[1] * (events + 1)).expand(*chosen.shape, 1, *self._event_shape)
+        return drawn.gather(-1 - events, index).squeeze(-1 - events)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        densities = self._components.log_prob(value.unsqueeze(-1 - len(self._event_shape)))
+        return (densities + self._mixture.logits.log_softmax(-1)).logsumexp(-1)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return (self._components.cdf(value.unsqueeze(-1)) * self._mixture.probs).sum(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamily(\n  {self._mixture},\n  {self._components})"
+
+
+class _LogitRelaxedBernoulli(Distribution):
+    """The logits of RelaxedBernoulli."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.real
+    has_rsample = True
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        self.temperature = temperature
+        name = "logits" if probs is None else "probs"
+        (self.__dict__[name],) = broadcast_all(logits if probs is None else probs)
+        super().__init__(self.__dict__[name].shape, validate_args=validate_args)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        """log(p / (1 - p))."""
+        return probs_to_logits(self.probs, is_binary=True)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        """The probability of 1."""
+        return logits_to_probs(self.logits, is_binary=True)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        logits = self.logits.expand(self._extended_shape(sample_shape))
+        u = clamp_probs(rand(logits.shape, dtype=logits.dtype, device=logits.device))
+        return (u.log() - (-u).log1p() + logits) / self.temperature
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        difference = self.logits - value * self.temperature
+        scale = (
+            self.temperature.log() if isinstance(self.temperature, Tensor) else value.new_tensor(self.temperature).log()
+        )
+        return scale + difference - 2 * softplus(difference)
+
+
+class RelaxedBernoulli(TransformedDistribution):
+    """Numbers from 0 to 1, close to either for a low temperature, differentiable in their probability.
+
+    >>> relaxed = norch.distributions.RelaxedBernoulli(norch.tensor(0.5), probs=norch.tensor([0.5]))
+    >>> relaxed.rsample().shape
+    norch.Size([1])
+    """
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        base = _LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
+        super().__init__(base, SigmoidTransform(), validate_args=validate_args)
+
+    temperature = property(lambda self: self.base_dist.temperature, doc="How soft the choice is: at 0 it is sharp.")
+    probs = property(lambda self: self.base_dist.probs, doc="The probabilities of the classes.")
+    logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
+
+
+__all__ = [
+    "AffineTransform",
+    "ComposeTransform",
+    "HalfNormal",
+    "Independent",
+    "LogNormal",
+    "MixtureSameFamily",
+    "RelaxedBernoulli",
+    "TransformedDistribution",
+]

@@ -1,0 +1,240 @@
+"""What values a parameter or a sample may have: each constraint checks a tensor, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor import Tensor
+
+
+class Constraint:
+    """`check(value)` is True for each value (for each vector, if `event_dim` is 1) that is allowed.
+
+    >>> norch.distributions.constraints.positive.check(norch.tensor([-1.0, 2.0]))
+    tensor([False,  True])
+    """
+
+    is_discrete = False
+    event_dim = 0
+
+    def check(self, value: Any) -> Tensor:
+        """Whether the values are allowed, as a tensor of bools."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return type(self).__name__.lstrip("_").lower()
+
+
+class _Real(Constraint):
+    def check(self, value: Any) -> Tensor:
+        return value == value  # False for NaN
+
+
+class _Boolean(Constraint):
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return (value == 0) | (value == 1)
+
+
+class _GreaterThan(Constraint):
+    """Values above a bound.
+
+    >>> norch.distributions.constraints.greater_than(1.0).check(norch.tensor([1.0, 2.0]))
+    tensor([False,  True])
+    """
+
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+
+    def check(self, value: Any) -> Tensor:
+        return value > self.lower_bound
+
+    def __repr__(self) -> str:
+        return f"GreaterThan(lower_bound={self.lower_bound})"
+
+
+class _GreaterThanEq(_GreaterThan):
+    """Values from a bound on.
+
+    >>> norch.distributions.constraints.greater_than_eq(1.0).check(norch.tensor([0.5, 1.0]))
+    tensor([False,  True])
+    """
+
+    def check(self, value: Any) -> Tensor:
+        return value >= self.lower_bound
+
+
+class _LessThan(Constraint):
+    """Values below a bound.
+
+    >>> norch.distributions.constraints.less_than(1.0).check(norch.tensor([0.5, 1.0]))
+    tensor([ True, False])
+    """
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Tensor:
+        return value < self.upper_bound
+
+
+class _Interval(Constraint):
+    """Values between two bounds, which are allowed too.
+
+    >>> norch.distributions.constraints.interval(0.0, 1.0).check(norch.tensor([1.0, 1.5]))
+    tensor([ True, False])
+    """
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= self.lower_bound) & (value <= self.upper_bound)
+
+    def __repr__(self) -> str:
+        return f"Interval(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
+
+
+class _HalfOpenInterval(_Interval):
+    """Values between two bounds, of which the lower one is allowed too.
+
+    >>> norch.distributions.constraints.half_open_interval(0.0, 1.0).check(norch.tensor([0.0, 1.0]))
+    tensor([ True, False])
+    """
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= self.lower_bound) & (value < self.upper_bound)
+
+    def __repr__(self) -> str:
+        return f"HalfOpenInterval(lower_bound={self.lower_bound}, upper_bound={self.upper_bound})"
+
+
+class _IntegerInterval(_Interval):
+    """Integers between two bounds, which are allowed too.
+
+    >>> norch.distributions.constraints.integer_interval(0, 4).check(norch.tensor([1.0, 1.5]))
+    tensor([ True, False])
+    """
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return (value % 1 == 0) & super().check(value)
+
+
+class _IntegerGreaterThan(_GreaterThan):
+    is_discrete = True
+
+    def check(self, value: Any) -> Tensor:
+        return (value % 1 == 0) & (value >= self.lower_bound)
+
+
+class _Simplex(Constraint):
+    event_dim = 1
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class _OneHot(Constraint):
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Any) -> Tensor:
+        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+
+
+class _Multinomial(Constraint):
+    """Vectors of counts whose sum is at most a bound.
+
+    >>> norch.distributions.constraints.multinomial(3).check(norch.tensor([[1, 2], [2, 2]]))
+    tensor([ True, False])
+    """
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: int) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Tensor:
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+
+
+class _LowerCholesky(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Tensor:
+        lower = (value.tril() == value).flatten(-2).all(-1)
+        return lower & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _PositiveDefinite(Constraint):
+    event_dim = 2
+
+    def check(self, value: Any) -> Tensor:
+        symmetric = ((value - value.transpose(-1, -2)).abs() < 1e-6).flatten(-2).all(-1)
+        return symmetric & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+class _Independent(Constraint):
+    """A constraint whose last `count` dimensions are parts of one value: all of them must be allowed.
+
+    >>> positive = norch.distributions.constraints.positive
+    >>> norch.distributions.constraints.independent(positive, 1).check(norch.tensor([[1.0, -1.0], [1.0, 2.0]]))
+    tensor([False,  True])
+    """
+
+    def __init__(self, base: Constraint, count: int) -> None:
+        self.base, self.event_dim, self.is_discrete = base, base.event_dim + count, base.is_discrete
+        self.count = count
+
+    def check(self, value: Any) -> Tensor:
+        result = self.base.check(value)
+        return result.flatten(-self.count).all(-1) if self.count else result
+
+
+class _Dependent(Constraint):
+    """A constraint that depends on other parameters: it is not checked."""
+
+    def check(self, value: Any) -> Tensor:
+        raise ValueError("this constraint depends on other values and cannot be checked alone")
+
+
+class dependent_property(property):
+    """A property of a distribution that is a constraint; as a decorator it may be given `is_discrete` and `event_dim`.
+
+    >>> class Throw:
+    ...     @norch.distributions.constraints.dependent_property(is_discrete=True)
+    ...     def support(self):
+    ...         return norch.distributions.constraints.interval(1, 6)
+    >>> Throw().support
+    Interval(lower_bound=1, upper_bound=6)
+    """
+
+    def __init__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+        super().__init__(fn)
+        self.is_discrete, self.event_dim = is_discrete, event_dim
+
+    def __call__(self, fn: Any) -> dependent_property:
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)
+
+
+independent = _Independent
+dependent = _Dependent()
+real = _Real()
+real_vector = _Independent(real, 1)
+boolean = _Boolean()
+positive = _GreaterThan(0.0)
+nonnegative = _GreaterThanEq(0.0)
+positive_integer = _IntegerGreaterThan(1)
+nonnegative_integer = _IntegerGreaterThan(0)
+unit_interval = _Interval(0.0, 1.0)
+simplex = _Simplex()
+one_hot = _OneHot()
+lower_cholesky = _LowerCholesky()
+positive_definite = _PositiveDefinite()
+greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
+interval, half_open_interval = _Interval, _HalfOpenInterval
+integer_interval, multinomial = _IntegerInterval, _Multinomial

@@ -1,0 +1,181 @@
+"""Distribution: the base of all."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Sequence
+
+from ..autograd.mode import no_grad
+from ..tensor import Tensor
+from ..types import Size
+from . import constraints
+
+
+class Distribution:
+    """Base class: random numbers of shape `batch_shape + event_shape`, their densities and moments.
+
+    `batch_shape` are independent distributions, `event_shape` the shape of one draw of each. Parameters are checked
+    unless `validate_args` is False; a bad one raises ValueError.
+
+    >>> isinstance(norch.distributions.Normal(0.0, 1.0), norch.distributions.Distribution)
+    True
+    """
+
+    has_rsample = False
+    has_enumerate_support = False
+    arg_constraints: Any = {}
+    support: Any = constraints.dependent
+    _validate_args = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Whether distributions check their parameters if they are not told."""
+        if value not in (True, False):
+            raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: bool | None = None
+    ) -> None:
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                if isinstance(constraint, constraints._Dependent) or name not in self.__dict__:
+                    continue  # of probs and logits only one is given
+                value = getattr(self, name)
+                if not bool(constraint.check(value).all()):
+                    raise ValueError(
+                        f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} to "
+                        f"satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
+                    )
+
+    @property
+    def batch_shape(self) -> Size:
+        """The shape of the parameters."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """The shape of one draw."""
+        return self._event_shape
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        """The distribution with its parameters expanded to a batch shape."""
+        shape = Size(batch_shape)
+        made = object.__new__(type(self))
+        made.__dict__.update({k: v for k, v in self.__dict__.items() if not _is_lazy(type(self), k)})
+        for name in [*self.arg_constraints, *self._expanded()]:
+            if name in made.__dict__:
+                value = made.__dict__[name]
+                inner = value.shape[len(self.batch_shape) :] if isinstance(value, Tensor) else ()
+                made.__dict__[name] = value.expand(*shape, *inner) if isinstance(value, Tensor) else value
+        made._batch_shape = shape
+        return made
+
+    def _expanded(self) -> Sequence[str]:
+        """Names of further tensors that expand with the parameters."""
+        return ()
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely value."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement mode")
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Tensor:
+        """The standard deviation."""
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """A draw of shape sample_shape + batch_shape + event_shape, outside of any graph."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """A draw as a differentiable function of the parameters, for distributions with `has_rsample`."""
+        raise NotImplementedError(f"{type(self).__name__} has no rsample")
+
+    def sample_n(self, n: int) -> Tensor:
+        """n draws: `sample((n,))`."""
+        warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
+        return self.sample((n,))
+
+    def rsample_n(self, n: int) -> Tensor:
+        """n differentiable draws: `rsample((n,))`."""
+        return self.rsample((n,))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density or probability at a value."""
+        raise NotImplementedError
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The probability of at most this value."""
+        raise NotImplementedError
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The value of which `cdf` is this."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """The entropy, in nats."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values that a discrete distribution can have, in a new first dimension."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Tensor:
+        """exp(entropy)."""
+        return self.entropy().exp()
+
+    # ---- For subclasses
+
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
+        return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
+
+    def _validate_sample(self, value: Any) -> None:
+        """Raise ValueError if a value has another shape or lies outside the support."""
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = len(self._event_shape)
+        if events and tuple(value.shape[value.ndim - events :]) != tuple(self._event_shape):
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {tuple(value.shape)} vs {self._event_shape}."
+            )
+        expected = tuple(self._batch_shape) + tuple(self._event_shape)
+        for given, own in zip(reversed(value.shape), reversed(expected)):
+            if given != 1 and own != 1 and given != own:
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {expected}."
+                )
+        support = self.support
+        if not isinstance(support, constraints._Dependent) and not bool(support.check(value).all()):
+            raise ValueError(
+                f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support "
+                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        names = [name for name in self.arg_constraints if name in self.__dict__]
+        shown = [
+            f"{name}: {self.__dict__[name] if self.__dict__[name].numel() == 1 else self.__dict__[name].size()}"
+            for name in names
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _is_lazy(cls: type, name: str) -> bool:
+    from_class = next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
+    return type(from_class).__name__ == "lazy_property" and name not in ("probs", "logits")

@@ -1,0 +1,134 @@
+"""The normal distribution of vectors."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+from ..functions.creation import eye
+from ..functions.joining import stack
+from ..functions.random import randn
+from ..tensor import Tensor
+from . import constraints
+from .distribution import Distribution
+from .utils import LOG_2PI, lazy_property
+
+
+def solve_lower(lower: Tensor, value: Tensor) -> Tensor:
+    """y with lower @ y = value, for matrices [..., n, n] of zeros above the diagonal and vectors [..., n]."""
+    found: list[Tensor] = []
+    for i in range(lower.shape[-1]):
+        rest = value.select(-1, i)
+        if found:
+            rest = rest - (lower.select(-2, i).narrow(-1, 0, i) * stack(found, -1)).sum(-1)
+        found.append(rest / lower.select(-2, i).select(-1, i))
+    return stack(found, -1)
+
+
+def cholesky(matrix: Tensor) -> Tensor:
+    """The lower triangular L with L @ L^T = matrix, [..., n, n]. Raises ValueError if there is none."""
+    n = matrix.shape[-1]
+    matrix = (matrix + matrix.transpose(-1, -2)) / 2  # so that the gradient is symmetric too
+    rows: list[list[Tensor]] = []
+    for i in range(n):
+        rows.append([])
+        for j in range(i + 1):
+            rest = matrix.select(-2, i).select(-1, j)
+            for k in range(j):
+                rest = rest - rows[i][k] * rows[j][k]
+            if i == j and not bool((rest > 0).all()):
+                raise ValueError("expected a positive definite matrix")
+            rows[i].append(rest.sqrt() if i == j else rest / rows[j][j])
+    zero = rows[0][0] * 0
+    return stack([stack(row + [zero] * (n - len(row)), -1) for row in rows], -2)
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors: `loc`, and a covariance_matrix, its inverse, or its Cholesky factor.
+
+    >>> normal = norch.distributions.MultivariateNormal(norch.zeros(2), norch.eye(2))
+    >>> normal.log_prob(norch.zeros(2))
+    tensor(-1.8379)
+    """
+
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self,
+        loc: Tensor,
+        covariance_matrix: Tensor | None = None,
+        precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = {
+            "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
+        }  # fmt: skip
+        found = [(name, value) for name, value in given.items() if value is not None]
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        if len(found) != 1:
+            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
+        name, matrix = found[0]
+        if matrix.ndim < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
+        n = loc.shape[-1]
+        batch = tuple((loc.detach().sum(-1) + matrix.detach().sum((-1, -2))).shape)
+        self.loc = loc.expand(*batch, n)
+        self.__dict__[name] = matrix.expand(*batch, n, n)
+        super().__init__(batch, (n,), validate_args=validate_args)
+
+    @lazy_property
+    def scale_tril(self) -> Tensor:
+        """The lower triangular L with covariance L L^T."""
+        if "covariance_matrix" in self.__dict__:
+            return cholesky(self.covariance_matrix)
+        return cholesky(self.covariance_matrix_of_precision())
+
+    def covariance_matrix_of_precision(self) -> Tensor:
+        """The inverse of the precision matrix."""
+        factor = cholesky(self.precision_matrix)
+        inverse = self._inverse(factor)
+        return inverse.transpose(-1, -2) @ inverse
+
+    def _inverse(self, lower: Tensor) -> Tensor:
+        n = lower.shape[-1]
+        columns = eye(n, dtype=lower.dtype, device=lower.device)
+        return stack([solve_lower(lower, columns[i].expand(lower.shape[:-1])) for i in range(n)], -1)
+
+    @lazy_property
+    def covariance_matrix(self) -> Tensor:
+        """The covariances of the numbers of a vector."""
+        if "precision_matrix" in self.__dict__:
+            return self.covariance_matrix_of_precision()
+        return self.scale_tril @ self.scale_tril.transpose(-1, -2)
+
+    @lazy_property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance matrix."""
+        inverse = self._inverse(self.scale_tril)
+        return inverse.transpose(-1, -2) @ inverse
+
+    mean = mode = property(lambda self: self.loc)
+    variance = property(lambda self: self.scale_tril.pow(2).sum(-1).expand(self._extended_shape()))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        noise = randn(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
+        return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        distance = solve_lower(self.scale_tril, value - self.loc).pow(2).sum(-1)
+        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - half_log_det
+
+    def entropy(self) -> Tensor:
+        half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + half_log_det.expand(self._batch_shape)

@@ -1,0 +1,3 @@
+"""Normal, under the path that PyTorch gives it."""
+
+from .continuous import Normal as Normal

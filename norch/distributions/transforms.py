@@ -1,0 +1,281 @@
+"""Invertible functions between the values of distributions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from ..tensor import Tensor
+from . import constraints
+from .utils import softplus, sum_rightmost
+
+
+class Transform:
+    """y = t(x), x = t.inv(y), and the logarithm of |dy/dx|; `event_dim` dimensions of x make one value.
+
+    A subclass defines `_call`, `_inverse` and `log_abs_det_jacobian`. With `cache_size=1` the inverse of the last
+    result is the very argument.
+
+    >>> double = norch.distributions.AffineTransform(0.0, 2.0)
+    >>> double(norch.tensor(3.0)), double.inv(norch.tensor(6.0))
+    (tensor(6.), tensor(3.))
+    """
+
+    bijective = True
+    sign: Any = 1
+    domain: constraints.Constraint = constraints.real
+    codomain: constraints.Constraint = constraints.real
+    event_dim = 0
+
+    def __init__(self, cache_size: int = 0) -> None:
+        if cache_size not in (0, 1):
+            raise ValueError("cache_size must be 0 or 1")
+        self._cache_size = cache_size
+        self._last: tuple[Any, Any] = (None, None)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """t(x)."""
+        if self._cache_size and x is self._last[0]:
+            return self._last[1]
+        y = self._call(x)
+        self._last = (x, y) if self._cache_size else (None, None)
+        return y
+
+    @property
+    def inv(self) -> Transform:
+        """The inverse transform."""
+        return _Inverse(self)
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        if self._cache_size and y is self._last[1]:
+            return self._last[0]
+        return self._inverse(y)
+
+    def _call(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """log |dy/dx| at x, of which y is t(x)."""
+        raise NotImplementedError
+
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        """The shape of y for one of x."""
+        return shape
+
+    def __repr__(self) -> str:
+        return type(self).__name__ + "()"
+
+
+class _Inverse(Transform):
+    def __init__(self, transform: Transform) -> None:
+        super().__init__()
+        self._transform = transform
+        self.domain, self.codomain, self.event_dim = transform.codomain, transform.domain, transform.event_dim
+        self.sign = transform.sign
+
+    @property
+    def inv(self) -> Transform:
+        return self._transform
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return self._transform._inv_call(x)
+
+    def _inv_call(self, y: Tensor) -> Tensor:
+        return self._transform(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -self._transform.log_abs_det_jacobian(y, x)
+
+
+class ExpTransform(Transform):
+    """y = exp(x).
+
+    >>> norch.distributions.transforms.ExpTransform()(norch.zeros(1))
+    tensor([1.])
+    """
+
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.exp()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.log()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return x
+
+
+class SigmoidTransform(Transform):
+    """y = 1 / (1 + exp(-x)).
+
+    >>> norch.distributions.transforms.SigmoidTransform()(norch.zeros(1))
+    tensor([0.5000])
+    """
+
+    codomain = constraints.unit_interval
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.sigmoid().clamp(
+            min=1.1754943508222875e-38, max=1 - 2.0**-24 if x.element_size() == 4 else 1 - 2.0**-53
+        )
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.log() - (-y).log1p()
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x) - softplus(x)
+
+
+class TanhTransform(Transform):
+    """y = tanh(x).
+
+    >>> norch.distributions.transforms.TanhTransform()(norch.zeros(1))
+    tensor([0.])
+    """
+
+    codomain = constraints.interval(-1.0, 1.0)
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.tanh()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return 0.5 * (y.log1p() - (-y).log1p())
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+
+
+class SoftplusTransform(Transform):
+    """y = log(1 + exp(x)).
+
+    >>> norch.distributions.transforms.SoftplusTransform()(norch.zeros(1))
+    tensor([0.6931])
+    """
+
+    codomain = constraints.positive
+
+    def _call(self, x: Tensor) -> Tensor:
+        return softplus(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (-y).expm1().neg().log() + y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return -softplus(-x)
+
+
+class AbsTransform(Transform):
+    """y = |x|, of which one inverse is y.
+
+    >>> norch.distributions.transforms.AbsTransform()(norch.tensor([-1.0]))
+    tensor([1.])
+    """
+
+    bijective = False
+    codomain = constraints.nonnegative
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.abs()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y
+
+
+class PowerTransform(Transform):
+    """y = x to the power of a number, of positive x.
+
+    >>> norch.distributions.transforms.PowerTransform(2.0)(norch.tensor([3.0]))
+    tensor([9.])
+    """
+
+    domain = codomain = constraints.positive
+
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.exponent = exponent
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.pow(self.exponent)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.pow(1 / self.exponent)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.exponent * y / x).abs().log()
+
+
+class AffineTransform(Transform):
+    """y = loc + scale * x.
+
+    >>> norch.distributions.transforms.AffineTransform(1.0, 2.0)(norch.ones(1))
+    tensor([3.])
+    """
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.loc, self.scale, self.event_dim = loc, scale, event_dim
+
+    @property
+    def sign(self) -> Any:
+        """1 if y grows with x, -1 if it falls."""
+        return self.scale.sign() if isinstance(self.scale, Tensor) else (self.scale > 0) - (self.scale < 0)
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.loc + self.scale * x
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return (y - self.loc) / self.scale
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        slope = self.scale.abs().log() if isinstance(self.scale, Tensor) else math.log(abs(self.scale))
+        return sum_rightmost(x.detach() * 0 + slope, self.event_dim)
+
+
+class ComposeTransform(Transform):
+    """Transforms one after another.
+
+    >>> t = norch.distributions.transforms
+    >>> t.ComposeTransform([t.AffineTransform(0.0, 2.0), t.ExpTransform()])(norch.zeros(1))
+    tensor([1.])
+    """
+
+    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.parts = list(parts)
+        self.bijective = all(part.bijective for part in self.parts)
+        self.event_dim = max((part.event_dim for part in self.parts), default=0)
+        if self.parts:
+            self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
+
+    @property
+    def sign(self) -> Any:
+        """The product of the signs."""
+        product: Any = 1
+        for part in self.parts:
+            product = product * part.sign
+        return product
+
+    def _call(self, x: Tensor) -> Tensor:
+        for part in self.parts:
+            x = part(x)
+        return x
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        for part in reversed(self.parts):
+            y = part._inv_call(y)
+        return y
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        total: Any = 0
+        for part in self.parts:
+            after = part(x)
+            total = total + sum_rightmost(part.log_abs_det_jacobian(x, after), self.event_dim - part.event_dim)
+            x = after
+        return total
+
+
+identity_transform = ComposeTransform([])

@@ -1,0 +1,111 @@
+"""Helpers of distributions: parameters that broadcast, and probabilities with their logarithms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+from ..autograd.mode import enable_grad
+from ..functions.creation import tensor
+from ..functions.joining import broadcast_tensors
+from ..nn import functional
+from ..tensor import Tensor
+from ..types import float64
+
+EULER = 0.5772156649015329
+LOG_2PI = math.log(2 * math.pi)
+
+
+def broadcast_all(*values: Any) -> tuple[Any, ...]:
+    """Numbers and tensors as tensors of one shape; numbers take the dtype of the tensors.
+
+    >>> norch.distributions.utils.broadcast_all(1.0, norch.zeros(2))
+    (tensor([1., 1.]), tensor([0., 0.]))
+    """
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    for value in values:
+        if not isinstance(value, (Tensor, int, float)):
+            raise ValueError(f"expected numbers or tensors as parameters, got {type(value).__name__}")
+    like = next((x for x in tensors if x.is_floating_point()), None)
+    kind, device = (None, None) if like is None else (like.dtype, like.device)
+    made = [
+        value if isinstance(value, Tensor) else tensor(float(value), dtype=kind, device=device or "cpu")
+        for value in values
+    ]
+    return tuple(broadcast_tensors(*made))
+
+
+def smallest_step(x: Tensor) -> float:
+    """The distance from 1 to the next number of x's dtype."""
+    return {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}.get(x.dtype.name, 2.0**-23)
+
+
+def clamp_probs(probs: Tensor) -> Tensor:
+    """Probabilities kept off 0 and 1 by the smallest step.
+
+    >>> bool(norch.distributions.utils.clamp_probs(norch.tensor([0.0])) > 0)
+    True
+    """
+    step = smallest_step(probs)
+    return probs.clamp(min=step, max=1 - step)
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
+    """sigmoid(logits) of two outcomes; softmax over the last dimension of several.
+
+    >>> norch.distributions.utils.logits_to_probs(norch.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
+    return logits.sigmoid() if is_binary else logits.softmax(-1)
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
+    """log(p), or log(p / (1 - p)) of two outcomes; finite for 0 and 1 too.
+
+    >>> norch.distributions.utils.probs_to_logits(norch.tensor([0.5]), is_binary=True)
+    tensor([0.])
+    """
+    clamped = clamp_probs(probs)
+    return clamped.log() - (-clamped).log1p() if is_binary else clamped.log()
+
+
+def sum_rightmost(value: Tensor, count: int) -> Tensor:
+    """The sum over the last `count` dimensions.
+
+    >>> norch.distributions.utils.sum_rightmost(norch.ones(2, 3), 1)
+    tensor([3., 3.])
+    """
+    return value if count == 0 else value.sum(tuple(range(-count, 0)))
+
+
+class lazy_property:
+    """A property that is computed once, when it is first asked for."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function, self.__doc__ = function, function.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        with enable_grad():  # it is kept, and may be asked for next where a graph is recorded
+            value = self.function(instance)
+        instance.__dict__[self.function.__name__] = value
+        return value
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + exp(x)), which cannot overflow; its derivative is sigmoid(x) everywhere.
+
+    >>> norch.distributions.utils.softplus(norch.zeros(1))
+    tensor([0.6931])
+    """
+    return functional.softplus(x, threshold=50)
+
+
+def digamma(x: Tensor) -> Tensor:
+    """The derivative of log gamma, of any floating dtype.
+
+    >>> norch.distributions.utils.digamma(norch.tensor([1.0]))
+    tensor([-0.5772])
+    """
+    return x.to(float64).digamma().to(x.dtype)

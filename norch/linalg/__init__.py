@@ -1,0 +1,18 @@
+"""Linear algebra, as torch.linalg: factorizations, equations, norms and products of matrices, all in batches.
+
+NumPy's LAPACK computes what needs more than products, on the CPU; without NumPy these functions raise ImportError.
+"""
+
+from __future__ import annotations
+
+from . import factorizations, norms, solving
+from .factorizations import *  # noqa: F403
+from .lapack import LinAlgError
+from .norms import *  # noqa: F403
+from .solving import *  # noqa: F403
+
+__all__ = ["LinAlgError", *factorizations.__all__, *norms.__all__, *solving.__all__]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,414 @@
+"""Matrices as products: Cholesky, QR, LU, eigenvalues and eigenvectors, singular values and vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+
+from .._C import ShapeError
+from ..autograd.derivatives import linalg as derivatives
+from ..functions.creation import eye
+from ..functions.joining import cat
+from ..functions.out import Out, into
+from ..operation import recorded
+from ..types import int32
+from .lapack import LinAlgError, check_matrices, check_real, compute
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+__all__ = [
+    "cholesky",
+    "cholesky_ex",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "householder_product",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "qr",
+    "svd",
+    "svdvals",
+]
+
+
+class Eigh(NamedTuple):
+    """What `eigh` and `eig` return."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class Svd(NamedTuple):
+    """What `svd` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class QR(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class PLU(NamedTuple):
+    """What `lu` returns."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class LUFactor(NamedTuple):
+    """What `lu_factor` returns."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class LUFactorEx(NamedTuple):
+    """What `lu_factor_ex` returns."""
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class CholeskyEx(NamedTuple):
+    """What `cholesky_ex` returns."""
+
+    L: Tensor
+    info: Tensor
+
+
+# ---- Cholesky ---------------------------------------------------------------------------------------------------
+
+
+def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
+    """The lower triangular L with A = L L^T, for symmetric positive-definite matrices [..., n, n]; L^T with `upper`.
+
+    Only the lower triangle of A is read. Raises ShapeError if A is not square, RuntimeError for another dtype than
+    float32 and float64, LinAlgError (a RuntimeError) if A is not positive-definite.
+
+    >>> norch.linalg.cholesky(norch.tensor([[4.0, 2.0], [2.0, 5.0]]))
+    tensor([[2., 0.],
+            [1., 2.]])
+    """
+    x = check_matrices("linalg.cholesky", A, square=True)
+    if upper:
+        x = x.mT
+    (lower,) = compute("linalg.cholesky", lambda np, a: np.linalg.cholesky(a), x)
+    result = recorded(lower, derivatives.CholeskyBackward, (x,))
+    return into(out, result.mT if upper else result, "linalg.cholesky")
+
+
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Out = None) -> CholeskyEx:
+    """The pair (L, info) of `cholesky`: where a matrix is not positive-definite, info is the order of the minor.
+
+    Shapes, dtypes and errors as for `cholesky`, whose LinAlgError is raised with `check_errors` alone.
+
+    >>> norch.linalg.cholesky_ex(norch.tensor([[4.0, 0.0], [0.0, -1.0]])).info
+    tensor(2, dtype=norch.int32)
+    """
+    x = check_matrices("linalg.cholesky_ex", A, square=True)
+
+    def failures(np: Any, a: Any) -> Any:
+        """For each matrix the size of its first leading part that has no factor."""
+        info = np.zeros(a.shape[:-2], np.int32)
+        for place in np.ndindex(*a.shape[:-2]):
+            for size in range(a.shape[-1], 0, -1):
+                try:
+                    np.linalg.cholesky(a[place][:size, :size])
+                    break
+                except np.linalg.LinAlgError:
+                    info[place] = size
+        return info
+
+    try:
+        return into(out, CholeskyEx(cholesky(x, upper=upper), _no_failure(x)), "linalg.cholesky_ex")
+    except LinAlgError:
+        if check_errors:
+            raise
+    (info,) = compute("linalg.cholesky_ex", failures, x)
+    fine = (info == 0).unsqueeze(-1).unsqueeze(-1)
+    usable = fine._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device))
+    return into(out, CholeskyEx(cholesky(usable, upper=upper), info), "linalg.cholesky_ex")
+
+
+def _no_failure(x: Tensor) -> Tensor:
+    return x.new_zeros(list(x.shape[:-2]), dtype=int32)
+
+
+# ---- QR ---------------------------------------------------------------------------------------------------------
+
+
+def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
+    """The pair (Q, R) with A = Q R, Q of orthonormal columns, R upper triangular: of [..., m, n] and k = min(m, n)
+
+    Q is [m, k] and R [k, n] in mode "reduced", [m, m] and [m, n] if "complete"; if "r", Q is empty. Raises ShapeError
+    for fewer than two dimensions, RuntimeError for another mode or dtype, and in backward where the result is not
+    unique: complete and taller than wide, or "r".
+
+    >>> norch.linalg.qr(norch.tensor([[-3.0], [-4.0]])).R
+    tensor([[5.]])
+    """
+    x = check_matrices("linalg.qr", A)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"linalg.qr: expected mode 'reduced', 'complete' or 'r', got {mode!r}")
+    rows, columns = x.shape[-2:]
+    if mode == "reduced" and rows < columns:  # the left square has all of Q
+        q, r = qr(x[..., :rows])
+        return into(out, QR(q, cat([r, q.mT @ x[..., rows:]], -1)), "linalg.qr")
+    if mode == "complete" and rows <= columns:
+        return qr(x, out=out)
+    if mode == "r":
+        (r,) = compute("linalg.qr", lambda np, a: np.linalg.qr(a, "r"), x)
+        result = [x.new_empty([0]), recorded(r, derivatives.NotUniqueBackward, (x,), "linalg.qr in mode 'r'")]
+        return into(out, QR(*result), "linalg.qr")
+    parts = compute("linalg.qr", lambda np, a: np.linalg.qr(a, mode), x)
+    if mode == "complete":
+        why = "linalg.qr in mode 'complete' of a matrix with more rows than columns"
+        return into(out, QR(*(recorded(p, derivatives.NotUniqueBackward, (x,), why) for p in parts)), "linalg.qr")
+    return into(out, QR(*derivatives.factored(x, derivatives.QrBackward, parts)), "linalg.qr")
+
+
+def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
+    """The first n columns [..., m, n] of the product of reflections 1 - tau[i] v[i] v[i]^T, i = 0 ... k - 1.
+
+    v[i] is column i of A [..., m, n] below the diagonal, 1 on it and 0 above; tau is [..., k]. Raises ShapeError if the
+    shapes do not fit, RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.householder_product(norch.eye(2), norch.tensor([2.0]))
+    tensor([[-1.,  0.],
+            [ 0.,  1.]])
+    """
+    x = check_matrices("linalg.householder_product", A)
+    rows, columns = x.shape[-2:]
+    if rows < columns or check_real("linalg.householder_product", tau).shape[-1] > columns:
+        raise ShapeError(
+            f"linalg.householder_product: expected m >= n >= k, got shapes {list(x.shape)} and {list(tau.shape)}"
+        )
+    result = eye(rows, columns, dtype=x.dtype, device=x.device).expand(*x.shape)
+    result = result if tau.shape[-1] else result + x * 0
+    for i in reversed(range(tau.shape[-1])):
+        result = result - reflection(x, tau, i, result)
+    return into(out, result, "linalg.householder_product")
+
+
+def reflection(x: Tensor, tau: Tensor, i: int, y: Tensor) -> Tensor:
+    """tau[i] v[i] v[i]^T y: what Householder's reflection i subtracts from y."""
+    v = x[..., i : i + 1].tril(-1 - i) + eye(x.shape[-2], dtype=x.dtype, device=x.device)[:, i : i + 1]
+    return tau[..., i : i + 1].unsqueeze(-1) * (v @ (v.mT @ y))
+
+
+# ---- LU ---------------------------------------------------------------------------------------------------------
+
+
+def lu(A: Tensor, *, pivot: bool = True, out: Out = None) -> PLU:
+    """The triple (P, L, U) with A = P L U: a permutation [..., m, m], L with ones on its diagonal, U upper triangular.
+
+    Of A [..., m, n] and k = min(m, n) L is [m, k] and U [k, n]. Without `pivot` rows stay in place and P is empty.
+    Raises RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.lu(norch.tensor([[1.0, 2.0], [2.0, 2.0]])).U
+    tensor([[2., 2.],
+            [0., 1.]])
+    """
+    x = check_matrices("linalg.lu", A)
+    lower, upper, pivots, _ = _factored(x, pivot)
+    permutation = permutation_of(pivots, x) if pivot else x.new_empty([0])
+    return into(out, PLU(permutation, lower, upper), "linalg.lu")
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True, out: Out = None) -> LUFactor:
+    """The pair (LU, pivots): L and U of `lu` in one matrix [..., m, n], and which row each was swapped with, from 1.
+
+    Shapes and errors as for `lu`; raises LinAlgError if a pivot is 0. The pivots [..., k] are int32.
+
+    >>> norch.linalg.lu_factor(norch.tensor([[1.0, 2.0], [2.0, 2.0]])).LU
+    tensor([[2.0000, 2.0000],
+            [0.5000, 1.0000]])
+    """
+    return into(out, LUFactor(*lu_factor_ex(A, pivot=pivot, check_errors=True)[:2]), "linalg.lu_factor")
+
+
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Out = None) -> LUFactorEx:
+    """The triple (LU, pivots, info) of `lu_factor`: info is the number, from 1, of the first pivot that is 0.
+
+    Shapes and errors as for `lu`; a pivot of 0 raises LinAlgError with `check_errors`.
+
+    >>> norch.linalg.lu_factor_ex(norch.zeros(2, 2)).info
+    tensor(1, dtype=norch.int32)
+    """
+    x = check_matrices("linalg.lu_factor", A)
+    lower, upper, pivots, info = _factored(x, pivot)
+    if check_errors and bool((info > 0).any()):
+        raise LinAlgError(f"linalg.lu_factor: pivot {int(info.max())} is 0, the matrix is singular")
+    rows, columns = x.shape[-2:]
+    below, above = lower.tril(-1), upper.triu()
+    if rows > columns:
+        above = cat([above, x.new_zeros([*x.shape[:-2], rows - columns, columns])], -2)
+    elif rows < columns:
+        below = cat([below, x.new_zeros([*x.shape[:-2], rows, columns - rows])], -1)
+    return into(out, LUFactorEx(below + above, pivots, info), "linalg.lu_factor")
+
+
+def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """L, U, pivots and info. The square of the first rows and columns is factored, the rest is solved for."""
+
+    def eliminate(np: Any, a: Any) -> Any:
+        """Gauss's elimination by columns, of all matrices at once."""
+        a = np.array(stacked(a))
+        count, size, every = len(a), min(a.shape[1:]), np.arange(len(a))
+        pivots, info = np.empty((count, size), np.int32), np.zeros(count, np.int32)
+        for j in range(size):
+            best = j + np.abs(a[:, j:, j]).argmax(1) if pivot else np.full(count, j)
+            pivots[:, j] = best + 1
+            row = a[:, j].copy()
+            a[:, j] = a[every, best]
+            a[every, best] = row
+            head = a[:, j, j, None]
+            info[(info == 0) & (head[:, 0] == 0)] = j + 1
+            a[:, j + 1 :, j] /= np.where(head == 0, 1, head)
+            a[:, j + 1 :, j + 1 :] -= a[:, j + 1 :, j, None] * a[:, j, None, j + 1 :]
+        batch = shape[:-2]
+        return a.reshape(shape), pivots.reshape(*batch, size), info.reshape(batch)
+
+    shape = tuple(x.shape)
+    rows, columns = shape[-2:]
+    size = min(rows, columns)
+    whole, pivots, info = compute("linalg.lu", eliminate, x)
+    one = eye(size, dtype=x.dtype, device=x.device)
+    square = whole[..., :size, :size]
+    lower, upper = square.tril(-1) + one, square.triu()
+    if not x.requires_grad:
+        left, right = whole[..., size:, :size], whole[..., :size, size:]
+        return cat([lower, left], -2), cat([upper, right], -1), pivots, info
+    y = permutation_of(pivots, x).mT @ x if pivot else x
+    lower, upper = derivatives.factored(y[..., :size, :size], derivatives.LuBackward, [lower, upper])
+    if columns > size:
+        return lower, cat([upper, lower._solve(y[..., size:])], -1), pivots, info
+    if rows > size:
+        return cat([lower, upper.mT._solve(y[..., size:, :].mT).mT], -2), upper, pivots, info
+    return lower, upper, pivots, info
+
+
+def stacked(array: Any, kept: int = 2) -> Any:
+    """An array with one leading axis for all that it had before the last ones."""
+    last = array.shape[array.ndim - kept :]
+    return array.reshape(math.prod(array.shape[: array.ndim - kept]), *last)
+
+
+def permutation_of(pivots: Tensor, like: Tensor) -> Tensor:
+    """The matrix P of the swaps that pivots tell: A = P L U."""
+    rows = like.shape[-2]
+
+    def permute(np: Any, swaps: Any) -> Any:
+        flat = stacked(swaps, 1)
+        order = np.tile(np.arange(rows), (len(flat), 1))
+        every = np.arange(len(flat))
+        for j in range(flat.shape[1]):
+            other = flat[:, j] - 1
+            order[every, j], order[every, other] = order[every, other], order[every, j].copy()
+        return (order[:, None, :] == np.arange(rows)[:, None]).reshape(*swaps.shape[:-1], rows, rows)
+
+    (permutation,) = compute("linalg.lu", permute, pivots)
+    return permutation.to(like.dtype)
+
+
+# ---- Eigenvalues ------------------------------------------------------------------------------------------------
+
+
+def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
+    """The pair (eigenvalues, eigenvectors) of symmetric matrices [..., n, n]: [..., n] rising, and columns [..., n, n].
+
+    Only the lower triangle is read, or the upper one with UPLO="U". The gradient of vectors exists if no two values are
+    equal. Raises ShapeError if A is not square, RuntimeError for another dtype, ValueError for another UPLO.
+
+    >>> norch.linalg.eigh(norch.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
+    tensor([1., 3.])
+    """
+    x = check_matrices("linalg.eigh", A, square=True)
+    if UPLO.upper() not in ("L", "U"):
+        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {UPLO!r}")
+    parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, UPLO.upper())), x)
+    return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Tensor:
+    """The eigenvalues alone of symmetric matrices. Shapes, dtypes and errors as for `eigh`.
+
+    >>> norch.linalg.eigvalsh(norch.tensor([[2.0, 1.0], [1.0, 2.0]]))
+    tensor([1., 3.])
+    """
+    return into(out, eigh(A, UPLO).eigenvalues, "linalg.eigvalsh")
+
+
+def eig(A: Tensor, *, out: Out = None) -> Eigh:
+    """The pair (eigenvalues, eigenvectors) of square matrices [..., n, n] whose eigenvalues are real.
+
+    norch has no complex numbers: raises RuntimeError if a value is complex, and for another dtype than float32 and
+    float64, ShapeError if A is not square. (PyTorch's results are always complex.)
+
+    >>> norch.linalg.eig(norch.tensor([[2.0, 0.0], [1.0, 3.0]])).eigenvalues
+    tensor([3., 2.])
+    """
+    x = check_matrices("linalg.eig", A, square=True)
+
+    def real(np: Any, a: Any) -> Any:
+        found = tuple(np.linalg.eig(a))
+        if any(np.iscomplexobj(part) and np.any(part.imag) for part in found):
+            raise RuntimeError("linalg.eig: an eigenvalue is complex, and norch has no complex numbers")
+        return [part.real for part in found]
+
+    parts = compute("linalg.eig", real, x)
+    return into(out, Eigh(*derivatives.factored(x, derivatives.EigBackward, parts)), "linalg.eig")
+
+
+def eigvals(A: Tensor, *, out: Out = None) -> Tensor:
+    """The eigenvalues alone of square matrices, which must be real. Shapes, dtypes and errors as for `eig`.
+
+    >>> norch.linalg.eigvals(norch.tensor([[2.0, 0.0], [1.0, 3.0]]))
+    tensor([3., 2.])
+    """
+    return into(out, eig(A).eigenvalues, "linalg.eigvals")
+
+
+# ---- Singular values --------------------------------------------------------------------------------------------
+
+
+def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Out = None) -> Svd:
+    """The triple (U, S, Vh) with A = U diag(S) Vh: orthogonal matrices, and singular values [..., k] that fall.
+
+    Of A [..., m, n] and k = min(m, n) U is [m, m] and Vh [n, n]; [m, k] and [k, n] without `full_matrices`. The
+    gradient of vectors exists if no two values are equal. (`driver` is for CUDA.) Raises ShapeError for fewer than two
+    dimensions, RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.svd(norch.tensor([[3.0, 0.0], [0.0, -4.0]])).S
+    tensor([4., 3.])
+    """
+    x = check_matrices("linalg.svd", A)
+    size = min(x.shape[-2:])
+    parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: tuple(np.linalg.svd(a, full_matrices)), x)
+    if x.requires_grad:
+        u, s, vh = parts
+        thin = [u[..., :size].clone(), s, vh[..., :size, :].clone()]
+        first, s, last = derivatives.factored(x, derivatives.SvdBackward, thin)
+        u = cat([first, u[..., size:]], -1) if u.shape[-1] > size else first
+        vh = cat([last, vh[..., size:, :]], -2) if vh.shape[-2] > size else last
+        parts = [u, s, vh]
+    return into(out, Svd(*parts), "linalg.svd")
+
+
+def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:
+    """The singular values alone. Shapes, dtypes and errors as for `svd`.
+
+    >>> norch.linalg.svdvals(norch.tensor([[3.0, 0.0], [0.0, -4.0]]))
+    tensor([4., 3.])
+    """
+    return into(out, svd(A, full_matrices=False).S, "linalg.svdvals")

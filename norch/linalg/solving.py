@@ -1,0 +1,408 @@
+"""Equations: inverses, solutions, determinants, least squares, ranks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+
+from .. import operation
+from .._C import ShapeError
+from ..arguments import broadcast_shapes
+from ..autograd.derivatives import linalg as derivatives
+from ..functions.creation import eye
+from ..functions.out import Out, into
+from ..functions.promotion import finfo
+from ..operation import check_tensor, recorded
+from ..types import int64
+from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
+from .lapack import check_matrices, check_real, compute
+from .norms import matrix_norm
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+__all__ = [
+    "cond",
+    "det",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu_solve",
+    "matrix_rank",
+    "pinv",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "tensorinv",
+    "tensorsolve",
+]
+
+
+class InvEx(NamedTuple):
+    """What `inv_ex` returns."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+class SolveEx(NamedTuple):
+    """What `solve_ex` returns."""
+
+    result: Tensor
+    info: Tensor
+
+
+class Slogdet(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class Lstsq(NamedTuple):
+    """What `lstsq` returns."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+# ---- Inverses ---------------------------------------------------------------------------------------------------
+
+
+def inv(A: Tensor, *, out: Out = None) -> Tensor:
+    """The inverses of square matrices [..., n, n].
+
+    Raises ShapeError if A is not square, RuntimeError for another dtype than float32 and float64, LinAlgError (a
+    RuntimeError) if A is singular.
+
+    >>> norch.linalg.inv(norch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.2500]])
+    """
+    x = check_matrices("linalg.inv", A, square=True)
+    (inverse,) = compute("linalg.inv", lambda np, a: np.linalg.inv(a), x)
+    return into(out, recorded(inverse, derivatives.InverseBackward, (x,)), "linalg.inv")
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False, out: Out = None) -> InvEx:
+    """The pair (inverse, info) of `inv`: where a matrix is singular, info is the number of the first pivot that is 0.
+
+    Shapes, dtypes and errors as for `inv`, whose LinAlgError is raised with `check_errors` alone.
+
+    >>> norch.linalg.inv_ex(norch.zeros(2, 2)).info
+    tensor(1, dtype=norch.int32)
+    """
+    x = check_matrices("linalg.inv_ex", A, square=True)
+    usable, info = _regular(x, check_errors)
+    return into(out, InvEx(inv(usable), info), "linalg.inv_ex")
+
+
+def _regular(x: Tensor, check_errors: bool) -> tuple[Tensor, Tensor]:
+    """The matrices with the unit matrix for singular ones, and for each the number of its first pivot that is 0."""
+    info = lu_factor_ex(x.detach(), check_errors=check_errors).info
+    if not bool((info > 0).any()):
+        return x, _no_failure(x)
+    return (info == 0).unsqueeze(-1).unsqueeze(-1)._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device)), info
+
+
+def pinv(
+    A: Tensor,
+    rcond: float | Tensor | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    out: Out = None,
+) -> Tensor:
+    """The pseudo-inverses [..., n, m] of matrices [..., m, n], by singular values above max(atol, rtol * the largest).
+
+    `rtol` is max(m, n) times the eps of the dtype unless one of them is given; `rcond` is its older name. Raises
+    ShapeError for fewer than two dimensions, RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.pinv(norch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+    tensor([[0.5000, 0.0000],
+            [0.0000, 0.0000]])
+    """
+    x = check_matrices("linalg.pinv", A, square=hermitian)
+    if x.numel() == 0:
+        return into(out, x.mT.clone(), "linalg.pinv")
+    y = x.detach()
+    if hermitian:
+        y = y.tril() + y.tril(-1).mT
+    u, s, vh = svd(y, full_matrices=False)
+    large = s > _cutoff(x, s, atol, rcond if rtol is None else rtol).unsqueeze(-1)
+    reciprocals = large._choose(large._choose(s, 1.0).reciprocal(), 0.0)
+    inverse = (vh.mT * reciprocals.unsqueeze(-2)) @ u.mT
+    return into(out, recorded(inverse, derivatives.PinvBackward, (x,)), "linalg.pinv")
+
+
+def _cutoff(x: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
+    """max(atol, rtol * the largest singular value), one for each matrix."""
+    if rtol is None:
+        default = max(x.shape[-2:]) * finfo(x.dtype).eps
+        if isinstance(atol, operation.Tensor):
+            rtol = (atol > 0)._choose(0.0, default)
+        else:
+            rtol = 0.0 if atol else default
+    largest = s.amax(-1) * rtol
+    bound = atol if isinstance(atol, operation.Tensor) else largest.new_full((), atol or 0.0)
+    return largest.maximum(bound)
+
+
+def matrix_rank(
+    A: Tensor,
+    tol: float | Tensor | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+    out: Out = None,
+) -> Tensor:
+    """How many singular values of each matrix [..., m, n] exceed max(atol, rtol * the largest), int64 [...].
+
+    `rtol` is max(m, n) times the eps of the dtype unless one of them is given; `tol` is an older name of atol. Raises
+    RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.matrix_rank(norch.tensor([[1.0, 2.0], [2.0, 4.0]]))
+    tensor(1)
+    """
+    x = check_matrices("linalg.matrix_rank", A, square=hermitian).detach()
+    if x.numel() == 0:
+        return into(out, x.new_zeros(list(x.shape[:-2]), dtype=int64), "linalg.matrix_rank")
+    s = eigvalsh(x).abs() if hermitian else svdvals(x)
+    cutoff = s.new_full((), tol) if isinstance(tol, (int, float)) else _cutoff(x, s, atol, rtol) if tol is None else tol
+    return into(out, (s > cutoff.unsqueeze(-1)).sum(-1), "linalg.matrix_rank")
+
+
+def cond(A: Tensor, p: float | str | None = None, *, out: Out = None) -> Tensor:
+    """The condition number of matrices [..., m, n]: the norm p of A times that of its inverse, [...].
+
+    p is a norm of `matrix_norm`; None, 2 and -2 take singular values of any matrix, others need square ones. Raises
+    RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.cond(norch.tensor([[2.0, 0.0], [0.0, 8.0]]))
+    tensor(4.)
+    """
+    from_norms = p not in (None, 2, -2)
+    x = check_matrices("linalg.cond", A, square=from_norms)
+    if x.numel() == 0 and x.shape[-1] == x.shape[-2]:
+        return into(out, x.new_zeros(list(x.shape[:-2])), "linalg.cond")
+    if not from_norms:
+        s = svdvals(x)
+        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        return into(out, result, "linalg.cond")
+    usable, info = _regular(x, False)
+    order = p if p is not None else "fro"
+    product = matrix_norm(x, order) * matrix_norm(inv(usable), order)
+    return into(out, (info > 0)._choose(math.inf, product), "linalg.cond")
+
+
+# ---- Solutions --------------------------------------------------------------------------------------------------
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Out = None) -> Tensor:
+    """The X with A X = B, or X A = B if `left` is False, for square matrices A [..., n, n] and B [..., n, k].
+
+    B may also be vectors: [n], or [..., n] of as many as there are matrices. Leading sizes broadcast. Raises ShapeError
+    if the shapes do not fit, RuntimeError for other or two dtypes, LinAlgError (a RuntimeError) if A is singular.
+
+    >>> norch.linalg.solve(norch.tensor([[2.0, 0.0], [0.0, 4.0]]), norch.tensor([2.0, 2.0]))
+    tensor([1.0000, 0.5000])
+    """
+    a, b, vector = _pair("linalg.solve", A, B, left)
+    if not left:
+        a, b = a.mT, b.mT
+    x = solved(a, b)
+    return into(out, x.squeeze(-1) if vector else x if left else x.mT, "linalg.solve")
+
+
+def _pair(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor, bool]:
+    """A, and B as matrices, of the same leading sizes; whether B was vectors."""
+    a, b = check_matrices(name, A, square=True), check_real(name, B)
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"{name}: expected one dtype, got {a.dtype} and {b.dtype}")
+    vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and list(b.shape) == list(a.shape[:-1]))
+    if vector and not left:
+        raise ShapeError(f"{name}: vectors are solved for from the left, got shape {list(b.shape)}")
+    if vector:
+        b = b.unsqueeze(-1)
+    if b.shape[-2 if left else -1] != a.shape[-1]:
+        raise ShapeError(f"{name}: shapes {list(A.shape)} and {list(B.shape)} do not fit")
+    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
+    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]]), vector
+
+
+def solved(a: Tensor, b: Tensor) -> Tensor:
+    """a^-1 b of matrices with the same leading sizes."""
+    (x,) = compute("linalg.solve", lambda np, a, b: np.linalg.solve(a, b), a, b)
+    return recorded(x, derivatives.SolveBackward, (a, b))
+
+
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Out = None) -> SolveEx:
+    """The pair (result, info) of `solve`: where a matrix is singular, info is the number of the first pivot that is 0.
+
+    Shapes, dtypes and errors as for `solve`, whose LinAlgError is raised with `check_errors` alone.
+
+    >>> norch.linalg.solve_ex(norch.eye(2), norch.ones(2)).info
+    tensor(0, dtype=norch.int32)
+    """
+    x = check_matrices("linalg.solve_ex", A, square=True)
+    usable, info = _regular(x, check_errors)
+    return into(out, SolveEx(solve(usable, B, left=left), info), "linalg.solve_ex")
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Out = None
+) -> Tensor:
+    """The X with A X = B, or X A = B if `left` is False, for triangular matrices A [..., n, n] and B [..., n, k].
+
+    Only the triangle that `upper` names is read; with `unitriangular` not its diagonal, which is taken to be 1. Leading
+    sizes broadcast. Raises ShapeError if the shapes do not fit, RuntimeError for other or two dtypes, LinAlgError if a
+    number on the diagonal is 0.
+
+    >>> norch.linalg.solve_triangular(norch.tensor([[2.0, 1.0], [0.0, 4.0]]), norch.tensor([[4.0], [8.0]]), upper=True)
+    tensor([[1.],
+            [2.]])
+    """
+    a, b = check_matrices("linalg.solve_triangular", A, square=True), check_matrices("linalg.solve_triangular", B)
+    if a.dtype is not b.dtype or b.shape[-2 if left else -1] != a.shape[-1]:
+        given = f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
+        raise ShapeError(f"linalg.solve_triangular: expected one dtype and shapes that fit, got {given}")
+    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name="linalg.solve_triangular")
+    a, b = a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
+    offset = 1 if unitriangular else 0
+    triangle = a.triu(offset) if upper else a.tril(-offset)
+    if unitriangular:
+        triangle = triangle + eye(a.shape[-1], dtype=a.dtype, device=a.device)
+    x = solved(triangle, b) if left else solved(triangle.mT, b.mT).mT
+    return into(out, x, "linalg.solve_triangular")
+
+
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Out = None
+) -> Tensor:
+    """The X with A X = B for the LU and pivots of `lu_factor(A)`; X A = B if not `left`, with A^T if `adjoint`.
+
+    LU is [..., n, n] and B [..., n, k]; leading sizes broadcast. Raises ShapeError if the shapes do not fit,
+    RuntimeError for another dtype than float32 and float64.
+
+    >>> LU, pivots = norch.linalg.lu_factor(norch.tensor([[1.0, 2.0], [2.0, 2.0]]))
+    >>> norch.linalg.lu_solve(LU, pivots, norch.tensor([[5.0], [6.0]]))
+    tensor([[1.],
+            [2.]])
+    """
+    x = check_matrices("linalg.lu_solve", LU, square=True)
+    permutation = permutation_of(pivots, x)
+    transposed = adjoint if left else not adjoint
+    b = B if left else B.mT
+    if transposed:  # A^T = U^T L^T P^T
+        y = solve_triangular(x.mT, b, upper=False)
+        result = permutation @ solve_triangular(x.mT, y, upper=True, unitriangular=True)
+    else:
+        y = solve_triangular(x, permutation.mT @ b, upper=False, unitriangular=True)
+        result = solve_triangular(x, y, upper=True)
+    return into(out, result if left else result.mT, "linalg.lu_solve")
+
+
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None, out: Out = None) -> Lstsq:
+    """The X of the smallest |A X - B|, and among several the smallest X: (solution, residuals, rank, singular_values).
+
+    A is [..., m, n], B [..., m, k] or [..., m], X [..., n, k]. `residuals` are the squares of |A X - B|, of full rank
+    and m > n alone; `singular_values` are for the drivers "gelsd" and "gelss", `rank` also for "gelsy" (the default),
+    which has no residuals. Raises RuntimeError for another driver or dtype, ShapeError if the shapes do not fit.
+
+    >>> norch.linalg.lstsq(norch.tensor([[1.0], [1.0]]), norch.tensor([[1.0], [4.0]])).solution
+    tensor([[2.5000]])
+    """
+    a, b = check_matrices("linalg.lstsq", A), check_real("linalg.lstsq", B)
+    driver = driver or "gelsy"
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"linalg.lstsq: expected driver 'gels', 'gelsy', 'gelsd' or 'gelss', got {driver!r}")
+    vector = b.ndim == a.ndim - 1
+    if vector:
+        b = b.unsqueeze(-1)
+    if b.ndim < 2 or b.shape[-2] != a.shape[-2] or a.dtype is not b.dtype:
+        raise ShapeError(f"linalg.lstsq: {a.dtype} {list(A.shape)} and {b.dtype} {list(B.shape)} do not fit")
+    rows, columns = a.shape[-2:]
+    rtol = max(rows, columns) * finfo(a.dtype).eps if rcond is None else rcond
+    x = pinv(a, rtol=rtol) @ b
+    rank, values, residuals = a.new_empty([0], dtype=int64), a.new_empty([0]), x.reshape(-1)[:0]
+    if driver != "gels":
+        rank = matrix_rank(a, rtol=rtol)
+    if driver in ("gelsd", "gelss"):
+        values = svdvals(a.detach())
+    if rows > columns and driver != "gelsy" and (driver == "gels" or bool((rank == columns).all())):
+        residuals = (a @ x - b).square().sum(-2)
+    return into(out, Lstsq(x.squeeze(-1) if vector else x, residuals, rank, values), "linalg.lstsq")
+
+
+# ---- Determinants -----------------------------------------------------------------------------------------------
+
+
+def det(A: Tensor, *, out: Out = None) -> Tensor:
+    """The determinants [...] of square matrices [..., n, n].
+
+    Raises ShapeError if A is not square, RuntimeError for another dtype than float32 and float64.
+
+    >>> norch.linalg.det(norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    tensor(-2.)
+    """
+    x = check_matrices("linalg.det", A, square=True)
+    (result,) = compute("linalg.det", lambda np, a: np.linalg.det(a), x)
+    return into(out, recorded(result, derivatives.DetBackward, (x,)), "linalg.det")
+
+
+def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
+    """The pair (sign, logabsdet) [...]: the sign of a determinant and the logarithm of its absolute value.
+
+    Of a singular matrix 0 and minus infinity. Raises ShapeError if A is not square, RuntimeError for another dtype.
+
+    >>> norch.linalg.slogdet(norch.tensor([[1.0, 2.0], [3.0, 4.0]])).sign
+    tensor(-1.)
+    """
+    x = check_matrices("linalg.slogdet", A, square=True)
+    sign, logarithm = compute("linalg.slogdet", lambda np, a: tuple(np.linalg.slogdet(a)), x)
+    return into(
+        out,
+        Slogdet(
+            recorded(sign, derivatives.DetSignBackward, (x,)), recorded(logarithm, derivatives.LogAbsDetBackward, (x,))
+        ),
+        "linalg.slogdet",
+    )
+
+
+# ---- Of more dimensions -----------------------------------------------------------------------------------------
+
+
+def tensorinv(A: Tensor, ind: int = 2, *, out: Out = None) -> Tensor:
+    """The inverse of A as a matrix from its last dimensions to its first `ind`: for `tensordot(result, x, ind)`.
+
+    Raises RuntimeError if ind is not positive or the products of the sizes differ, LinAlgError if A is singular.
+
+    >>> norch.linalg.tensorinv(norch.eye(4).reshape(2, 2, 4)).shape
+    norch.Size([4, 2, 2])
+    """
+    first, last = list(check_tensor(A, "linalg.tensorinv").shape[:ind]), list(A.shape[ind:])
+    if ind <= 0 or math.prod(first) != math.prod(last):
+        raise RuntimeError(f"linalg.tensorinv: shape {list(A.shape)} is no square matrix with ind={ind}")
+    return into(out, inv(A.reshape(math.prod(first), -1)).reshape([*last, *first]), "linalg.tensorinv")
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out: Out = None) -> Tensor:
+    """The X with `tensordot(A, X, X.ndim)` = B; the dimensions `dims` of A are moved to its end first.
+
+    Raises RuntimeError if A, with as many sizes as B has in front, is no square matrix, LinAlgError if it is singular.
+
+    >>> norch.linalg.tensorsolve(norch.eye(4).reshape(2, 2, 4), norch.ones(2, 2))
+    tensor([1., 1., 1., 1.])
+    """
+    a = check_tensor(A, "linalg.tensorsolve")
+    if dims is not None:
+        a = a.movedim(tuple(dims), tuple(range(a.ndim - len(dims), a.ndim)))
+    shape = list(a.shape[B.ndim :])
+    if math.prod(shape) != B.numel():
+        raise RuntimeError(f"linalg.tensorsolve: shapes {list(A.shape)} and {list(B.shape)} make no square matrix")
+    return into(out, solve(a.reshape(B.numel(), -1), B.reshape(-1)).reshape(shape), "linalg.tensorsolve")

@@ -1,0 +1,173 @@
+"""What layers and losses are in ONNX, where one call of the C library does them (see operators.py)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from ..types import dtype, int64
+from .nodes import Nodes
+from .operators import emits
+from .trace import Call
+
+# ---- Losses ---------------------------------------------------------------------------------------------------------
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+@emits("mse_tensor")
+def _mse(graph: Nodes, call: Call) -> str:
+    difference = graph.add("Sub", *map(graph.name, call.operands))
+    kind = "ReduceMean" if call.arguments[0] == 1 else "ReduceSum"
+    return graph.add(kind, graph.add("Mul", difference, difference), keepdims=0)
+
+
+@emits("cross_entropy_tensor")
+def _cross_entropy(graph: Nodes, call: Call) -> str:
+    logits, labels = call.operands
+    ignored, reduction = call.arguments
+    names = graph.name(logits), graph.cast(graph.name(labels), labels.dtype, int64)
+    return graph.add("SoftmaxCrossEntropyLoss", *names, ignore_index=ignored, reduction=_REDUCTIONS[reduction])
+
+
+# ---- Layers ---------------------------------------------------------------------------------------------------------
+
+
+@emits("matmul_tensor")
+def _matmul(graph: Nodes, call: Call) -> str:
+    return graph.add("MatMul", *map(graph.name, call.operands))
+
+
+@emits("linear_tensor")
+def _linear(graph: Nodes, call: Call) -> str:
+    x, weight, bias = call.operands
+    if len(x.shape) == 2:
+        return graph.add("Gemm", *[graph.name(v) for v in (x, weight, bias) if v is not None], transB=1)
+    product = graph.add("MatMul", graph.name(x), graph.add("Transpose", graph.name(weight), perm=[1, 0]))
+    return product if bias is None else graph.add("Add", product, graph.name(bias))
+
+
+def _window(array: Sequence[int], names: tuple[str, ...] = ("kernel_shape", "strides", "dilations")) -> dict[str, Any]:
+    """The attributes of a window: the kernel, stride and dilation of either axis, and the padding around them."""
+    settings = {name: list(array[2 * i : 2 * i + 2]) for i, name in enumerate(names)}
+    return {**settings, "pads": list(array[6:10])}
+
+
+@emits("conv_tensor")
+def _conv(graph: Nodes, call: Call) -> str:
+    window, groups = call.arguments
+    operands = [graph.name(v) for v in call.operands if v is not None]
+    return graph.add("Conv", *operands, group=groups, **_window(window))
+
+
+@emits("conv_backward")
+def _conv_transposed(graph: Nodes, call: Call) -> list[str]:
+    """The gradient of a convolution by its images, which is a transposed convolution."""
+    gradient, images, weight = call.operands
+    window, groups, _ = call.arguments
+    settings, pads = _window(window), list(window[6:10])
+    for axis in range(2):
+        size, stride = gradient.shape[2 + axis], settings["strides"][axis]
+        full = (size - 1) * stride + settings["dilations"][axis] * (settings["kernel_shape"][axis] - 1) + 1
+        pads[2 + axis] = full - images.shape[2 + axis] - pads[axis]
+    settings["pads"] = [max(pad, 0) for pad in pads]
+    settings["output_padding"] = [max(-pad, 0) for pad in pads[2:]]
+    name = graph.add("ConvTranspose", graph.name(gradient), graph.name(weight), group=groups, **settings)
+    return [name, "", ""]
+
+
+def _taps(graph: Nodes, channels: int, window: Sequence[int], kind: dtype) -> str:
+    """A weight [C * taps, 1, height, width] whose outputs are what each tap of the window sees of each channel."""
+    height, width = window[:2]
+    ones = [float(i % (height * width) == j) for i in range(channels * height * width) for j in range(height * width)]
+    name = f"taps_{channels}_{height}_{width}_{kind}"
+    return graph.constant(name, kind, [channels * height * width, 1, height, width], ones)
+
+
+@emits("unfold_tensor")
+def _unfolded(graph: Nodes, call: Call) -> str:
+    x, (window,) = call.operands[0], call.arguments
+    weight = _taps(graph, x.shape[1], window, call.kind)
+    seen = graph.add("Conv", graph.name(x), weight, group=x.shape[1], **_window(window))
+    return graph.add("Reshape", seen, graph.shape(call.results[0]))
+
+
+@emits("fold_tensor")
+def _folded(graph: Nodes, call: Call) -> str:
+    """The columns of each tap, added where the tap saw them: the transpose of what unfold does."""
+    columns, out = call.operands[0], call.results[0]
+    window, *size = call.arguments
+    settings, places, pads = _window(window), [], list(window[6:10])
+    for axis in range(2):
+        span = settings["dilations"][axis] * (settings["kernel_shape"][axis] - 1) + 1
+        stride = settings["strides"][axis]
+        places.append((size[axis] + pads[axis] + pads[2 + axis] - span) // stride + 1)
+        pads[2 + axis] = (places[-1] - 1) * stride + span - size[axis] - pads[axis]
+    settings["pads"], settings["output_padding"] = [max(pad, 0) for pad in pads], [max(-pad, 0) for pad in pads[2:]]
+    seen = graph.add("Reshape", graph.name(columns), graph.joined_sizes(*columns.shape[:2], *places))
+    weight = _taps(graph, out.shape[1], window, call.kind)
+    return graph.add("ConvTranspose", seen, weight, group=out.shape[1], **settings)
+
+
+@emits("max_pool_tensor")
+def _max_pool(graph: Nodes, call: Call) -> list[str]:
+    """The values, and their places in each image; ONNX counts them through the whole tensor."""
+    window, ceil = call.arguments
+    x = call.operands[0]
+    values, places = graph.add("MaxPool", graph.name(x), outputs=2, ceil_mode=int(ceil), **_window(window))
+    return [values, graph.add("Mod", places, graph.integers(x.shape[2] * x.shape[3]))]
+
+
+@emits("avg_pool_tensor")
+def _avg_pool(graph: Nodes, call: Call) -> str:
+    window, ceil, counts_padding, divisor = call.arguments
+    settings = _window(window)
+    counts = 1 if divisor else int(counts_padding)
+    name = graph.add(
+        "AveragePool", graph.name(call.operands[0]), ceil_mode=int(ceil), count_include_pad=counts, **settings
+    )
+    taps = math.prod(settings["kernel_shape"])
+    return name if divisor in (0, taps) else graph.add("Mul", name, graph.number(taps / divisor, call.kind))
+
+
+@emits("adaptive_avg_pool_tensor")
+def _adaptive_avg_pool(graph: Nodes, call: Call) -> str:
+    """Windows of one size where the input is a multiple of the output; else products with the shares of each output."""
+    x, out = call.operands[0], call.arguments
+    if not any(size % count for size, count in zip(x.shape[2:], out)):
+        window = [size // count for size, count in zip(x.shape[2:], out)]
+        return graph.add("AveragePool", graph.name(x), kernel_shape=window, strides=window)
+    rows, columns = (_shares(graph, size, count, call.kind) for size, count in zip(x.shape[2:], out))
+    return graph.add("MatMul", rows, graph.add("MatMul", graph.name(x), graph.add("Transpose", columns, perm=[1, 0])))
+
+
+def _shares(graph: Nodes, size: int, count: int, kind: dtype) -> str:
+    """A matrix [count, size]: the share of each input in the average of output o, from floor(o * size / count) on."""
+    shares = [0.0] * (count * size)
+    for o in range(count):
+        first, last = o * size // count, -(-(o + 1) * size // count)
+        for i in range(first, last):
+            shares[o * size + i] = 1 / (last - first)
+    return graph.constant(f"shares_{count}_{size}_{kind}", kind, [count, size], shares)
+
+
+@emits("normalize_tensor")
+def _normalized(graph: Nodes, call: Call) -> list[str]:
+    """(x - mean) / sqrt(variance + eps) * weight + bias over [outer, groups, inner] (autograd/derivatives)."""
+    x, weight, bias = call.operands
+    outer, groups, by_group, eps = call.arguments
+    seen = graph.add("Reshape", graph.name(x), graph.joined_sizes(outer, groups, -1))
+    axes = graph.integers([0, 2])
+    mean = graph.add("ReduceMean", seen, axes, keepdims=1)
+    centred = graph.add("Sub", seen, mean)
+    variance = graph.add("ReduceMean", graph.add("Mul", centred, centred), axes, keepdims=1)
+    result = graph.add("Div", centred, graph.add("Sqrt", graph.add("Add", variance, graph.number(eps, call.kind))))
+    shape = graph.integers([1, -1, 1] if by_group else [1, 1, -1])
+    for value, kind in ((weight, "Mul"), (bias, "Add")):
+        if value is not None:
+            result = graph.add(kind, result, graph.add("Reshape", graph.name(value), shape))
+    flat = graph.integers([-1])
+    return [
+        graph.add("Reshape", result, graph.shape(call.results[0])),
+        *(graph.add("Reshape", v, flat) for v in (mean, variance)),
+    ]

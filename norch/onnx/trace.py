@@ -1,0 +1,203 @@
+"""What a run does, as the calls of the C library that depend on the inputs."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, Callable, Iterator, Sequence
+
+from .. import _C
+from .._C import PROTOTYPES, TENSOR, lib
+from ..operation import wrap
+from ..tensor import Tensor
+from ..types import DTYPES, dtype
+
+# Arguments that are arrays of tensors, and results that are left in an array.
+POINTERS = {"cat_tensors": 0, "index_tensor": 1, "index_put": 1}
+RESULTS = {"max_pool_tensor", "normalize_tensor", "sort_tensor", "conv_backward"}
+# What writes into its first operand, beside the functions named `..._into`.
+WRITES = {"assign_tensor", "index_put", "scatter_into"}
+
+_UNTRACED = {name: getattr(lib, name) for name in PROTOTYPES}
+
+
+class Value:
+    """A tensor of the run: one that depends on the inputs, or a constant with its elements."""
+
+    def __init__(self, shape: Sequence[int], kind: dtype, constant: Tensor | None = None, number: bool = False) -> None:
+        self.shape, self.dtype, self.constant = tuple(shape), kind, constant
+        self.number = number  # a Python number, which widens no dtype
+        self.source: Any = None  # of a constant: the address, shape and strides of the tensor it was
+
+
+class Call:
+    """A call: the operands in order (None, a Value, or a list of them), its other arguments, what it gave."""
+
+    def __init__(self, name: str, operands: list[Any], arguments: list[Any]) -> None:
+        self.name, self.operands, self.arguments = name, operands, arguments
+        self.results: list[Any] = []
+
+    @property
+    def kind(self) -> dtype:
+        """The dtype of the first result."""
+        return next(value.dtype for value in self.results if value is not None)
+
+    def sources(self) -> list[Value]:
+        """The operands that there are."""
+        listed = [v for operand in self.operands for v in (operand if isinstance(operand, list) else [operand])]
+        return [value for value in listed if value is not None]
+
+    def without_target(self) -> Call:
+        """A call that writes into its first operand, as one that makes a new tensor."""
+        plain = Call(self.name.replace("_into", "_tensor"), self.operands[1:], self.arguments)
+        plain.results = self.results
+        return plain
+
+
+class Trace:
+    def __init__(self, inputs: Sequence[Tensor]) -> None:
+        self.calls: list[Call] = []
+        self.live: dict[int, Value] = {}  # by the address of the C tensor
+        self.inputs = [self._new(x._ptr) for x in inputs]
+        self.outputs: list[Value] = []
+        self.slices: dict[int, tuple[int, list[Any]]] = {}  # of a slice: the whole, then axis, start and length in turn
+
+    def finish(self, outputs: Sequence[Tensor]) -> None:
+        """Keep the calls that the outputs depend on."""
+        self.outputs = [self._value(x._ptr) for x in outputs]
+        needed, kept = set(self.outputs), []
+        for call in reversed(self.calls):
+            if needed.intersection(call.results):
+                needed.update(call.sources())
+                kept.append(call)
+        self.calls = kept[::-1]
+
+    def _new(self, ptr: int) -> Value:
+        struct = _C.CTensor.from_address(ptr)
+        value = self.live[ptr] = Value(struct.shape[: struct.ndim], DTYPES[struct.dtype])
+        return value
+
+    def _value(self, ptr: int | None) -> Any:
+        if not ptr or ptr in self.live:
+            return self.live.get(ptr or 0)
+        copy = wrap(_UNTRACED["clone_tensor"](ptr))
+        struct = _C.CTensor.from_address(ptr)
+        value = Value(copy.shape, copy.dtype, copy, bool(struct.is_number))
+        data = ctypes.cast(struct.data, ctypes.c_void_p).value
+        value.source = data, tuple(struct.shape[: struct.ndim]), tuple(struct.strides[: struct.ndim])
+        return value
+
+    def noted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, whose calls are noted where they depend on the inputs."""
+        result, kinds = PROTOTYPES[name]
+        writes = name in WRITES or name.endswith("_into")
+
+        def call(*arguments: Any) -> Any:
+            if name == "free_tensor":
+                self._forget(arguments[0])
+                return function(*arguments)
+            operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
+            listed = list(arguments[POINTERS[name]]) if name in POINTERS else []
+            replaced = writes and name != "index_put" and name != "scatter_into"
+            sources = operands[1:] if replaced else operands + listed
+            kept = [None, *operands[1:]] if replaced else operands
+            record = any(ptr in self.live for ptr in sources if ptr)
+            note = Call(name, [self._value(ptr) for ptr in kept], _plain(name, arguments, kinds)) if record else None
+            if note is not None and listed:
+                note.operands.append([self._value(ptr) for ptr in listed])
+            whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
+            found = function(*arguments)
+            made = [operands[0]] if writes else list(arguments[-1]) if name in RESULTS else [found]
+            if note is None:
+                for ptr in made if result is TENSOR or writes or name in RESULTS else ():
+                    self.live.pop(ptr, None)
+                return found
+            if result is TENSOR or writes or name in RESULTS:
+                note.results = [self._new(ptr) if ptr else None for ptr in made]
+                self.calls.append(note)
+            if writes:
+                self._write_through(operands[0], whole)
+            return found
+
+        def noted_slice(*arguments: Any) -> Any:
+            found = call(*arguments)
+            if found and arguments[4] == 1:
+                whole, places = self.slices.get(arguments[0], (arguments[0], []))
+                self.slices[found] = whole, [*places, arguments[1:4]]
+            return found
+
+        return noted_slice if name == "slice_tensor" else call
+
+    def _forget(self, ptr: int) -> None:
+        self.live.pop(ptr, None)
+        self.slices = {view: whole for view, whole in self.slices.items() if ptr not in (view, whole[0])}
+
+    def _write_through(self, ptr: int, before: Value | None) -> None:
+        """After a write: what the tensor is a slice of, with the values `before`, has new ones too."""
+        whole, places = self.slices.get(ptr, (ptr, []))
+        layers = [] if before is None else [before]
+        for axis, start, length in places[:-1]:
+            note = Call("slice_tensor", [layers[-1]], [axis, start, length, 1])
+            shape = [length if d == axis else size for d, size in enumerate(layers[-1].shape)]
+            note.results = [Value(shape, layers[-1].dtype)]
+            self.calls.append(note)
+            layers += note.results
+        part = self.live[ptr]
+        for layer, place in zip(reversed(layers), reversed(places)):
+            note = Call("put_slice", [layer, part], list(place))
+            note.results = [Value(layer.shape, layer.dtype)]
+            self.calls.append(note)
+            (part,) = note.results
+        self.live[whole] = part
+        for other in self.live:
+            if other not in (ptr, whole) and _UNTRACED["shares_memory"](other, ptr):
+                raise RuntimeError("onnx.export: an operation in place writes into memory that other tensors share")
+
+
+def _is_tensor(argument: Any, kind: Any) -> bool:
+    """Whether an argument is the address of a tensor, or None for one that is left out; arrays are objects."""
+    return kind is TENSOR and (argument is None or isinstance(argument, int))
+
+
+def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
+    """The arguments that are no tensors, arrays as tuples."""
+    pointers = {POINTERS.get(name), len(arguments) - 1 if name in RESULTS else None}
+    plain = [
+        a for place, (a, kind) in enumerate(zip(arguments, kinds)) if place not in pointers and not _is_tensor(a, kind)
+    ]
+    return [a if isinstance(a, (int, float)) else tuple(a) for a in plain]
+
+
+@contextmanager
+def tracing(inputs: Sequence[Tensor]) -> Iterator[Trace]:
+    """Note the calls inside. Functions of the library are called through `lib`, and by methods that hold them."""
+    trace = Trace(inputs)
+    noted = {name: trace.noted(name, function) for name, function in _UNTRACED.items()}
+    names = {id(function): name for name, function in _UNTRACED.items()}
+    cells = [cell for cell in _cells() if id(cell.cell_contents) in names]
+    before = [cell.cell_contents for cell in cells]
+    free = Tensor.__del__.__defaults__
+    try:
+        vars(lib).update(noted)
+        for cell, function in zip(cells, before):
+            cell.cell_contents = noted[names[id(function)]]
+        Tensor.__del__.__defaults__ = (noted["free_tensor"],)
+        yield trace
+    finally:
+        vars(lib).update(_UNTRACED)
+        for cell, function in zip(cells, before):
+            cell.cell_contents = function
+        Tensor.__del__.__defaults__ = free
+
+
+def _cells() -> Iterator[Any]:
+    """The cells of the closures of Tensor's methods, in which the rows of tensor.py keep their C functions."""
+    waiting: list[Any] = [method for kind in Tensor.__mro__ for method in vars(kind).values()]
+    seen: set[int] = set()
+    while waiting:
+        method = waiting.pop()
+        if isinstance(method, FunctionType) and id(method) not in seen:
+            seen.add(id(method))
+            yield from method.__closure__ or ()
+            waiting += [cell.cell_contents for cell in method.__closure__ or ()]

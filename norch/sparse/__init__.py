@@ -1,0 +1,182 @@
+"""Sparse tensors: `norch.sparse.mm`, `sum`, `softmax`; `norch.sparse_coo_tensor` makes one (coo.py has the class)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._C import ShapeError
+from ..arguments import axis_of, sizes_of
+from ..operation import check_tensor
+from ..packing import tensor_of
+from ..types import DType, Sizes, check_dtype, float32, float64, int64
+from .coo import SparseTensor
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+__all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sum"]
+
+
+def sparse_coo_tensor(
+    indices: Any,
+    values: Any = None,
+    size: Sizes | None = None,
+    *,
+    dtype: DType | None = None,
+    device: str | None = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool = False,
+) -> SparseTensor:
+    """A sparse tensor with `values` [n, ...] at `indices` [sparse dimensions, n], and 0 elsewhere.
+
+    Without `size` it is as small as the indices allow. The dtype is that of the values, which gradients reach.
+    `sparse_coo_tensor(size)` has no values. Raises ShapeError if shapes do not fit, RuntimeError for an index out of
+    range.
+
+    >>> norch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
+    tensor([[0., 0., 3.],
+            [4., 0., 0.]])
+    """
+    if values is None:
+        size = indices
+        indices, values = tensor_of([[]] * len(sizes_of((size,), "sparse_coo_tensor")), int64), tensor_of([], float32)
+    elements: Tensor = values if hasattr(values, "_ptr") else tensor_of(values, None, device)
+    elements = elements.to(device or elements.device, None if dtype is None else check_dtype(dtype))
+    places: Tensor = indices if hasattr(indices, "_ptr") else tensor_of(indices, None)
+    if places.is_floating_point() and places.numel:
+        raise RuntimeError(f"sparse_coo_tensor: expected indices of an integer dtype, got {places.dtype}")
+    places = places.detach().to(elements.device, int64)
+    if places.ndim != 2 or elements.ndim < 1 or places.shape[1] != elements.shape[0]:
+        given = f"{list(places.shape)} and {list(elements.shape)}"
+        raise ShapeError(f"sparse_coo_tensor: indices [dimensions, n] and values [n, ...] expected, got shapes {given}")
+    largest = places.amax(1).tolist() if places.shape[1] else [-1] * places.shape[0]
+    if size is None:
+        shape = [index + 1 for index in largest] + list(elements.shape[1:])
+    else:
+        shape = sizes_of((list(size) if not isinstance(size, int) else [size],), "sparse_coo_tensor")
+    rank = places.shape[0]
+    if len(shape) != rank + elements.ndim - 1 or shape[rank:] != list(elements.shape[1:]):
+        raise ShapeError(
+            f"sparse_coo_tensor: size {shape} does not fit {rank} sparse dimensions and values of "
+            f"shape {list(elements.shape)}"
+        )
+    if places.numel and places.min() < 0 or any(index >= limit for index, limit in zip(largest, shape)):
+        raise RuntimeError(f"sparse_coo_tensor: an index does not lie within size {shape}")
+    if requires_grad:
+        elements = elements.detach().clone().requires_grad_()
+    return SparseTensor(places, elements, shape, is_coalesced)
+
+
+def mm(sparse: Any, dense: Any) -> Any:
+    """The product of two matrices, of which at least one is sparse; dense unless both are.
+
+    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes.
+
+    >>> norch.sparse.mm(norch.eye(2).to_sparse(), norch.tensor([[1.0], [2.0]]))
+    tensor([[1.],
+            [2.]])
+    """
+    return sparse @ dense
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """beta * input + alpha * (mat1 @ mat2), with a sparse mat1. Errors as for `mm`.
+
+    >>> norch.sparse.addmm(norch.ones(2, 1), norch.eye(2).to_sparse(), norch.tensor([[1.0], [2.0]]))
+    tensor([[2.],
+            [3.]])
+    """
+    product = (mat1 @ mat2) * alpha
+    return product if beta == 0 else input * beta + product
+
+
+def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any:
+    """The sum of a sparse tensor over dimensions: dense if over all sparse ones, else sparse.
+
+    Raises IndexError for a dim out of range.
+
+    >>> norch.sparse.sum(norch.eye(2).to_sparse(), dim=1).to_dense()
+    tensor([1., 1.])
+    """
+    return input.sum(dim, dtype)
+
+
+def softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) -> SparseTensor:
+    """exp(x) divided by its sum along a sparse dimension, over the elements that are held: the others are -infinity.
+
+    Raises IndexError for a dim out of range, RuntimeError for a dense one.
+
+    >>> norch.sparse.softmax(norch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).to_dense()
+    tensor([[0.5000, 0.5000, 0.0000]])
+    """
+    return _softmax(input, dim, dtype, logarithm=False)
+
+
+def log_softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) -> SparseTensor:
+    """The logarithm of `softmax`; errors as there.
+
+    >>> norch.sparse.log_softmax(norch.tensor([[2.0, 2.0, 0.0]]).to_sparse(), 1).values()
+    tensor([-0.6931, -0.6931])
+    """
+    return _softmax(input, dim, dtype, logarithm=True)
+
+
+def _softmax(input: SparseTensor, dim: int, dtype: DType | None, logarithm: bool) -> SparseTensor:
+    x = (input if dtype is None else input.to(dtype)).coalesce()
+    axis = axis_of(x, dim, "sparse.softmax")
+    if axis >= x.sparse_dim():
+        raise RuntimeError(f"sparse.softmax: dimension {dim} is not sparse")
+    places, values = x.indices().clone(), x.values()
+    places[axis] = 0  # elements of one line have one key
+    lines, line = SparseTensor(places, values, x.shape)._keys().unique(return_inverse=True)
+    shape = [len(lines), *values.shape[1:]]
+    index = line.reshape([-1] + [1] * (values.ndim - 1)).expand(values.shape)
+    peak = values.detach().new_full(shape, -float("inf")).scatter_reduce(0, index, values.detach(), "amax")
+    shifted = values - peak.index_select(0, line)
+    total = values.new_zeros(shape).index_add(0, line, shifted.exp()).index_select(0, line)
+    return x._with(shifted - total.log() if logarithm else shifted.exp() / total)
+
+
+# ---- The constructors of old scripts -----------------------------------------------------------------------------
+
+
+def FloatTensor(indices: Any, values: Any, size: Sizes | None = None) -> SparseTensor:
+    """`norch.sparse_coo_tensor` of float32; errors as there.
+
+    >>> norch.sparse.FloatTensor(norch.tensor([[0], [1]]), norch.tensor([3.0]), (2, 2)).to_dense()
+    tensor([[0., 3.],
+            [0., 0.]])
+    """
+    return sparse_coo_tensor(indices, values, size, dtype=float32)
+
+
+def DoubleTensor(indices: Any, values: Any, size: Sizes | None = None) -> SparseTensor:
+    """`norch.sparse_coo_tensor` of float64; errors as there.
+
+    >>> norch.sparse.DoubleTensor(norch.tensor([[0]]), norch.tensor([3.0]), (1,)).dtype
+    norch.float64
+    """
+    return sparse_coo_tensor(indices, values, size, dtype=float64)
+
+
+def LongTensor(indices: Any, values: Any, size: Sizes | None = None) -> SparseTensor:
+    """`norch.sparse_coo_tensor` of int64; errors as there.
+
+    >>> norch.sparse.LongTensor(norch.tensor([[0]]), norch.tensor([3]), (1,)).dtype
+    norch.int64
+    """
+    return sparse_coo_tensor(indices, values, size, dtype=int64)
+
+
+def spmm(input: Any, mat2: Any) -> Any:
+    """The product [m, n] of a sparse matrix [m, k] and [k, n], of one dtype; as `norch.sparse.mm`.
+
+    Raises ShapeError if the shapes do not chain, RuntimeError for two dtypes.
+
+    >>> norch.spmm(norch.eye(2).to_sparse(), norch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    return mm(input, mat2)
