@@ -9,8 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from .types import bool_, float64, int64
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
@@ -47,6 +50,7 @@ class CTensor(ctypes.Structure):
         ("offset", c_int64),  # of the first element in the storage, in elements
         ("storage", c_void_p),
         ("value", c_double),
+        ("writes", c_void_p),
     ]
 
 
@@ -82,6 +86,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "number_tensor": (TENSOR, [c_double, c_int64, c_int32]),
     "free_tensor": (None, [TENSOR]),
     "alias_tensor": (TENSOR, [TENSOR]),
+    "data_tensor": (TENSOR, [TENSOR]),
     "clone_tensor": (TENSOR, [TENSOR]),
     "contiguous_tensor": (TENSOR, [TENSOR]),
     "cast_tensor": (TENSOR, [TENSOR, c_int32]),
@@ -94,6 +99,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
     "permutation_tensor": (TENSOR, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
+    "set_default_dtype": (STATUS, [c_int32]),
     "full_like_tensor": (TENSOR, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "get_item": (c_double, [TENSOR, ARRAY]),
@@ -106,6 +112,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "squeeze_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "unsqueeze_tensor": (TENSOR, [TENSOR, c_int64]),
     "select_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "at_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "slice_tensor": (TENSOR, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
     "flipped_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "view_as_dtype": (TENSOR, [TENSOR, c_int32]),
@@ -159,7 +166,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "dlpack_destructor": (c_void_p, []),
     "unit_gradient": (TENSOR, [TENSOR]),
     "fits_as_gradient": (c_int32, [TENSOR, TENSOR]),
-    "shares_memory": (c_int32, [TENSOR]),
+    "shares_memory": (c_int32, [TENSOR, TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),
     "written_at": (c_int64, [TENSOR]),
     "mark_as_written": (None, [TENSOR]),
@@ -171,7 +178,18 @@ def operations() -> dict[str, list[str]]:
     """The rows of csrc/ops/operations.h, REDUCTIONS and ROW_OPS of csrc/kernels.h, as the library itself lists them."""
     names = _library.list_operations
     names.restype = c_char_p
-    kinds = ("unary", "binary", "ternary", "derivative", "loss", "activation", "shaped", "reduction", "row")
+    elementwise = (
+        "unary",
+        "binary",
+        "ternary",
+        "derivative",
+        "loss",
+        "activation",
+        "shaped",
+        "special",
+        "special_pair",
+    )
+    kinds = (*elementwise, "reduction", "row")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
 
 
@@ -183,7 +201,7 @@ def rules() -> dict[str, str]:
     return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
-for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2), operations().values()):
+for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
@@ -197,9 +215,9 @@ for _name in operations()["row"]:
 # short, or give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
-    "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
+    "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward mse_tensor mse_backward unit_gradient same_kind",
-    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at mark_as_written version_of",
+    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 
@@ -237,6 +255,10 @@ class ShapeError(ValueError, RuntimeError):
     __module__ = "norch"  # its public place, which tracebacks show
 
 
+class BoundsError(IndexError, RuntimeError):
+    """An index out of range, or no elements: what PyTorch raises as IndexError or as RuntimeError is both here."""
+
+
 _EXCEPTIONS = {
     1: ValueError,
     2: TypeError,
@@ -245,6 +267,7 @@ _EXCEPTIONS = {
     5: MemoryError,
     6: ZeroDivisionError,
     7: ShapeError,
+    8: BoundsError,
 }
 
 
@@ -301,11 +324,12 @@ class Number:
     def __init__(self, value: float) -> None:
         self._ptr, self.value = None, value
         if isinstance(value, float):
-            self._ptr = lib.number_tensor(value, 0, 5) or raise_error()
+            self._ptr = lib.number_tensor(value, 0, float64.number) or raise_error()
         elif not -(2**63) <= value < 2**63:
             raise OverflowError(f"the number {value} does not fit into int64")
         else:
-            self._ptr = lib.number_tensor(0.0, value, 0 if isinstance(value, bool) else 3) or raise_error()
+            kind = bool_ if isinstance(value, bool) else int64
+            self._ptr = lib.number_tensor(0.0, value, kind.number) or raise_error()
 
     def __del__(self, free: Any = lib.free_tensor) -> None:
         if self._ptr:
@@ -342,8 +366,17 @@ def fail_allocation(countdown: int) -> None:
 # ---- Devices ----------------------------------------------------------------------------------------------------
 
 
+class _Default(threading.local):
+    device = 0  # the number of the device of new tensors (devices.py changes it)
+
+
+default = _Default()
+
+
 def device_number(device: Any) -> int:
-    """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2. Raises for names it does not know."""
+    """The C library's number of "cpu", "cuda" or "cuda:1": 0, 1, 2; None is the default device. Raises for others."""
+    if device is None:
+        return default.device
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
         raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}{sizes}')

@@ -9,105 +9,198 @@ print(x.grad)
 
 from __future__ import annotations
 
+import importlib
+import math
+from typing import TYPE_CHECKING
+
 from . import __config__, autograd
 from ._C import ShapeError
 
 from .tensor import CTensor, Tensor  # isort: skip  (before the function norch.tensor, which has the module's name)
-from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from . import einops_backend as _einops_backend
+from . import functions
+from .autocasting import NAMES as _AUTOCAST
+from .autocasting import under_autocast as _cast
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .compiler import compile
+from .devices import device, get_default_device, set_default_device
 from .display.explain import explain
 from .display.formatting import set_printoptions
-from .display.graph import Drawing, draw_graph
-from .functions import of_methods
-from .functions.creation import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    ones,
-    ones_like,
-    tensor,
-    where,
-    zeros,
-    zeros_like,
-)
-from .functions.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from .functions.joining import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_tensors,
-    cat,
-    column_stack,
-    concat,
-    concatenate,
-    dstack,
-    hstack,
-    meshgrid,
-    row_stack,
-    stack,
-    vstack,
-)
-from .functions.of_methods import *  # noqa: F401,F403  (a function for each method: norch.exp(x) is x.exp())
-from .functions.promotion import can_cast, finfo, get_default_dtype, iinfo, promote_types, result_type
-from .functions.random import (
-    bernoulli,
-    multinomial,
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-)
-from .functions.serialization import load, save
-from .memory import device, empty_cache, memory_allocated, memory_reserved
+from .functions.creation import *  # noqa: F403
+from .functions.elementary import *  # noqa: F403
+from .functions.generator import *  # noqa: F403
+from .functions.joining import *  # noqa: F403
+from .functions.layouts import *  # noqa: F403
+from .functions.linalg import *  # noqa: F403
+from .functions.of_methods import *  # noqa: F403
+from .functions.products import *  # noqa: F403
+from .functions.promotion import *  # noqa: F403
+from .functions.questions import *  # noqa: F403
+from .functions.random import *  # noqa: F403
+from .functions.random_counts import *  # noqa: F403
+from .functions.searching import *  # noqa: F403
+from .functions.serialization import *  # noqa: F403
+from .functions.statistics import *  # noqa: F403
+from .functions.view_copies import *  # noqa: F403
+from .functions.windows import *  # noqa: F403
+from .memory import empty_cache, memory_allocated, memory_reserved
 from .methods.dlpack import from_dlpack
-from .methods.interop import as_tensor, from_numpy, frombuffer
+from .methods.interop import as_tensor, asarray, from_numpy, frombuffer
 from .methods.storage import Storage
-from .threads import get_num_threads, set_num_threads
-from .types import Size, dtype, float32, float64, int32, int64, layout, strided, uint8
+from .missing import missing as _absent
+from .sparse import sparse_coo_tensor, spmm
+from .tensor_types import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .threads import get_num_interop_threads, get_num_threads, set_num_interop_threads, set_num_threads
+from .types import (
+    Size,
+    bfloat16,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_coo,
+    strided,
+    uint8,
+)
 from .types import bool_ as bool  # noqa: A004  (norch.bool, as in PyTorch)
 
 float = float32  # noqa: A001
 double = float64
+half = float16
+short = int16
 int = int32  # noqa: A001
 long = int64
+inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
+OutOfMemoryError = MemoryError  # what an allocation that fails raises
 
-from . import cuda, nn, optim, utils  # noqa: E402  (they use the names above)
+from . import amp, cpu, cuda, linalg, nn, optim, sparse, utils  # noqa: E402  (they use the names above)
+from .amp.mode import (  # noqa: E402
+    autocast,
+    clear_autocast_cache,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    get_autocast_gpu_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from .nn import top_level  # noqa: E402
+from .nn.top_level import *  # noqa: E402, F403
+from .version import __version__  # noqa: E402
 
-__version__ = "0.1.0"
-
-# The public API: these names, and a function for each method. The other names here are modules that norch is made of.
+# The public API: these names, those of functions/, and a function for each method. The other names here are modules.
 # fmt: off
 __all__ = [
-    "CTensor", "Drawing", "Generator", "ShapeError", "Size", "Storage", "Tensor", "arange", "as_tensor",
-    "atleast_1d", "atleast_2d", "atleast_3d", "autograd", "bernoulli", "bool", "broadcast_tensors", "can_cast",
-    "cat", "column_stack", "concat", "concatenate", "cuda", "default_generator", "device", "double", "draw_graph",
-    "dstack", "dtype", "empty", "empty_cache", "empty_like", "enable_grad", "explain", "eye", "finfo", "float",
-    "float32", "float64", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like", "get_default_dtype",
-    "get_num_threads", "get_rng_state", "hstack", "iinfo", "initial_seed", "int", "int32", "int64",
-    "is_grad_enabled", "layout", "linspace", "load", "long", "manual_seed", "memory_allocated", "memory_reserved",
-    "meshgrid", "multinomial", "nn", "no_grad", "normal", "ones", "ones_like", "optim", "promote_types", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "row_stack", "save",
-    "seed", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state", "stack", "strided",
-    "tensor", "uint8", "utils", "vstack", "where", "zeros", "zeros_like",
+    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CTensor", "CharTensor", "DoubleTensor", "Drawing", "FloatTensor",
+    "HalfTensor", "IntTensor", "LongTensor", "OutOfMemoryError", "ShapeError", "ShortTensor", "Size", "Storage",
+    "Tensor", "amp", "as_tensor", "asarray", "autocast", "autograd", "backends", "bfloat16", "bool", "channels_last",
+    "channels_last_3d", "clear_autocast_cache", "compile", "contiguous_format", "cpu", "cuda", "device", "double",
+    "draw_graph", "dtype", "e", "empty_cache", "enable_grad", "explain", "float", "float16", "float32", "float64",
+    "from_dlpack", "from_numpy", "frombuffer", "get_autocast_cpu_dtype", "get_autocast_dtype",
+    "get_autocast_gpu_dtype", "get_default_device", "get_num_interop_threads", "get_num_threads", "half", "inf",
+    "inference_mode", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "is_grad_enabled",
+    "is_inference_mode_enabled", "layout", "linalg", "long", "memory_allocated", "memory_format", "memory_reserved",
+    "nan", "newaxis", "nn", "no_grad", "onnx", "optim", "pi", "preserve_format", "set_autocast_cache_enabled",
+    "set_autocast_dtype", "set_autocast_enabled", "set_default_device", "set_grad_enabled", "set_num_interop_threads",
+    "set_num_threads", "set_printoptions", "short", "sparse", "sparse_coo", "sparse_coo_tensor", "special", "spmm",
+    "strided", "uint8", "utils",
 ]
 # fmt: on
-__all__ += of_methods.__all__
+for _room in [
+    functions.creation,
+    functions.elementary,
+    functions.generator,
+    functions.joining,
+    functions.linalg,
+    functions.layouts,
+    functions.of_methods,
+    functions.products,
+    functions.promotion,
+    functions.questions,
+    functions.random,
+    functions.random_counts,
+    functions.searching,
+    functions.serialization,
+    functions.statistics,
+    functions.view_copies,
+    functions.windows,
+    top_level,
+]:
+    __all__ += _room.__all__
+
+globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*globals()} - {*dir(Tensor)}})
+
+_LATER = set(
+    """
+    accelerator backends compiler distributed distributions fft hub jit mps multiprocessing onnx profiler random signal
+    special xpu
+    """.split()
+)
+_PICTURES = {"Drawing", "draw_graph"}
+_missing = _absent("")
+
+if TYPE_CHECKING:
+    from . import (
+        accelerator,
+        backends,
+        compiler,
+        distributed,
+        distributions,
+        fft,
+        hub,
+        jit,
+        mps,
+        multiprocessing,
+        onnx,
+        profiler,
+        random,
+        signal,
+        special,
+        xpu,
+    )
+    from .display.graph import Drawing, draw_graph
+else:
+
+    def __getattr__(name: str) -> object:
+        """Import these modules at their first use: few scripts need them. Say of other names that they are missing."""
+        if name in _PICTURES:
+            return getattr(importlib.import_module(".display.graph", __name__), name)
+        return importlib.import_module("." + name, __name__) if name in _LATER else _missing(name)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__config__", "__doc__", "__version__"]
+    return sorted({*__all__, *_LATER, "__config__", "__doc__", "__version__"})

@@ -12,14 +12,32 @@ from .types import check_dtype, dtype
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     """Sizes or axes given one by one, or as one list or tuple."""
     values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
-    try:
-        found = [value.__index__() for value in values]
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name}: expected integers, got {tuple(values)!r}") from None
-    for value in found:
-        if not -(2**63) <= value < 2**63:
-            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(found)!r}")
+    found = []
+    for value in values:
+        index = value if type(value) is int else _index(value)
+        if index is None:
+            raise TypeError(f"{name}: expected integers, got {tuple(values)!r}")
+        if not -(2**63) <= index < 2**63:
+            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(values)!r}")
+        found.append(index)
     return found
+
+
+def _index(value: Any) -> int | None:
+    """The integer that a value stands for; None for a bool, which has an index, but is no size."""
+    try:
+        return None if isinstance(value, bool) else value.__index__()
+    except (AttributeError, TypeError):
+        return None
+
+
+def chosen(args: tuple[Any, ...], named: Any, name: str, keyword: str) -> tuple[Any, ...]:
+    """The arguments of a function that takes them one by one, as one list, or as this keyword."""
+    if named is None:
+        return args
+    if args:
+        raise TypeError(f"{name}: got {keyword} twice, as {args!r} and as {named!r}")
+    return (named,) if isinstance(named, (list, tuple)) else ([named],)
 
 
 def one_size(value: Any, name: str) -> int:
@@ -31,22 +49,31 @@ def one_size(value: Any, name: str) -> int:
 
 
 def axis_of(x: Any, dim: Any, name: str) -> int:
-    """A dimension of x, counted from the front. Raises IndexError if x does not have it."""
-    axis = one_size(dim, name)
+    """A dimension of x, counted from the front. Raises IndexError if x does not have it, TypeError for a bool."""
+    axis = one_size(checked_dim(dim, name), name)
     rank = max(x.ndim, 1)
     if not -rank <= axis < rank:
         raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
     return axis % rank
 
 
-def axes_of(name: str, dim: Any, axis: Any) -> list[int] | None:
-    """The dimensions that `dim` or `axis` (the same argument) name; None for all."""
+def checked_dim(dim: Any, name: str) -> Any:
+    """A dimension as it is. Raises TypeError for a bool, which is no dimension although it is an integer to Python."""
+    if isinstance(dim, bool):
+        raise TypeError(f"{name}: expected an integer as dim, got {dim}")
+    return dim
+
+
+def axes_of(name: str, dim: Any, axis: Any, empty_is_all: bool = True) -> list[int] | None:
+    """The dimensions that `dim` or `axis` (the same argument) name. None is all, and so is () if `empty_is_all`."""
     if dim is not None and axis is not None:
         raise TypeError(f"{name}: dim and axis are the same argument, got both ({dim!r} and {axis!r})")
     chosen = axis if dim is None else dim
-    if chosen is None or chosen == () or chosen == []:
+    if chosen is None:
         return None
-    return sizes_of(chosen if isinstance(chosen, (list, tuple)) else (chosen,), name)
+    if not isinstance(chosen, (list, tuple)):
+        return sizes_of((chosen,), name)
+    return sizes_of(chosen, name) if chosen or not empty_is_all else None
 
 
 def one_axis(name: str, dim: Any, axis: Any) -> int:

@@ -1,23 +1,8 @@
-"""The names of devices, and how much of their memory norch holds."""
+"""How much memory norch holds."""
 
 from __future__ import annotations
 
 from . import _C
-
-
-def device(type: str, index: int | None = None) -> str:
-    """The name of a device, for scripts written for torch.device: in norch a device is its name, a string.
-
-    Raises RuntimeError for an unknown name, TypeError if it is not a string. The device itself may be missing.
-
-    >>> norch.device("cpu"), norch.device("cuda", 1)
-    ('cpu', 'cuda:1')
-    >>> norch.ones(2, device=norch.device("cpu")).device
-    'cpu'
-    """
-    name = type if index is None else f"{type}:{index}"
-    _C.device_number(name)
-    return name
 
 
 def memory_allocated(device: str = "cpu") -> int:

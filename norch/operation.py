@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
-from ._C import Number, number, raise_error, write_clock
+from ._C import Number, lib, number, raise_error, write_clock
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -110,6 +110,15 @@ def address(tensor: Any) -> int | None:
 
 class _Mode(threading.local):
     enabled = True  # in every thread until it is switched off there (autograd/mode.py)
+    inference = False  # whether an inference_mode switched it off
+    autocast: dict[str, Any] = {}  # kind of device -> the dtype of 16 bits that it computes in (amp/mode.py)
+    autocast_dtypes: dict[str, Any] = {}  # the same, whether it is on or not
+    autocast_depth = 0  # how many contexts this thread is in
+    autocast_cache: dict[Any, Any] | None = None  # converted parameters (autocasting.py); None: they are not kept
+    anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
+
+    def __init__(self) -> None:  # in each thread
+        self.autocast_cache = {}
 
 
 mode = _Mode()
@@ -125,6 +134,12 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
     if backward is not None and any(edges) and mode.enabled:
         record(result, backward(*inputs, *parameters), edges)
     return result
+
+
+def computed(name: str, backward: Any, *values: Any) -> Any:
+    """The result of a row of csrc/ops/operations.h, of tensors and numbers."""
+    operands = [check_operand(value, name) for value in values]
+    return recorded(wrap(getattr(lib, f"{name}_tensor")(*[x._ptr for x in operands])), backward, operands)
 
 
 def edge(x: Any) -> Function | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Sequence
@@ -9,26 +11,45 @@ from typing import TYPE_CHECKING, Any, Sequence
 from . import _C, operation
 from ._C import int64_array, lib, raise_error
 from .operation import wrap
-from .types import DTYPES, Operand, bool_, dtype, float32, int64
+from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted
 
 if TYPE_CHECKING:
-    import ctypes
-
     from .forward_declarations import Tensor
 
 
-def address_of(data: object, kind: dtype | None, device: str) -> int:
+def address_of(data: object, kind: dtype | None, device: str | None) -> int:
     """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
-    if not isinstance(data, (list, tuple, int, float)):
+    if type(data) not in _PLAIN:
         array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
         if array is not None:
             return _copied(array, kind or array.dtype, number)
-        data = _as_lists(data)
+        data = _plain(data)
     values, shape = flatten(data)
+    if values and _is_array(values[0]):
+        return _joined(values, shape, kind, number)
     kind = kind or inferred(values)
+    if kind in HALVES:
+        return _copied(tensor_of(data, float32), kind, number)
     packed = _packed(values, kind)
     return lib.create_tensor(packed, int64_array(shape), len(shape), kind.number, number) or raise_error()
+
+
+_PLAIN = {list, tuple, int, float, bool}
+
+
+def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, device: int) -> int:
+    """The address of a new C tensor of arrays, and lists, of one shape, in the shape of the list that holds them."""
+    parts = [tensor_of(array, kind) for array in arrays]
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise ValueError(
+                f"ragged nested lists: expected arrays of one shape, got {list(parts[0].shape)} and {list(part.shape)}"
+            )
+    rows = [part.reshape(-1) for part in parts]
+    whole = wrap(lib.cat_tensors((ctypes.c_void_p * len(rows))(*[row._ptr for row in rows]), len(rows), 0))
+    whole = whole.reshape([*shape, *parts[0].shape])
+    return _copied(whole, kind or whole.dtype, device)
 
 
 def _copied(source: Tensor, kind: dtype, device: int) -> int:
@@ -40,16 +61,21 @@ def _copied(source: Tensor, kind: dtype, device: int) -> int:
 
 
 def flatten(data: object) -> tuple[Sequence[Any], tuple[int, ...]]:
-    """Nested lists as a flat list and its shape: [[1, 2, 3], [-5, 2, 0]] gives [1, 2, 3, -5, 2, 0] and (2, 3)."""
-    if not isinstance(data, (list, tuple)):
-        return [data], (1,)
+    """Nested sequences as a flat list and its shape: [[1, 2, 3], [-5, 2, 0]] gives [1, 2, 3, -5, 2, 0] and (2, 3).
+
+    What the list holds may be arrays with dimensions, if they come first.
+    """
+    if type(data) not in (list, tuple) and not _is_sequence(data):
+        return [data], ()
     level: Any = data
-    shape: tuple[int, ...] = (len(data),)
-    while level and isinstance(level[0], (list, tuple)):
+    shape: tuple[int, ...] = (len(level),)
+    while level and _is_sequence(level[0]) and not _is_array(level[0]):
+        if len(shape) == _C.MAX_DIMS:
+            raise ValueError(f"a tensor has at most {_C.MAX_DIMS} dimensions, got lists nested {len(shape) + 1} deep")
         size = len(level[0])
         for row in level:
-            if not isinstance(row, (list, tuple)) or len(row) != size:
-                found = f"a list of length {len(row)}" if isinstance(row, (list, tuple)) else repr(row)
+            if not _is_sequence(row) or len(row) != size:
+                found = f"a list of length {len(row)}" if _is_sequence(row) else repr(row)
                 raise ValueError(
                     f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}"
                 )
@@ -58,11 +84,43 @@ def flatten(data: object) -> tuple[Sequence[Any], tuple[int, ...]]:
     return level, shape
 
 
+def _is_sequence(value: Any) -> bool:
+    """Whether a value stands for several numbers: a list, an array, or anything else with a length and elements."""
+    if isinstance(value, (list, tuple)):
+        return True
+    if isinstance(value, (int, float, str, bytes, dict, operation.Tensor)) or not hasattr(value, "__len__"):
+        return False
+    return hasattr(value, "__getitem__") and getattr(value, "shape", None) != ()
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is an array with dimensions."""
+    if type(value) in _PLAIN or isinstance(value, operation.Tensor):
+        return False
+    if hasattr(value, "__array__"):
+        return getattr(value, "shape", None) != ()
+    return hasattr(value, "itemsize") and _is_sequence(value)
+
+
 def inferred(values: Sequence[object]) -> dtype:
-    """The dtype of Python numbers: bool if all of them are, int64 if all are integers, else float32."""
-    if not values or not all(isinstance(value, int) for value in values):
-        return float32
-    return bool_ if all(isinstance(value, bool) for value in values) else int64
+    """The dtype of numbers: bool if all of them are, int64 if all are integers, else the default; an array's own."""
+    kinds = set(map(type, values))
+    if kinds <= _PLAIN:
+        return default.dtype if not kinds or float in kinds else int64 if int in kinds else bool_
+    examples = {kind: value for kind, value in zip(map(type, values), values) if kind is not operation.Tensor}
+    found = [_dtype_of(value) for value in examples.values()]
+    found += [value.dtype for value in values if isinstance(value, operation.Tensor)]
+    return functools.reduce(promoted, found)
+
+
+def _dtype_of(value: object) -> dtype:
+    """The dtype of one number."""
+    array = None if type(value) in _PLAIN else _from_buffer(value)
+    if array is not None:
+        return array.dtype
+    if isinstance(value, bool):
+        return bool_
+    return int64 if isinstance(value, int) else default.dtype
 
 
 _packers: dict[tuple[int, str], struct.Struct] = {}
@@ -78,10 +136,12 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
             _packers[count, kind.format] = packer
     try:
         return packer.pack(*values)
-    except (struct.error, OverflowError, TypeError):
+    except (struct.error, OverflowError, TypeError, RuntimeError):
         pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, operation.Tensor) and value.numel != 1:
+            raise ValueError(f"a tensor among numbers must have one element, got shape {list(value.shape)}")
+        if _is_sequence(value):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
         if not hasattr(value, "__float__") or isinstance(value, str):
             raise TypeError(f"expected numbers, got {value!r} ({type(value).__name__})")
@@ -94,11 +154,16 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
 
 
 def _from_buffer(data: Any) -> Tensor | None:
-    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview), None for others."""
+    """The tensor of an object with a buffer (a NumPy array, array.array, memoryview) or `__array__`, else None."""
     try:
         buffer = memoryview(data)
-    except TypeError:
-        return None
+    except (TypeError, BufferError):
+        if not hasattr(data, "__array__") or hasattr(data, "dtype"):
+            return None
+        return _from_buffer(data.__array__())
+    except ValueError:  # a dtype that buffers cannot name, such as the bfloat16 of ml_dtypes
+        over: Tensor | None = operation.Tensor._over(data)
+        return over
     code = {"l": "q", "=d": "d", "<d": "d", "=f": "f", "<f": "f", "<q": "q", "<i": "i"}.get(
         buffer.format, buffer.format
     )
@@ -106,15 +171,18 @@ def _from_buffer(data: Any) -> Tensor | None:
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
     raw = buffer.tobytes()  # in row order, for any strides
-    shape = list(buffer.shape or ()) or [1]
+    shape = list(buffer.shape or ())
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0))
 
 
-def _as_lists(data: Any) -> object:
+def _plain(data: Any) -> object:
+    """What is no list, number or array, as one of these."""
+    if isinstance(data, (list, tuple, int, float)):
+        return data
     if hasattr(data, "tolist"):
         return data.tolist()
-    if isinstance(data, range):
-        return list(data)
+    if _is_sequence(data):
+        return [data[i] for i in range(len(data))]
     if hasattr(data, "__float__") and not isinstance(data, str):
         return float(data)
     raise TypeError(
@@ -125,21 +193,21 @@ def _as_lists(data: Any) -> object:
 # ---- New tensors -------------------------------------------------------------------------------------------------
 
 
-def tensor_of(data: object, kind: dtype | None, device: str = "cpu") -> Tensor:
+def tensor_of(data: object, kind: dtype | None, device: str | None = "cpu") -> Tensor:
     """A new tensor with the elements of `data`; the dtype is inferred if `kind` is None."""
     return wrap(address_of(data, kind, device))
 
 
-def uninitialized(shape: Sequence[int], kind: dtype, device: str) -> Tensor:
+def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tensor:
     """A tensor whose elements are not set."""
     return wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)))
 
 
-def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str) -> Tensor:
+def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | None) -> Tensor:
     """A tensor with one value in every element."""
     return uninitialized(shape, kind, device).fill_(value)
 
 
-def counting(count: int, device: str) -> Tensor:
+def counting(count: int, device: str | None) -> Tensor:
     """0, 1, ... count - 1 as int64."""
     return wrap(lib.integer_arange_tensor(0, 1, count, int64.number, _C.device_number(device)))

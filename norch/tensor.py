@@ -1,8 +1,8 @@
 """Tensor: the article's class, with PyTorch's habits.
 
 A Tensor holds the address of a C tensor (csrc/tensor.h) and the node where its gradient goes. Shape, strides and dtype
-are read from the C struct, which `CTensor` mirrors. Here are the elementwise operations, the matrix product and the
-values; methods/ has the other families of methods, display/ the printing.
+are read from the C struct, which `CTensor` mirrors. Here are the elementwise operations and the matrix product;
+methods/ has the other families of methods, display/ the printing.
 
 Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there each row's methods are spelled out.
 """
@@ -10,38 +10,49 @@ Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, SupportsIndex, overload
-from weakref import ref
+from typing import Any, Callable, SupportsIndex, overload
 
-from . import _C, operation
+from . import _C, autocasting, operation
 from ._C import CTensor, lib
-from .arguments import one_size
+from .arguments import one_size, sizes_of
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
+from .autograd.derivatives import special as s
 from .autograd.derivatives.activations import LogSoftmaxBackward, SoftmaxBackward
-from .autograd.in_place import write
-from .display import formatting
-from .display.notebook import tensor_html
-from .methods import indexing
+from .autograd.in_place import Views, write
+from .methods.activations import ActivationMethods
 from .methods.composed import ComposedMethods
 from .methods.conversion import ConversionMethods
 from .methods.dlpack import DLPackMethods
-from .methods.elementwise import binary, ternary, unary
+from .methods.elementary import ElementaryMethods
+from .methods.elementwise import binary, unary
 from .methods.gradient import GradientMethods
+from .methods.in_place_views import InPlaceViewMethods
 from .methods.interop import InteropMethods
+from .methods.legacy import LegacyMethods
+from .methods.linalg import LinalgMethods
+from .methods.masking import MaskingMethods
+from .methods.new_tensors import NewTensorMethods
+from .methods.products import ProductMethods
+from .methods.random_draws import RandomDrawMethods
 from .methods.random_fill import RandomFillMethods
 from .methods.rearranging import RearrangingMethods
 from .methods.reductions import ReductionMethods
+from .methods.scattering import ScatteringMethods
 from .methods.selection import SelectionMethods
 from .methods.sorting import SortingMethods
-from .methods.storage import StorageMethods
+from .methods.sparse_forms import SparseFormMethods
+from .methods.splitting import SplittingMethods
+from .methods.statistics import StatisticsMethods
+from .methods.storage import StorageMethods, restored_tensor
+from .methods.values import ValueMethods
+from .methods.view_writes import ViewWriteMethods
 from .methods.views import ViewMethods
-from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
+from .missing import ABSENT, Absent
+from .operation import check_operand, check_tensor, computed, mode, operand, record, recorded, wrap
 from .packing import address_of
-from .types import DTYPES, Count, Index, Operand, Scalar, Size, dtype, float32
-
-if TYPE_CHECKING:
-    pass
+from .precision import in_float32
+from .types import DTYPES, Count, DType, Operand, Size, default, dtype
 
 __all__ = ["CTensor", "Tensor"]
 
@@ -49,22 +60,38 @@ __all__ = ["CTensor", "Tensor"]
 class Tensor(
     GradientMethods,
     ViewMethods,
+    SplittingMethods,
+    SparseFormMethods,
+    InPlaceViewMethods,
+    ViewWriteMethods,
     RearrangingMethods,
     ReductionMethods,
     SelectionMethods,
+    MaskingMethods,
+    ScatteringMethods,
     SortingMethods,
+    StatisticsMethods,
     ComposedMethods,
+    NewTensorMethods,
+    ElementaryMethods,
+    LinalgMethods,
+    ProductMethods,
     ConversionMethods,
+    ValueMethods,
     RandomFillMethods,
+    RandomDrawMethods,
     StorageMethods,
     InteropMethods,
     DLPackMethods,
+    LegacyMethods,
+    ActivationMethods,
 ):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
-    `Tensor(data, device="cpu", requires_grad=False)` is float32, always, as in the article (`norch.tensor` infers the
-    dtype). `data` is a number, nested lists or tuples of one length at each depth, another tensor, or an array.
-    A number becomes a tensor of shape [1]. Raises ValueError for ragged lists, TypeError if an element is not a number.
+    `Tensor(data, device="cpu", requires_grad=False)` is of the default dtype, float32, always, as in the article
+    (`norch.tensor` infers the dtype). `data` is a number, nested lists or tuples of one length at each depth, another
+    tensor, or an array. A number becomes a tensor of no dimensions; several integers, or a Size, are the shape of a
+    tensor whose values are not set. Raises ValueError for ragged lists, TypeError if an element is not a number.
 
     >>> x = norch.Tensor([[1, 2], [3, 4]], requires_grad=True)
     >>> (x @ x).sum().backward()
@@ -77,12 +104,28 @@ class Tensor(
     _ptr: int  # the address of the C tensor, which this object owns
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
-    _views: list[ref[Tensor]] | None = None  # of a base in a graph: its views, which follow writes in place
+    _untracked = False  # whether it is a view that was made under no_grad
+    _views: Views | None = None  # of a base: its views, which follow it into a graph
 
     __array_priority__ = 1000  # NumPy leaves the operators between an array and a tensor to the tensor
 
-    def __init__(self, data: object, device: str = "cpu", requires_grad: bool = False) -> None:
-        self._ptr = address_of(data, float32, device)
+    @overload
+    def __init__(self, data: object = (), device: str | None = None, requires_grad: bool = False) -> None: ...
+    @overload
+    def __init__(self, *size: int, device: str | None = None, requires_grad: bool = False) -> None: ...
+
+    def __init__(self, data: Any = (), *args: Any, device: str | None = None, requires_grad: bool = False) -> None:
+        if isinstance(data, Size) or (args and not isinstance(args[0], (str, type(None)))):
+            shape = sizes_of((data, *args), "Tensor")
+            number = _C.device_number(device)
+            ptr = lib.empty_tensor(_C.int64_array(shape), len(shape), default.dtype.number, number)
+            self._ptr = ptr or _C.raise_error()
+        else:
+            if len(args) > 2:
+                raise TypeError(f"Tensor: expected data, a device and requires_grad, got {len(args) + 1} arguments")
+            device = args[0] if args else device
+            requires_grad = args[1] if len(args) > 1 else requires_grad
+            self._ptr = address_of(data, default.dtype, device)
         self._edge = None
         if requires_grad:
             self.requires_grad = True
@@ -171,7 +214,7 @@ class Tensor(
         return DTYPES[self._struct.dtype]
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is float32 or float64.
+        """Whether the dtype is float16, bfloat16, float32 or float64.
 
         >>> norch.ones(2).is_floating_point()
         True
@@ -185,11 +228,11 @@ class Tensor(
 
     # ---- Elementwise operations: a row in csrc/ops/operations.h, a line here, a class in autograd/functions.py ------
 
-    __add__, __radd__, __iadd__, add, add_ = binary("add", f.AddBackward, "x + y")
-    __sub__, __rsub__, __isub__, sub, sub_ = binary("sub", f.SubBackward, "x - y")
+    __add__, __radd__, __iadd__, _, _ = binary("add", f.AddBackward, "x + y")
+    __sub__, __rsub__, __isub__, _, _ = binary("sub", f.SubBackward, "x - y")
     __mul__, __rmul__, __imul__, mul, mul_ = binary("elementwise_mul", f.ElementwiseMulBackward, "x * y", "mul")
-    __truediv__, __rtruediv__, __itruediv__, div, div_ = binary("div", f.DivBackward, "x / y")
-    __pow__, __rpow__, __ipow__, pow, pow_ = binary("pow", f.PowBackward, "x to the power of y")
+    __truediv__, __rtruediv__, __itruediv__, _, _ = binary("div", f.DivBackward, "x / y")
+    __pow__, __rpow__, __ipow__, _, _ = binary("pow", f.PowBackward, "x to the power of y")
     __floordiv__, __rfloordiv__, __ifloordiv__, floor_divide, floor_divide_ = binary(
         "floor_divide", None, "x // y: rounded towards minus infinity. No gradient."
     )
@@ -209,14 +252,61 @@ class Tensor(
     _, _, _, fmod, fmod_ = binary(
         "fmod", d.FmodBackward, "The remainder of x / y rounded towards zero: with the sign of x"
     )
-    _, _, _, atan2, atan2_ = binary("atan2", d.Atan2Backward, "The angle, in radians, of the point (y, x)")
-    _, _, _, hypot, hypot_ = binary("hypot", d.HypotBackward, "sqrt(x^2 + y^2), whose squares cannot overflow")
-    _, _, _, minimum, minimum_ = binary("minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is")
-    _, _, _, maximum, maximum_ = binary("maximum", f.MaximumBackward, "The larger of x and y; NaN if either is")
-    _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero")
-    _, _, _, logical_or, logical_or_ = binary("logical_or", None, "Whether x or y is nonzero")
-    _, _, _, logical_xor, logical_xor_ = binary("logical_xor", None, "Whether exactly one of x and y is nonzero")
-    subtract, multiply, divide, true_divide = sub, mul, div, div
+    _, _, _, atan2, atan2_ = binary(
+        "atan2", d.Atan2Backward, "The angle, in radians, of the point (y, x)", numbers=False
+    )
+    _, _, _, hypot, hypot_ = binary(
+        "hypot", d.HypotBackward, "sqrt(x^2 + y^2), whose squares cannot overflow", numbers=False
+    )
+    _minimum, _, _minimum_, minimum, minimum_ = binary(
+        "minimum", f.MinimumBackward, "The smaller of x and y; NaN if either is", numbers=False
+    )
+    _maximum, _, _maximum_, maximum, maximum_ = binary(
+        "maximum", f.MaximumBackward, "The larger of x and y; NaN if either is", numbers=False
+    )
+    _, _, _, logical_and, logical_and_ = binary("logical_and", None, "Whether x and y are both nonzero", numbers=False)
+    _, _, _, logical_or, logical_or_ = binary("logical_or", None, "Whether x or y is nonzero", numbers=False)
+    _, _, _, logical_xor, logical_xor_ = binary(
+        "logical_xor", None, "Whether exactly one of x and y is nonzero", numbers=False
+    )
+    _, _, _, fmin, fmin_ = binary(
+        "fmin", s.FminBackward, "The smaller of x and y; the other one if either is NaN", numbers=False
+    )
+    _, _, _, fmax, fmax_ = binary(
+        "fmax", s.FmaxBackward, "The larger of x and y; the other one if either is NaN", numbers=False
+    )
+    _, _, _, copysign, copysign_ = binary("copysign", s.CopysignBackward, "|x| with the sign of y")
+    _, _, _, nextafter, nextafter_ = binary(
+        "nextafter", s.NextafterBackward, "The number next to x in y's direction", numbers=False
+    )
+    _, _, _, heaviside, heaviside_ = binary(
+        "heaviside", None, "0 where x < 0, y where x is 0, 1 where x > 0", numbers=False
+    )
+    _, _, _, logaddexp, logaddexp_ = binary(
+        "logaddexp", s.LogaddexpBackward, "log(exp(x) + exp(y)), without overflow", numbers=False
+    )
+    _, _, _, logaddexp2, logaddexp2_ = binary(
+        "logaddexp2", s.Logaddexp2Backward, "log2(2^x + 2^y), without overflow", numbers=False
+    )
+    _, _, _, xlogy, xlogy_ = binary("xlogy", s.XlogyBackward, "x log(y), 0 if x is 0")
+    _, _, _, igamma, igamma_ = binary(
+        "igamma", s.IgammaBackward, "The incomplete gamma function P(x, y), regularized", numbers=False
+    )
+    _, _, _, igammac, igammac_ = binary(
+        "igammac", s.IgammacBackward, "1 - igamma(x, y), exact if that is small too", numbers=False
+    )
+    _, _, _, gcd, gcd_ = binary("gcd", None, "The greatest common divisor of integers", numbers=False)
+    _, _, _, lcm, lcm_ = binary("lcm", None, "The least common multiple of integers", numbers=False)
+    __lshift__, __rlshift__, __ilshift__, bitwise_left_shift, bitwise_left_shift_ = binary(
+        "bitwise_left_shift", None, "x << y of integers: x times 2 to the power of y"
+    )
+    __rshift__, __rrshift__, __irshift__, bitwise_right_shift, bitwise_right_shift_ = binary(
+        "bitwise_right_shift", None, "x >> y of integers: x divided by 2 to the power of y, rounded down"
+    )
+    multiply, multiply_ = mul, mul_
+    not_equal, not_equal_, greater, greater_, less, less_ = ne, ne_, gt, gt_, lt, lt_
+    greater_equal, greater_equal_, less_equal, less_equal_ = ge, ge_, le, le_
+    arctan2, arctan2_ = atan2, atan2_
     __hash__ = object.__hash__
 
     neg, neg_ = unary("neg", f.NegBackward, "-x")
@@ -225,7 +315,7 @@ class Tensor(
     relu, relu_ = unary("relu", f.ReluBackward, "max(x, 0)")
     floor, floor_ = unary("floor", f.FloorBackward, "The largest integer not above x")
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
-    round, round_ = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")
+    _round = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")[0]
     trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
     log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
@@ -240,6 +330,9 @@ class Tensor(
     atan, atan_ = unary("atan", d.AtanBackward, "The angle, in radians, whose tangent is x")
     sinh, sinh_ = unary("sinh", d.SinhBackward, "The hyperbolic sine of x")
     cosh, cosh_ = unary("cosh", d.CoshBackward, "The hyperbolic cosine of x")
+    asinh, asinh_ = unary("asinh", s.AsinhBackward, "The number whose hyperbolic sine is x")
+    acosh, acosh_ = unary("acosh", s.AcoshBackward, "The number at least 0 whose hyperbolic cosine is x")
+    atanh, atanh_ = unary("atanh", s.AtanhBackward, "The number whose hyperbolic tangent is x")
     exp2, exp2_ = unary("exp2", d.Exp2Backward, "2 to the power of x")
     expm1, expm1_ = unary("expm1", d.Expm1Backward, "exp(x) - 1, exact near 0 too")
     log1p, log1p_ = unary("log1p", d.Log1pBackward, "log(1 + x), exact near 0 too")
@@ -249,9 +342,14 @@ class Tensor(
     reciprocal, reciprocal_ = unary("reciprocal", d.ReciprocalBackward, "1 / x")
     erf, erf_ = unary("erf", d.ErfBackward, "The error function of x")
     erfc, erfc_ = unary("erfc", d.ErfcBackward, "1 - erf(x), exact for large x too")
+    erfinv, erfinv_ = unary("erfinv", s.ErfinvBackward, "The number whose error function is x")
+    lgamma, lgamma_ = unary("lgamma", s.LgammaBackward, "The logarithm of the absolute value of gamma(x)")
+    digamma, digamma_ = unary("digamma", s.DigammaBackward, "The derivative of the logarithm of gamma(x)")
+    i0, i0_ = unary("i0", s.I0Backward, "The modified Bessel function of the first kind, of order 0")
     isnan = unary("isnan", None, "Whether x is NaN")[0]
     isinf = unary("isinf", None, "Whether x is infinite")[0]
     isfinite = unary("isfinite", None, "Whether x is neither infinite nor NaN")[0]
+    signbit = unary("signbit", None, "Whether the sign of x is minus, of zeros and NaN too")[0]
     logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero")
     bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
     __neg__, __abs__, __invert__ = neg, abs, bitwise_not
@@ -269,10 +367,10 @@ class Tensor(
         tensor([2, 5, 8])
         """
         if not self.is_floating_point() and min is None and max is not None:
-            return self.minimum(max)
+            return self._minimum(max)
         if not self.is_floating_point() and max is None and min is not None:
-            return self.maximum(min)
-        return ternary("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
+            return self._maximum(min)
+        return computed("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
 
     def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
@@ -284,16 +382,18 @@ class Tensor(
         tensor([2, 5, 8])
         """
         if not self.is_floating_point() and min is None and max is not None:
-            return self.minimum_(max)
+            return self._minimum_(max)
         if not self.is_floating_point() and max is None and min is not None:
-            return self.maximum_(min)
+            return self._maximum_(min)
         low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
         return write(
             self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr)
         )
 
     clip, clip_ = clamp, clamp_
-    absolute, absolute_, negative, negative_ = abs, abs_, neg, neg_
+    absolute, absolute_, negative, negative_, fix, fix_, sgn, sgn_ = abs, abs_, neg, neg_, trunc, trunc_, sign, sign_
+    arcsin, arcsin_, arccos, arccos_, arctan, arctan_ = asin, asin_, acos, acos_, atan, atan_
+    arcsinh, arcsinh_, arccosh, arccosh_, arctanh, arctanh_ = asinh, asinh_, acosh, acosh_, atanh, atanh_
 
     def where(self, condition: Tensor, other: Operand) -> Tensor:
         """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`.
@@ -304,28 +404,28 @@ class Tensor(
         return check_tensor(condition, "where")._choose(self, other)
 
     def _choose(self, x: Operand, y: Operand) -> Tensor:
-        return ternary("where", f.WhereBackward, self, x, y)
+        return computed("where", f.WhereBackward, self, x, y)
 
-    def softmax(self, dim: int) -> Tensor:
+    def softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
 
-        The result has the shape and dtype of x. Raises IndexError for a dim out of range, RuntimeError if the dtype is
-        not floating.
+        The result has the shape and dtype of x, or `dtype`, into which x is converted first. Raises IndexError for a
+        dim out of range, RuntimeError if the dtype is not floating.
 
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
         """
-        axis = one_size(dim, "softmax")
-        return recorded(wrap(lib.softmax_tensor(self._ptr, axis)), SoftmaxBackward, (self,), axis)
+        axis, x = one_size(dim, "softmax"), self if dtype is None else self.to(dtype)
+        return recorded(wrap(lib.softmax_tensor(x._ptr, axis)), SoftmaxBackward, (x,), axis)
 
-    def log_softmax(self, dim: int) -> Tensor:
+    def log_softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`.
 
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
         """
-        axis = one_size(dim, "log_softmax")
-        return recorded(wrap(lib.log_softmax_tensor(self._ptr, axis)), LogSoftmaxBackward, (self,), axis)
+        axis, x = one_size(dim, "log_softmax"), self if dtype is None else self.to(dtype)
+        return recorded(wrap(lib.log_softmax_tensor(x._ptr, axis)), LogSoftmaxBackward, (x,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
 
@@ -353,86 +453,18 @@ class Tensor(
         """
         return self @ check_tensor(other, "matmul")
 
-    def mm(self, other: Tensor) -> Tensor:
+    def mm(self, mat2: Tensor) -> Tensor:
         """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n].
 
         >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
         tensor([[11]])
         """
-        if self.ndim != 2 or check_tensor(other, "mm").ndim != 2:
-            raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(other.shape)}")
-        return self @ other
+        if self.ndim != 2 or check_tensor(mat2, "mm").ndim != 2:
+            raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(mat2.shape)}")
+        return self @ mat2
 
-    # ---- Values -------------------------------------------------------------------------------------------------
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions).
-
-        >>> norch.tensor([[1, 2], [3, 4]]).tolist()
-        [[1, 2], [3, 4]]
-        """
-        source = self.detach().cpu().contiguous()
-        count = int(source.numel)
-        flat = list((source.dtype.ctype * count).from_address(source.data_ptr())) if count else []
-        for size in reversed(self.shape[1:]):
-            flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
-        if count == 0:
-            return _empty_lists(self.shape)
-        return flat[0] if self.ndim == 0 else flat
-
-    def item(self) -> Scalar:
-        """The value of a tensor of one element, of any shape and dtype, as a Python number.
-
-        Raises RuntimeError for a tensor of no element or several.
-
-        >>> norch.tensor([2.5]).item()
-        2.5
-        """
-        if self.numel != 1:
-            raise RuntimeError(f"item: expected a tensor of one element, got shape {list(self.shape)}")
-        source = self.cpu() if self._struct.device else self
-        return source.dtype.ctype.from_address(source.data_ptr()).value
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        if self.is_floating_point() or self.numel != 1:
-            raise TypeError(
-                f"only an integer tensor of one element can be an index, got {self.dtype} of shape {list(self.shape)}"
-            )
-        return int(self.item())
-
-    def __bool__(self) -> bool:
-        if self.numel != 1:
-            raise RuntimeError(f"the truth of a tensor of shape {list(self.shape)} is ambiguous; use any() or all()")
-        return bool(self.item())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.numel == 1 else format(repr(self), spec)
-
-    def __contains__(self, value: Operand) -> bool:
-        return bool((self == value).any())
-
-    def __repr__(self) -> str:
-        return formatting.tensor_repr(self)
-
-    def _repr_html_(self) -> str:
-        return tensor_html(self)
-
-    def __getitem__(self, index: Index) -> Tensor:
-        return indexing.get(self, index)
-
-    def __setitem__(self, index: Index, value: object) -> None:
-        indexing.set(self, index, value)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if self.ndim == 0:
-            raise TypeError("a tensor of 0 dimensions cannot be iterated over")
-        return (self[i] for i in range(self.shape[0]))
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in ABSENT["Tensor"]]
 
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
         if self.grad_fn is not None:
@@ -447,11 +479,22 @@ class Tensor(
         copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
         return copy
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise TypeError("tensors are not pickled: a pickle can run any code when it is loaded")
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For pickle: the storage, which tensors that share it share again, and the place in it."""
+        own = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        place = tuple(self.shape), self.stride(), self.storage_offset()
+        return restored_tensor, (type(self), self.untyped_storage(), self.dtype, *place, self.requires_grad, own)
 
 
 operation.Tensor = Tensor
+
+for _name in ABSENT["Tensor"]:
+    setattr(Tensor, _name, Absent("Tensor", _name))
+
+# Composed of several operations: halves are widened before the first and rounded after the last.
+for _name in "mean nanmean var std norm logsumexp addcmul addcdiv lerp addr addbmm baddbmm addmm".split():
+    setattr(Tensor, _name, in_float32(getattr(Tensor, _name)))
+autocasting.classes.append(Tensor)
 
 
 def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operand, Operand]:
@@ -459,7 +502,3 @@ def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operan
     if min is None and max is None:
         raise ValueError(f"{name}: expected min, max or both, got neither")
     return -float("inf") if min is None else min, float("inf") if max is None else max
-
-
-def _empty_lists(shape: Size) -> list[Any]:
-    return [] if shape[0] == 0 else [_empty_lists(shape[1:]) for _ in range(shape[0])]

@@ -1,22 +1,37 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
 from norch._C import CTensor, lib
+from norch.autograd.in_place import Views
+from norch.methods.activations import ActivationMethods
 from norch.methods.composed import ComposedMethods
 from norch.methods.conversion import ConversionMethods
 from norch.methods.dlpack import DLPackMethods
+from norch.methods.elementary import ElementaryMethods
 from norch.methods.gradient import GradientMethods
+from norch.methods.in_place_views import InPlaceViewMethods
 from norch.methods.interop import InteropMethods
+from norch.methods.legacy import LegacyMethods
+from norch.methods.linalg import LinalgMethods
+from norch.methods.masking import MaskingMethods
+from norch.methods.new_tensors import NewTensorMethods
+from norch.methods.products import ProductMethods
+from norch.methods.random_draws import RandomDrawMethods
 from norch.methods.random_fill import RandomFillMethods
 from norch.methods.rearranging import RearrangingMethods
 from norch.methods.reductions import ReductionMethods
+from norch.methods.scattering import ScatteringMethods
 from norch.methods.selection import SelectionMethods
 from norch.methods.sorting import SortingMethods
+from norch.methods.sparse_forms import SparseFormMethods
+from norch.methods.splitting import SplittingMethods
+from norch.methods.statistics import StatisticsMethods
 from norch.methods.storage import StorageMethods
+from norch.methods.values import ValueMethods
+from norch.methods.view_writes import ViewWriteMethods
 from norch.methods.views import ViewMethods
-from norch.types import Count, Index, Operand, Scalar, Size, dtype
-from typing import Any, Callable, Iterator, NoReturn, SupportsIndex, overload
+from norch.types import Count, DType, Operand, Size, dtype
+from typing import Any, Callable, SupportsIndex, overload
 from typing_extensions import Self
-from weakref import ref
 import ctypes
 
 __all__ = [
@@ -24,14 +39,18 @@ __all__ = [
     "Tensor",
 ]
 
-class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods, SelectionMethods, SortingMethods, ComposedMethods, ConversionMethods, RandomFillMethods, StorageMethods, InteropMethods, DLPackMethods):
+class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
     _ptr: int
     _base: Tensor | None
     _shape: Size | None
-    _views: list[ref[Tensor]] | None
+    _untracked = False
+    _views: Views | None
     __array_priority__ = 1000
-    def __init__(self, data: object, device: str='cpu', requires_grad: bool=False) -> None: ...
+    @overload
+    def __init__(self, data: object=(), device: str | None=None, requires_grad: bool=False) -> None: ...
+    @overload
+    def __init__(self, *size: int, device: str | None=None, requires_grad: bool=False) -> None: ...
     def __del__(self, free: Callable[[int], None]=lib.free_tensor) -> None: ...
     @property
     def tensor(self) -> ctypes._Pointer[CTensor]:
@@ -57,7 +76,7 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     def dtype(self) -> dtype:
         """The type of the elements, such as `norch.float32`."""
     def is_floating_point(self) -> bool:
-        """Whether the dtype is float32 or float64."""
+        """Whether the dtype is float16, bfloat16, float32 or float64."""
     def __len__(self) -> int: ...
     def __add__(self, other: Operand) -> Tensor:
         """x + y."""
@@ -65,19 +84,11 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """x + y."""
     def __iadd__(self, other: Operand) -> Self:
         """x + y."""
-    def add(self, other: Operand) -> Tensor:
-        """x + y."""
-    def add_(self, other: Operand) -> Self:
-        """x + y."""
     def __sub__(self, other: Operand) -> Tensor:
         """x - y."""
     def __rsub__(self, other: Operand) -> Tensor:
         """x - y."""
     def __isub__(self, other: Operand) -> Self:
-        """x - y."""
-    def sub(self, other: Operand) -> Tensor:
-        """x - y."""
-    def sub_(self, other: Operand) -> Self:
         """x - y."""
     def __mul__(self, other: Operand) -> Tensor:
         """x * y."""
@@ -95,19 +106,11 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """x / y."""
     def __itruediv__(self, other: Operand) -> Self:
         """x / y."""
-    def div(self, other: Operand) -> Tensor:
-        """x / y."""
-    def div_(self, other: Operand) -> Self:
-        """x / y."""
     def __pow__(self, other: Operand) -> Tensor:
         """x to the power of y."""
     def __rpow__(self, other: Operand) -> Tensor:
         """x to the power of y."""
     def __ipow__(self, other: Operand) -> Self:
-        """x to the power of y."""
-    def pow(self, other: Operand) -> Tensor:
-        """x to the power of y."""
-    def pow_(self, other: Operand) -> Self:
         """x to the power of y."""
     def __floordiv__(self, other: Operand) -> Tensor:
         """x // y: rounded towards minus infinity. No gradient."""
@@ -207,10 +210,18 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """sqrt(x^2 + y^2), whose squares cannot overflow."""
     def hypot_(self, other: Operand) -> Self:
         """sqrt(x^2 + y^2), whose squares cannot overflow."""
+    def _minimum(self, other: Operand) -> Tensor:
+        """The smaller of x and y; NaN if either is."""
+    def _minimum_(self, other: Operand) -> Self:
+        """The smaller of x and y; NaN if either is."""
     def minimum(self, other: Operand) -> Tensor:
         """The smaller of x and y; NaN if either is."""
     def minimum_(self, other: Operand) -> Self:
         """The smaller of x and y; NaN if either is."""
+    def _maximum(self, other: Operand) -> Tensor:
+        """The larger of x and y; NaN if either is."""
+    def _maximum_(self, other: Operand) -> Self:
+        """The larger of x and y; NaN if either is."""
     def maximum(self, other: Operand) -> Tensor:
         """The larger of x and y; NaN if either is."""
     def maximum_(self, other: Operand) -> Self:
@@ -227,10 +238,88 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """Whether exactly one of x and y is nonzero."""
     def logical_xor_(self, other: Operand) -> Self:
         """Whether exactly one of x and y is nonzero."""
-    subtract = sub
+    def fmin(self, other: Operand) -> Tensor:
+        """The smaller of x and y; the other one if either is NaN."""
+    def fmin_(self, other: Operand) -> Self:
+        """The smaller of x and y; the other one if either is NaN."""
+    def fmax(self, other: Operand) -> Tensor:
+        """The larger of x and y; the other one if either is NaN."""
+    def fmax_(self, other: Operand) -> Self:
+        """The larger of x and y; the other one if either is NaN."""
+    def copysign(self, other: Operand) -> Tensor:
+        """|x| with the sign of y."""
+    def copysign_(self, other: Operand) -> Self:
+        """|x| with the sign of y."""
+    def nextafter(self, other: Operand) -> Tensor:
+        """The number next to x in y's direction."""
+    def nextafter_(self, other: Operand) -> Self:
+        """The number next to x in y's direction."""
+    def heaviside(self, other: Operand) -> Tensor:
+        """0 where x < 0, y where x is 0, 1 where x > 0."""
+    def heaviside_(self, other: Operand) -> Self:
+        """0 where x < 0, y where x is 0, 1 where x > 0."""
+    def logaddexp(self, other: Operand) -> Tensor:
+        """log(exp(x) + exp(y)), without overflow."""
+    def logaddexp_(self, other: Operand) -> Self:
+        """log(exp(x) + exp(y)), without overflow."""
+    def logaddexp2(self, other: Operand) -> Tensor:
+        """log2(2^x + 2^y), without overflow."""
+    def logaddexp2_(self, other: Operand) -> Self:
+        """log2(2^x + 2^y), without overflow."""
+    def xlogy(self, other: Operand) -> Tensor:
+        """x log(y), 0 if x is 0."""
+    def xlogy_(self, other: Operand) -> Self:
+        """x log(y), 0 if x is 0."""
+    def igamma(self, other: Operand) -> Tensor:
+        """The incomplete gamma function P(x, y), regularized."""
+    def igamma_(self, other: Operand) -> Self:
+        """The incomplete gamma function P(x, y), regularized."""
+    def igammac(self, other: Operand) -> Tensor:
+        """1 - igamma(x, y), exact if that is small too."""
+    def igammac_(self, other: Operand) -> Self:
+        """1 - igamma(x, y), exact if that is small too."""
+    def gcd(self, other: Operand) -> Tensor:
+        """The greatest common divisor of integers."""
+    def gcd_(self, other: Operand) -> Self:
+        """The greatest common divisor of integers."""
+    def lcm(self, other: Operand) -> Tensor:
+        """The least common multiple of integers."""
+    def lcm_(self, other: Operand) -> Self:
+        """The least common multiple of integers."""
+    def __lshift__(self, other: Operand) -> Tensor:
+        """x << y of integers: x times 2 to the power of y."""
+    def __rlshift__(self, other: Operand) -> Tensor:
+        """x << y of integers: x times 2 to the power of y."""
+    def __ilshift__(self, other: Operand) -> Self:
+        """x << y of integers: x times 2 to the power of y."""
+    def bitwise_left_shift(self, other: Operand) -> Tensor:
+        """x << y of integers: x times 2 to the power of y."""
+    def bitwise_left_shift_(self, other: Operand) -> Self:
+        """x << y of integers: x times 2 to the power of y."""
+    def __rshift__(self, other: Operand) -> Tensor:
+        """x >> y of integers: x divided by 2 to the power of y, rounded down."""
+    def __rrshift__(self, other: Operand) -> Tensor:
+        """x >> y of integers: x divided by 2 to the power of y, rounded down."""
+    def __irshift__(self, other: Operand) -> Self:
+        """x >> y of integers: x divided by 2 to the power of y, rounded down."""
+    def bitwise_right_shift(self, other: Operand) -> Tensor:
+        """x >> y of integers: x divided by 2 to the power of y, rounded down."""
+    def bitwise_right_shift_(self, other: Operand) -> Self:
+        """x >> y of integers: x divided by 2 to the power of y, rounded down."""
     multiply = mul
-    divide = div
-    true_divide = div
+    multiply_ = mul_
+    not_equal = ne
+    not_equal_ = ne_
+    greater = gt
+    greater_ = gt_
+    less = lt
+    less_ = lt_
+    greater_equal = ge
+    greater_equal_ = ge_
+    less_equal = le
+    less_equal_ = le_
+    arctan2 = atan2
+    arctan2_ = atan2_
     __hash__ = object.__hash__
     def neg(self) -> Tensor:
         """-x."""
@@ -256,9 +345,7 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """The smallest integer not below x."""
     def ceil_(self) -> Self:
         """The smallest integer not below x."""
-    def round(self) -> Tensor:
-        """The nearest integer; halves go to the even one."""
-    def round_(self) -> Self:
+    def _round(self) -> Tensor:
         """The nearest integer; halves go to the even one."""
     def trunc(self) -> Tensor:
         """The integer part of x: rounded towards zero."""
@@ -316,6 +403,18 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """The hyperbolic cosine of x."""
     def cosh_(self) -> Self:
         """The hyperbolic cosine of x."""
+    def asinh(self) -> Tensor:
+        """The number whose hyperbolic sine is x."""
+    def asinh_(self) -> Self:
+        """The number whose hyperbolic sine is x."""
+    def acosh(self) -> Tensor:
+        """The number at least 0 whose hyperbolic cosine is x."""
+    def acosh_(self) -> Self:
+        """The number at least 0 whose hyperbolic cosine is x."""
+    def atanh(self) -> Tensor:
+        """The number whose hyperbolic tangent is x."""
+    def atanh_(self) -> Self:
+        """The number whose hyperbolic tangent is x."""
     def exp2(self) -> Tensor:
         """2 to the power of x."""
     def exp2_(self) -> Self:
@@ -352,12 +451,30 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
         """1 - erf(x), exact for large x too."""
     def erfc_(self) -> Self:
         """1 - erf(x), exact for large x too."""
+    def erfinv(self) -> Tensor:
+        """The number whose error function is x."""
+    def erfinv_(self) -> Self:
+        """The number whose error function is x."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the absolute value of gamma(x)."""
+    def lgamma_(self) -> Self:
+        """The logarithm of the absolute value of gamma(x)."""
+    def digamma(self) -> Tensor:
+        """The derivative of the logarithm of gamma(x)."""
+    def digamma_(self) -> Self:
+        """The derivative of the logarithm of gamma(x)."""
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind, of order 0."""
+    def i0_(self) -> Self:
+        """The modified Bessel function of the first kind, of order 0."""
     def isnan(self) -> Tensor:
         """Whether x is NaN."""
     def isinf(self) -> Tensor:
         """Whether x is infinite."""
     def isfinite(self) -> Tensor:
         """Whether x is neither infinite nor NaN."""
+    def signbit(self) -> Tensor:
+        """Whether the sign of x is minus, of zeros and NaN too."""
     def logical_not(self) -> Tensor:
         """Whether x is zero."""
     def logical_not_(self) -> Self:
@@ -380,34 +497,37 @@ class Tensor(GradientMethods, ViewMethods, RearrangingMethods, ReductionMethods,
     absolute_ = abs_
     negative = neg
     negative_ = neg_
+    fix = trunc
+    fix_ = trunc_
+    sgn = sign
+    sgn_ = sign_
+    arcsin = asin
+    arcsin_ = asin_
+    arccos = acos
+    arccos_ = acos_
+    arctan = atan
+    arctan_ = atan_
+    arcsinh = asinh
+    arcsinh_ = asinh_
+    arccosh = acosh
+    arccosh_ = acosh_
+    arctanh = atanh
+    arctanh_ = atanh_
     def where(self, condition: Tensor, other: Operand) -> Tensor:
         """This tensor's elements where the bool `condition` is True, those of `other` elsewhere; as `norch.where`."""
     def _choose(self, x: Operand, y: Operand) -> Tensor: ...
-    def softmax(self, dim: int) -> Tensor:
+    def softmax(self, dim: int, dtype: DType | None=None) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
-    def log_softmax(self, dim: int) -> Tensor:
+    def log_softmax(self, dim: int, dtype: DType | None=None) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`."""
     def __matmul__(self, other: Operand) -> Tensor: ...
     def __rmatmul__(self, other: Operand) -> Tensor: ...
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension."""
-    def mm(self, other: Tensor) -> Tensor:
+    def mm(self, mat2: Tensor) -> Tensor:
         """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n]."""
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions)."""
-    def item(self) -> Scalar:
-        """The value of a tensor of one element, of any shape and dtype, as a Python number."""
-    def __float__(self) -> float: ...
-    def __int__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __bool__(self) -> bool: ...
-    def __format__(self, spec: str) -> str: ...
-    def __contains__(self, value: Operand) -> bool: ...
-    def __repr__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    def __getitem__(self, index: Index) -> Tensor: ...
-    def __setitem__(self, index: Index, value: object) -> None: ...
-    def __iter__(self) -> Iterator[Tensor]: ...
+    def __dir__(self) -> list[str]: ...
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor: ...
     def __copy__(self) -> Tensor: ...
-    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn: ...
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For pickle: the storage, which tensors that share it share again, and the place in it."""

@@ -26,3 +26,21 @@ def get_num_threads() -> int:
     True
     """
     return lib.get_num_threads()
+
+
+def get_num_interop_threads() -> int:
+    """How many operations can run at once: one, in each thread of the program.
+
+    >>> norch.get_num_interop_threads()
+    1
+    """
+    return 1
+
+
+def set_num_interop_threads(count: int) -> None:
+    """Do nothing: operations of one thread run one after another. Raises ValueError below 1.
+
+    >>> norch.set_num_interop_threads(1)
+    """
+    if count < 1:
+        raise ValueError(f"set_num_interop_threads: expected a positive number, got {count}")

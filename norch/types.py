@@ -30,41 +30,63 @@ Scalar = Union[int, Any]  # an element as a Python number; the dtype says which,
 class dtype:
     """The type of a tensor's elements: `norch.float32`, `norch.int64` and so on.
 
-    Attributes: `itemsize` in bytes and `is_floating_point`. The numbers are those of `DType` in csrc/tensor.h, in the
-    order of promotion.
+    Attributes: `itemsize` in bytes, `is_floating_point`, `is_signed` and `is_complex` (never). The numbers are those of
+    `DType` in csrc/tensor.h, in the order of promotion.
 
     >>> norch.float32.itemsize, norch.float32.is_floating_point
     (4, True)
     """
 
-    __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point")
+    __slots__ = ("name", "number", "ctype", "format", "itemsize", "is_floating_point", "is_signed")
+    is_complex = False
 
     def __init__(self, name: str, number: int, ctype: type[ctypes._SimpleCData[Any]], format: str) -> None:
         self.name = name
         self.number = number
-        self.ctype = ctype
-        self.format = format  # of the struct module
+        self.ctype = ctype  # of 16 bits: a float that ctypes does not know
+        self.format = format  # of the struct module, "" if it does not know the dtype
         self.itemsize = ctypes.sizeof(ctype)
-        self.is_floating_point = name.startswith("float")
+        self.is_floating_point = "float" in name
+        self.is_signed = name not in ("bool", "uint8")
 
     def __repr__(self) -> str:
         return f"norch.{self.name}"
 
     def __reduce__(self) -> str:
-        return self.name  # copies and pickles are the same object
+        return "bool_" if self.name == "bool" else self.name  # copies and pickles are the same object
 
 
 bool_ = dtype("bool", 0, ctypes.c_bool, "?")
 uint8 = dtype("uint8", 1, ctypes.c_uint8, "B")
-int32 = dtype("int32", 2, ctypes.c_int32, "i")
-int64 = dtype("int64", 3, ctypes.c_int64, "q")
-float32 = dtype("float32", 4, ctypes.c_float, "f")
-float64 = dtype("float64", 5, ctypes.c_double, "d")
-DTYPES = (bool_, uint8, int32, int64, float32, float64)
+int8 = dtype("int8", 2, ctypes.c_int8, "b")
+int16 = dtype("int16", 3, ctypes.c_int16, "h")
+int32 = dtype("int32", 4, ctypes.c_int32, "i")
+int64 = dtype("int64", 5, ctypes.c_int64, "q")
+float16 = dtype("float16", 6, ctypes.c_uint16, "e")
+bfloat16 = dtype("bfloat16", 7, ctypes.c_uint16, "")
+float32 = dtype("float32", 8, ctypes.c_float, "f")
+float64 = dtype("float64", 9, ctypes.c_double, "d")
+DTYPES = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+HALVES = (float16, bfloat16)  # floats of 16 bits, which Python and ctypes see as float32
+
+
+def promoted(x: dtype, y: dtype) -> dtype:
+    """The larger of two dtypes, in the order above; a dtype that holds both for the two pairs of which neither does."""
+    both = {x, y}
+    if both == {uint8, int8}:
+        return int16
+    return float32 if both == set(HALVES) else max(both, key=lambda kind: kind.number)
+
+
+class _Default:
+    dtype = float32  # of floats without a dtype; functions/promotion.py changes it
+
+
+default = _Default()
 
 
 class layout:
-    """How the memory of a tensor is read: always `norch.strided`.
+    """How the memory of a tensor is read: `norch.strided`, for sparse tensors `norch.sparse_coo`.
 
     >>> norch.ones(2).layout is norch.strided
     True
@@ -82,14 +104,51 @@ class layout:
         return self.name
 
 
-strided = layout("strided")
+strided, sparse_coo = layout("strided"), layout("sparse_coo")
+
+
+class memory_format:
+    """The order in which the elements of a tensor lie in memory: `norch.contiguous_format` is row order.
+
+    In `channels_last`, [N, C, H, W] lies as [N, H, W, C] would, and in `channels_last_3d` [N, C, D, H, W] likewise.
+    `preserve_format` is norch's choice: row order.
+
+    >>> norch.zeros(1, 2, 3, 4).contiguous(memory_format=norch.channels_last).stride()
+    (24, 1, 8, 2)
+    """
+
+    __slots__ = ("name", "ndim")
+
+    def __init__(self, name: str, ndim: int | None = None) -> None:
+        self.name, self.ndim = name, ndim
+
+    def __repr__(self) -> str:
+        return f"norch.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def order(self, rank: int, name: str) -> list[int] | None:
+        """The dimensions of a tensor of this rank in the order in which they lie, None for row order.
+
+        Raises RuntimeError for channels_last and another rank.
+        """
+        if self.ndim is None:
+            return None
+        if rank != self.ndim:
+            raise RuntimeError(f"{name}: {self!r} needs {self.ndim} dimensions, got {rank}")
+        return [0, *range(2, rank), 1]
+
+
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+channels_last, channels_last_3d = memory_format("channels_last", 4), memory_format("channels_last_3d", 5)
 
 
 def check_dtype(value: object) -> dtype:
     """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
     if isinstance(value, dtype):
         return value
-    by_type = {float: float32, int: int64, bool: bool_}
+    by_type = {float: default.dtype, int: int64, bool: bool_}
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)

@@ -37,8 +37,8 @@ def walk(
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
-    before = mode.enabled
-    mode.enabled = create_graph
+    before, mode.enabled = mode.enabled, create_graph
+    casting, mode.autocast = mode.autocast, {}  # gradients have the dtypes of the forward
     try:
         _send(starts, arrived, waiting)
         while waiting:
@@ -53,11 +53,12 @@ def walk(
             elif node in wanted:
                 found[node] = gradient
             if not node.is_leaf:
-                _send(_chain_rule(node, gradient), arrived, waiting)
+                parts = _chain_rule(node, gradient)
+                _send(parts if mode.anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
                     node.release()
     finally:
-        mode.enabled = before
+        mode.enabled, mode.autocast = before, casting
     return found
 
 
@@ -76,6 +77,14 @@ def _chain_rule(node: Function, gradient: Tensor) -> Flow:
             for target, part, x in zip(node.edges, results, node.input)
         ]
     return zip(node.edges, results)
+
+
+def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
+    """The same gradients; RuntimeError if anomaly detection looks for NaN and one is NaN."""
+    for number, (_, part) in enumerate(parts):
+        if mode.anomaly and isinstance(part, operation.Tensor) and bool(part.isnan().any()):
+            raise RuntimeError(f"{type(node).__name__} returned NaN as the gradient of operand {number}")
+    return parts
 
 
 def _send(parts: Flow, arrived: Arrived, waiting: Waiting) -> None:
@@ -109,6 +118,9 @@ def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
     if tensor is None or not (node.is_leaf or tensor._edge is node):  # it may have left the graph, or been written to
         return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
+    if fit < 0 and gradient.shape == (1,) and tensor.ndim == 0:  # from an operation that takes the article's scalars
+        gradient = gradient.reshape(())
+        fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
     if fit < 0:
         raise RuntimeError(
             f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
@@ -161,30 +173,41 @@ def grad(
     grad_outputs: Tensor | Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> tuple[Tensor, ...]:
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
-    Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None).
+    Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None) or
+    `materialize_grads` (zeros). `is_grads_batched` is refused: norch has no vmap. (`only_inputs` changes nothing.)
 
     >>> x = norch.Tensor([3], requires_grad=True)
     >>> norch.autograd.grad(x**2, x)
     (tensor([6.]),)
     """
+    if is_grads_batched:
+        raise RuntimeError("grad: is_grads_batched needs vmap, which norch does not have; call grad once for each row")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     starts, given = _starts(outputs, grad_outputs)
     targets: list[Function] = []
-    for x in _listed(inputs):
+    inputs = _listed(inputs)
+    for x in inputs:
         if not isinstance(x, operation.Tensor) or x._edge is None:
             raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
         targets.append(x._edge)
     retain = create_graph if retain_graph is None else retain_graph
     found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
-        if target not in found and not allow_unused:
+        if target not in found and not allow_unused and not materialize_grads:
             raise RuntimeError(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
+    if materialize_grads:
+        gradients = [x.zeros_like() if part is None else part for x, part in zip(inputs, gradients)]
     return tuple(gradients)
 
 
@@ -214,6 +237,8 @@ def _start_of(tensor: Tensor, gradient: Tensor | None) -> Tensor:
         return wrap(lib.unit_gradient(tensor._ptr))
     if not isinstance(gradient, operation.Tensor):
         raise TypeError(f"expected a Tensor or None as gradient, got {type(gradient).__name__}")
+    if gradient.shape == (1,) and tensor.ndim == 0:
+        gradient = gradient.reshape(())  # the article's scalars have a dimension
     if not lib.same_kind(gradient._ptr, tensor._ptr):
         raise RuntimeError(
             f"the gradient has shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device}, the tensor "

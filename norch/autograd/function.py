@@ -7,13 +7,15 @@ in functions.py and derivatives/; engine.py walks over the graph; operation.py r
 
 from __future__ import annotations
 
+import functools
 from itertools import count
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Optional, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, Optional, Sequence, TypeVar
 from weakref import ref
 
 from .. import operation
 from .._C import Number, lib, write_clock
 from ..operation import edge, mode, next_age, record, wrap
+from ..packing import filled
 from .mode import no_grad
 
 if TYPE_CHECKING:
@@ -24,6 +26,29 @@ Gradients = Sequence[Optional["Tensor"]]  # one for each operand, None if it get
 Edge = Optional["Function"]  # where a gradient goes; None if nowhere
 
 
+class _Operand:
+    """`node.x` and `node.y`: the operands. (A property would keep custom operations from setting `ctx.x`.)"""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+    def __get__(self, node: Function, owner: type) -> Tensor:
+        return node.operand(self.index)
+
+
+class _Output:
+    """`node.output`: the result, unchanged since the operation; if backward is recorded itself, part of the graph."""
+
+    def __get__(self, node: Function, owner: type) -> Tensor:
+        if node._output is None:
+            raise RuntimeError(FREED)
+        result = node.unchanged(node._output, node._output_stamp)
+        if mode.enabled:
+            result = wrap(lib.alias_tensor(result._ptr))
+            result._edge = node
+        return result
+
+
 class Function:
     """A node of the graph.
 
@@ -32,7 +57,10 @@ class Function:
     first and second operand, and `self.output` is the result if the class says `saves_output`, each checked not to have
     changed since. `needs(i)` tells whether operand i needs its gradient.
 
-    Custom operations derive from Function and define two static methods, as in PyTorch.
+    Custom operations derive from Function and define two static methods, as in PyTorch. `forward(ctx, *args)` returns a
+    tensor, or a tuple of them; `backward(ctx, *gradients)` takes a gradient for each of these and returns one for each
+    argument, None for one that has none. `ctx` carries what backward needs: tensors through `save_for_backward`, all
+    else as attributes. Or `forward(*args)` computes alone, and `setup_context(ctx, inputs, output)` fills `ctx`.
 
     >>> class Square(norch.autograd.Function):
     ...     @staticmethod
@@ -71,7 +99,7 @@ class Function:
     freed = False
     _output: Tensor | None = None
     _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
-    _saved: tuple[Any, ...] = ()
+    _saved: Sequence[Any] = ()
 
     def __init__(self, *input: Any) -> None:
         self.input = input
@@ -98,33 +126,17 @@ class Function:
         """Whether `backward` reads the first operand: an operation in place must then keep a copy of it."""
         return self.keeps_input
 
-    @property
-    def x(self) -> Tensor:
-        """The first operand, unchanged since the operation; a number if it was given as one."""
-        return self.operand(0)
-
-    @property
-    def y(self) -> Tensor:
-        """The second operand, unchanged since the operation; a number if it was given as one."""
-        return self.operand(1)
+    x = _Operand(0)
+    y = _Operand(1)
 
     def operand(self, index: int) -> Any:
-        """Any operand, likewise."""
+        """An operand, unchanged since the operation; a number if it was given as one."""
         found = self.input[index]
         if write_clock.value > self.stamp:
             self.unchanged(found)
         return found.value if type(found) is Number else found
 
-    @property
-    def output(self) -> Tensor:
-        """The result, unchanged since the operation; if backward is recorded itself, as part of the graph."""
-        if self._output is None:
-            raise RuntimeError(FREED)
-        result = self.unchanged(self._output, self._output_stamp)
-        if mode.enabled:
-            result = wrap(lib.alias_tensor(result._ptr))
-            result._edge = self
-        return result
+    output = _Output()
 
     def unchanged(self, saved: T, stamp: int | None = None) -> T:
         """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""
@@ -159,32 +171,38 @@ class Function:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
-    # ---- Custom operations
+    # ---- Custom operations: `self` is their ctx
+
+    _constant: Sequence[Any] = ()
+    _dirty: Sequence[Any] = ()
+    materialize_grads = True
 
     @staticmethod
-    def forward(ctx: Any, *args: Any, **_: Any) -> Any:
-        """Compute the result, with autograd off; `ctx` is the node, to keep on it what `backward` needs."""
+    def forward(*args: Any, **_: Any) -> Any:
+        """Compute the result, with autograd off."""
         raise NotImplementedError("a custom operation defines forward(ctx, ...)")
 
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Fill `ctx` after a `forward` that does not take it."""
+        raise NotImplementedError("this custom operation does not define setup_context(ctx, inputs, output)")
+
     @classmethod
-    def apply(cls, *args: Any) -> Tensor:
-        """Run `forward(ctx, *args)` and make this a node of the graph."""
-        node = cls.__new__(cls)
-        node.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
-        node.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
-        node.stamp = write_clock.value
+    def apply(cls, *args: Any) -> Any:
+        """Run `forward(ctx, *args)` and make its result part of the graph."""
+        ctx = cls()
+        ctx.edges = [edge(x) for x in args] if mode.enabled else [None] * len(args)
         with no_grad():
-            result = cls.forward(node, *args)
-        if not isinstance(result, operation.Tensor):
-            raise TypeError(f"{cls.__name__}.forward must return one Tensor, got {type(result).__name__}")
-        if not any(node.edges):
-            return result
-        if any(result is x for x in args):  # the result must be a tensor of its own
-            result = wrap(lib.alias_tensor(result._ptr))
-        if any(t is result for t in node._saved):
-            node._saved = tuple(_OUTPUT if t is result else t for t in node._saved)
-            node.saves_output = True
-        return record(result, node, node.edges)
+            if cls.setup_context is Function.setup_context:
+                result = cls.forward(ctx, *args)
+            else:
+                result = cls.forward(*args)
+                cls.setup_context(ctx, args, result)
+        if isinstance(result, operation.Tensor):
+            return custom_results(ctx, args, [result], single=True)[0] if any(ctx.edges) else result
+        if not isinstance(result, (tuple, list)):
+            raise TypeError(f"{cls.__name__}.forward must return one Tensor or a tuple, got {type(result).__name__}")
+        return tuple(custom_results(ctx, args, result, single=False)) if any(ctx.edges) else result
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """In a `forward`: keep tensors for `backward`, where `saved_tensors` returns them."""
@@ -195,15 +213,26 @@ class Function:
         """What `save_for_backward` kept, checked not to have changed since."""
         if self.freed:
             raise RuntimeError(FREED)
-        return tuple(self.output if t is _OUTPUT else self.unchanged(t) for t in self._saved)
+        name = type(self).__name__
+        return tuple(saved.tensor(name) if isinstance(saved, _Saved) else saved for saved in self._saved)
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
         """For each argument of `forward`, whether its gradient is needed."""
         return tuple(edge is not None for edge in self.edges)
 
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """In a `forward`: these results do not require gradients."""
+        self._constant = tensors
 
-_OUTPUT = object()  # stands for the result among saved tensors: a strong reference would be a cycle
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """In a `forward`: these arguments were changed in place, and are returned as results."""
+        self._dirty = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """In a `forward`: with False, backward gets None, not zeros, for a result without a gradient."""
+        self.materialize_grads = bool(value)
+
 
 FREED = (
     "backward through a graph that was freed: its saved values are gone after the first backward. Call "
@@ -253,3 +282,166 @@ class AccumulateGrad(Function):
     def __init__(self, leaf: Tensor) -> None:
         self.age = next_age()
         self.result = ref(leaf)
+
+
+# ---- Several results: each has an OutputBackward, which passes its gradient on to the node of the operation --------
+
+
+class OutputGradients(dict[Hashable, "Tensor"]):
+    """The gradients of a node's outputs by their keys; an output that was not used has none."""
+
+    def __add__(self, other: OutputGradients) -> OutputGradients:
+        for key, gradient in other.items():  # an output sends one twice if a second derivative reads it as well
+            self[key] = self[key] + gradient if key in self else gradient
+        return self  # nothing but the walk holds this
+
+
+class MultiOutput(Function):
+    """A node with several outputs, whose `backward` takes their OutputGradients.
+
+    It is made before its outputs, so it is older than they are, and backward reaches it last.
+    """
+
+    def __init__(self, edges: Sequence[Edge]) -> None:
+        self.edges = edges
+        self.age = next_age()
+
+    def record_outputs(self, outputs: Sequence[Tensor]) -> None:
+        """Make the tensors the outputs 0, 1, ... of this node."""
+        for i, output in enumerate(outputs):
+            record(output, OutputBackward(i), (self,))
+
+
+class OutputBackward(Function):
+    """One output of a node with several: the gradient goes to that node, under this output's key."""
+
+    keeps_input = False
+
+    def __init__(self, key: Hashable) -> None:
+        self.key = key
+
+    def backward(self, gradient: Tensor) -> Sequence[object]:
+        return [OutputGradients({self.key: gradient})]
+
+
+# ---- Custom operations ---------------------------------------------------------------------------------------------
+
+
+class _Saved:
+    """A tensor that `save_for_backward` kept. Of a result only the values: a strong reference would be a cycle."""
+
+    def __init__(self, tensor: Tensor, node: Function | None) -> None:
+        self.stamp = write_clock.value
+        self.node = None if node is None else ref(node)
+        self.value = tensor if node is None else wrap(lib.alias_tensor(tensor._ptr))
+
+    def tensor(self, name: str) -> Tensor:
+        """The tensor; a result as part of the graph, if backward is recorded itself."""
+        if lib.written_at(self.value._ptr) > self.stamp:
+            raise RuntimeError(
+                f"{name} needs a value that was modified by an in-place operation after it was saved for backward; "
+                "clone() the tensor before changing it, or use the operation that returns a new one"
+            )
+        if self.node is None or not mode.enabled:
+            return self.value
+        alias = wrap(lib.alias_tensor(self.value._ptr))
+        alias._edge = self.node()
+        return alias
+
+
+class CustomBackward(Function):
+    """The node of a custom operation: its backward is that of the operation's class, with the same ctx as forward."""
+
+    def __init__(self, ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> None:
+        self.ctx, self.edges, self.single = ctx, ctx.edges, single
+        self.input = tuple(x if isinstance(x, operation.Tensor) else None for x in args)
+        self.age = next_age()
+        # what the zeros for an unused output are made of
+        self.kinds = [(y.shape, y.dtype, y.device) if isinstance(y, operation.Tensor) else None for y in outputs]
+
+    def backward(self, gradient: Any) -> Sequence[Any]:
+        given = [gradient] if self.single else [gradient.get(i) for i in range(len(self.kinds))]
+        if self.ctx.materialize_grads:
+            given = [
+                filled(kind[0], 0, kind[1], kind[2]) if part is None and kind is not None else part
+                for part, kind in zip(given, self.kinds)
+            ]
+        results = type(self.ctx).backward(self.ctx, *given)
+        results = list(results) if isinstance(results, (list, tuple)) else [results]
+        while len(results) > len(self.edges) and results[-1] is None:
+            results.pop()
+        for part in results:
+            if part is not None and not isinstance(part, operation.Tensor):
+                name = type(self.ctx).__name__
+                raise TypeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
+        return results
+
+    def release(self) -> None:
+        super().release()
+        self.ctx.freed, self.ctx._saved = True, ()
+
+
+def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> list[Any]:
+    """The outputs of a custom operation as results of its node; what `ctx` saved knows the nodes of those saved."""
+    kind = type(type(ctx).__name__, (CustomBackward,), {})
+    node = kind(ctx, args, outputs, single)
+    made, nodes = list(outputs), dict[int, Function]()
+    for i, output in enumerate(outputs):
+        if not isinstance(output, operation.Tensor) or _among(output, ctx._constant):
+            continue
+        if not output.is_floating_point():
+            continue
+        if _among(output, ctx._dirty):
+            if output._edge is not None and output._edge.is_leaf:
+                raise RuntimeError("a leaf tensor that requires grad is being used in an in-place operation")
+        elif _among(output, args):
+            made[i] = wrap(lib.alias_tensor(output._ptr))  # the result must be a tensor of its own
+        nodes[id(output)] = node if single else OutputBackward(i)
+        record(made[i], nodes[id(output)], node.edges if single else (node,))
+    ctx._saved = [_Saved(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
+    return made
+
+
+def _among(tensor: object, tensors: Sequence[Any]) -> bool:
+    return any(tensor is other for other in tensors)
+
+
+class _TwiceBackward(Function):
+    keeps_input = False
+
+    def backward(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a `backward` that is not to be differentiated itself: it runs with autograd off.
+
+    >>> class Double(norch.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return 2 * x
+    ...
+    ...     @staticmethod
+    ...     @norch.autograd.function.once_differentiable
+    ...     def backward(ctx, gradient):
+    ...         return 2 * gradient
+    >>> x = norch.ones(1, requires_grad=True)
+    >>> norch.autograd.grad(Double.apply(x), x)
+    (tensor([2.]),)
+    """
+
+    @functools.wraps(function)
+    def call(ctx: Any, *gradients: Any) -> Any:
+        with no_grad():
+            results = function(ctx, *gradients)
+        if not mode.enabled or not any(edge(gradient) for gradient in gradients):
+            return results
+        several = results if isinstance(results, (tuple, list)) else (results,)
+        sources = [edge(gradient) for gradient in gradients]
+        made = tuple(
+            record(part.detach(), _TwiceBackward(), sources) if isinstance(part, operation.Tensor) else part
+            for part in several
+        )
+        return made if several is results else made[0]
+
+    return call

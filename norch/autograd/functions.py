@@ -292,12 +292,12 @@ class ClampBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, low, high = self.x, self.y, self.operand(2)
-        inside = (x >= low).logical_and(x <= high)
-        below = (x < low).logical_and(low < high)
-        above = (x > high).logical_or(high < low)
-        return [
-            chosen._choose(gradient, 0.0) if self.needs(i) else None for i, chosen in enumerate((inside, below, above))
+        chosen = [
+            (x >= low).logical_and(x <= high) if self.needs(0) else None,
+            (x < low).logical_and(low < high) if self.needs(1) else None,
+            (x > high).logical_or(high < low) if self.needs(2) else None,
         ]
+        return [None if places is None else places._choose(gradient, 0.0) for places in chosen]
 
 
 # ---- Reductions -------------------------------------------------------------------------------------------------

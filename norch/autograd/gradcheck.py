@@ -122,7 +122,7 @@ def _difference(loss: Callable[[], float], x: Tensor, i: int, eps: float) -> flo
         rest //= size
     index = tuple(reversed(place)) or (...,)
     with no_grad():
-        before = x[index] if x.ndim else x.item()
+        before = x[index].item()
         x.detach()[index] = before + eps
         above = loss()
         x.detach()[index] = before - eps

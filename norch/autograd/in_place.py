@@ -1,8 +1,8 @@
 """Tensors that share memory: views, and writes in place that every graph over that memory follows.
 
-A view knows its base, and a base in a graph knows its views. After a write the tensor that was written has a new node;
-if it is a view, so has its base (CopySlices: the old values with a part replaced), and every other view of that base
-becomes a view of the new values.
+A view knows its base, and a base knows its views. After a write into a graph the tensor that was written has a new
+node; if it is a view, so has its base (CopySlices: the old values with a part replaced), and every other view of that
+base becomes a view of the new values. A base that enters the graph only by this write takes its views with it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
 from .._C import lib, write_clock
-from ..operation import check, edge, mode, record, wrap
-from .derivatives.views import AsStridedBackward, CopySlicesBackward, View, strided
+from ..operation import check, edge, mode, record, recorded, wrap
+from .derivatives.views import AsStridedBackward, CopySlicesBackward, Place, UntrackedViewBackward
 from .function import Edge, Function
 
 if TYPE_CHECKING:
@@ -28,16 +28,65 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
     # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
     root = base if base._base is None or _is_recorded_leaf(base) else base._base
     result._base = root
-    if base._edge is not None and mode.enabled and backward is not None:
+    if not mode.enabled or base._untracked:
+        result._untracked = True
+    elif base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
-        if not _is_recorded_leaf(root):
-            root._views = root._views or []
-            root._views.append(ref(result))
+    if root._edge is None or not root._edge.is_leaf:  # a leaf in a graph refuses to be written to
+        views = root._views
+        if views is None:
+            root._views = Views((ref(result),))
+        else:
+            views.append(ref(result))
+            if len(views) > views.limit:
+                views.forget()
     return result
+
+
+def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:
+    """The same for a result that may have its own memory: if it has, it is recorded as a copy."""
+    if ptr and not lib.shares_memory(ptr, base._ptr):
+        return recorded(wrap(ptr), backward, (base,), *parameters)
+    return view(base, ptr, backward, *parameters)
+
+
+def copied(result: Tensor, source: Tensor) -> Tensor:
+    """The result of views and reshapes of `source`, in memory of its own."""
+    return result.clone() if lib.shares_memory(result._ptr, source._ptr) else result
+
+
+def leave_views(x: Tensor) -> None:
+    """Forget what x shared memory with: it has other memory now."""
+    x._base = x._views = None
+
+
+class Views(list["ref[Tensor]"]):
+    """The views of a base, not kept alive by it."""
+
+    limit = 32
+
+    def forget(self) -> None:
+        """Let go of those that are gone."""
+        self[:] = [reference for reference in self if reference() is not None]
+        self.limit = 2 * len(self) + 32
 
 
 def _is_recorded_leaf(x: Tensor) -> bool:
     return x._edge is not None and x._edge.is_leaf
+
+
+def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
+    """Make x, in place, what a view of x is: `x.unsqueeze_()` from `x.unsqueeze()`."""
+    if mode.enabled and x._edge is not None:
+        check_writable(x)
+    shown = change(x)
+    lib.mark_as_written(x._ptr)  # a graph that saved x must not use it in its new shape
+    x._ptr, shown._ptr = shown._ptr, x._ptr
+    x._shape = shown._shape = None
+    if shown._edge is not None:
+        x._edge = shown._edge
+        x._edge.result = ref(x)
+    return x
 
 
 # ---- Writes -----------------------------------------------------------------------------------------------------
@@ -53,14 +102,13 @@ def write(
     node = None
     edges = [edge(t) for t in (x, *others)]
     if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
-        _check_leaf(x)
+        check_writable(x)
         if backward is not None:
             node = backward(x, *others)
             if node.overwrites and x._base is not None:
                 edges[0] = None  # the base's graph says what becomes of the old values
             node.edges = edges
             node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
-            _check_aliases(x)
     stamp = write_clock.value
     check(kernel())
     if node is not None:
@@ -68,21 +116,18 @@ def write(
     return x
 
 
-def _check_leaf(x: Tensor) -> None:
+def check_writable(x: Tensor) -> None:
+    """Raise RuntimeError if a graph forbids writing to x: for a leaf, its views, and a view that no graph knows."""
     leaf = x if x._base is None or _is_recorded_leaf(x) else x._base
     if _is_recorded_leaf(leaf):
         what = "a leaf tensor that requires grad" if leaf is x else "a view of a leaf tensor that requires grad"
         raise RuntimeError(
             f"{what} is being used in an in-place operation; do it under norch.no_grad(), or out of place"
         )
-
-
-def _check_aliases(x: Tensor) -> None:
-    """Raise RuntimeError if x is to enter a graph only now, of which its other views would not learn."""
-    if x._base is None and x._edge is None and lib.shares_memory(x._ptr):
+    if x._untracked:
         raise RuntimeError(
-            "an in-place operation would make this tensor require gradients while views of it exist that do not; "
-            "clone() it first, or take the views afterwards"
+            "a view that was made under norch.no_grad() is being used in an in-place operation with gradients; do both "
+            "inside of no_grad, or both outside"
         )
 
 
@@ -100,30 +145,20 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
     record(x, node, edges)
     node.stamp = stamp  # the write may have changed a saved operand
     if base is not x:  # the new values of the view, written into the base
-        record(base, CopySlicesBackward(base, x, _part(x, base)), (old, node))
+        record(base, CopySlicesBackward(base, x, _place(x, base)), (old, node))
         _follow(x, base)
-    views = [reference() for reference in base._views or []]
-    base._views = [ref(view) for view in views if view is not None]
-    for view in views:
+    for reference in list(base._views or ()):
+        view = reference()
         if view is not None and view is not x:
             _follow(view, base)
 
 
 def _follow(x: Tensor, base: Tensor) -> None:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
-    record(x, AsStridedBackward(base, *_place(x, base)), (base._edge,))
+    backward = UntrackedViewBackward if x._untracked else AsStridedBackward
+    record(x, backward(base, *_place(x, base)), (base._edge,))
 
 
-def _part(x: Tensor, base: Tensor) -> View:
-    """The function that takes from a gradient of the base the part that x is."""
-    if not base.is_contiguous():
-        raise RuntimeError(
-            "in-place operations with gradients need a contiguous base; use clone() or contiguous() first"
-        )
-    place = _place(x, base)
-    return lambda gradient: strided(gradient, *place)
-
-
-def _place(x: Tensor, base: Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+def _place(x: Tensor, base: Tensor) -> Place:
     """The shape, strides and offset of x in its base."""
     return x.shape, x.stride(), x.storage_offset() - base.storage_offset()

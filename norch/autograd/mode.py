@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, TypeVar, cast, overl
 
 from ..operation import mode
 
+state = mode  # for a function whose parameter has that name
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -20,29 +22,41 @@ def is_grad_enabled() -> bool:
     return mode.enabled
 
 
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread is inside an `inference_mode`.
+
+    >>> with norch.inference_mode():
+    ...     print(norch.is_inference_mode_enabled())
+    True
+    """
+    return mode.inference
+
+
 class _Context:
     """The mode that holds in a `with` block, or while a decorated function runs."""
 
-    def __init__(self, enabled: bool) -> None:
-        self.enabled = enabled
-        self._before: list[bool] = []
+    def __init__(self, enabled: bool, inference: bool | None = None) -> None:
+        self.enabled, self.inference = enabled, inference
+        self._before: list[tuple[bool, bool]] = []
 
     def __enter__(self) -> _Context:
-        self._before.append(mode.enabled)
+        self._before.append((mode.enabled, mode.inference))
         mode.enabled = self.enabled
+        if self.inference is not None:
+            mode.inference = self.inference
         return self
 
     def __exit__(self, *exception: object) -> None:
-        mode.enabled = self._before.pop()
+        mode.enabled, mode.inference = self._before.pop()
 
     def __call__(self, function: F) -> F:
-        return _decorated(function, self.enabled)
+        return _decorated(function, self.enabled, self.inference)
 
 
 _GENERATOR = 0x20  # inspect.CO_GENERATOR, without the slow import of inspect
 
 
-def _decorated(function: F, enabled: bool) -> F:
+def _decorated(function: F, enabled: bool, inference: bool | None = None) -> F:
     if getattr(function, "__code__", None) and function.__code__.co_flags & _GENERATOR:
 
         @functools.wraps(function)
@@ -50,11 +64,11 @@ def _decorated(function: F, enabled: bool) -> F:
             # the mode holds while the body runs, not while its caller does between two values
             body = function(*args, **kwargs)
             try:
-                with _Context(enabled):
+                with _Context(enabled, inference):
                     value = next(body)
                 while True:
                     sent = yield value
-                    with _Context(enabled):
+                    with _Context(enabled, inference):
                         value = body.send(sent)
             except StopIteration as stop:
                 return stop.value
@@ -65,7 +79,7 @@ def _decorated(function: F, enabled: bool) -> F:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> object:
-        with _Context(enabled):
+        with _Context(enabled, inference):
             return function(*args, **kwargs)
 
     return cast(F, call)
@@ -79,10 +93,10 @@ class set_grad_enabled(_Context):
     False
     """
 
-    def __init__(self, enabled: bool) -> None:
-        super().__init__(bool(enabled))
-        self._outer = mode.enabled
-        mode.enabled = self.enabled  # at once: it may be used as a plain call
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._outer = state.enabled
+        state.enabled = self.enabled  # at once: it may be used as a plain call
 
     def __enter__(self) -> _Context:
         mode.enabled = self._outer
@@ -107,6 +121,12 @@ if TYPE_CHECKING:  # checkers cannot follow a class whose call may return a deco
     @overload
     def enable_grad(function: F) -> F: ...
     def enable_grad(function: F | None = None) -> _Context | F: ...
+
+    @overload
+    def inference_mode(mode: bool = True) -> _Context: ...
+    @overload
+    def inference_mode(mode: F) -> F: ...
+    def inference_mode(mode: bool | F = True) -> _Context | F: ...
 
 else:
 
@@ -144,3 +164,21 @@ else:
         """
 
         fixed = True
+
+    class inference_mode(_Context):
+        """As `no_grad`, for code that only predicts: a context, or a decorator (`@inference_mode()`).
+
+        `inference_mode(False)` turns it off again, and recording on. (PyTorch also refuses to use its results in a
+        graph later; norch lets them be constants there.)
+
+        >>> with norch.inference_mode():
+        ...     y = 2 * norch.ones(1, requires_grad=True)
+        >>> y.requires_grad
+        False
+        """
+
+        def __new__(cls, mode: bool | F = True) -> Any:
+            return _decorated(mode, False, True) if callable(mode) else super().__new__(cls)
+
+        def __init__(self, mode: bool = True) -> None:
+            super().__init__(not mode, bool(mode))

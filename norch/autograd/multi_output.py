@@ -6,51 +6,15 @@ its gradient on to the node of the operation. That node waits for all of them an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from .. import operation
 from .._C import lib
-from ..operation import next_age, record, wrap
-from .function import Edge, Function, Gradients
+from ..operation import record, wrap
+from .function import Edge, Function, Gradients, MultiOutput, OutputBackward, OutputGradients
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
-
-
-class OutputGradients(dict[Hashable, "Tensor"]):
-    """The gradients of a node's outputs by their keys; an output that was not used has none."""
-
-    def __add__(self, other: OutputGradients) -> OutputGradients:
-        self.update(other)  # each output sends its gradient once in a walk, and nothing but the walk holds this
-        return self
-
-
-class MultiOutput(Function):
-    """A node with several outputs, whose `backward` takes their OutputGradients.
-
-    It is made before its outputs, so it is older than they are, and backward reaches it last.
-    """
-
-    def __init__(self, edges: Sequence[Edge]) -> None:
-        self.edges = edges
-        self.age = next_age()
-
-    def record_outputs(self, outputs: Sequence[Tensor]) -> None:
-        """Make the tensors the outputs 0, 1, ... of this node."""
-        for i, output in enumerate(outputs):
-            record(output, OutputBackward(i), (self,))
-
-
-class OutputBackward(Function):
-    """One output of a node with several: the gradient goes to that node, under this output's key."""
-
-    keeps_input = False
-
-    def __init__(self, key: Hashable) -> None:
-        self.key = key
-
-    def backward(self, gradient: Tensor) -> Sequence[object]:
-        return [OutputGradients({self.key: gradient})]
 
 
 # ---- Modules with backward hooks ------------------------------------------------------------------------------------
@@ -94,6 +58,23 @@ class ModuleOutputBackward(OutputBackward):
 
     def backward(self, gradient: Tensor) -> Sequence[object]:
         return [gradient, *super().backward(gradient)]
+
+
+class ModuleOutputs(MultiOutput):
+    """The outputs of a module whose hooks see, and may replace, their gradients once all of them are known."""
+
+    def __init__(self, outputs: Sequence[Any], hook: Callable[[Gradients], Gradients]) -> None:
+        self.count, self.hook = len(outputs), hook
+        self.tracked = [i for i, y in enumerate(outputs) if _has_graph(y)]
+        super().__init__([outputs[i]._edge for i in self.tracked])
+
+    def leave(self, outputs: Sequence[Any]) -> list[Any]:
+        """The module's outputs as others are to see them."""
+        return [_behind(y, OutputBackward(i), (self,)) if _has_graph(y) else y for i, y in enumerate(outputs)]
+
+    def backward(self, gradients: OutputGradients) -> Gradients:
+        replaced = self.hook(tuple(gradients.get(i) for i in range(self.count)))
+        return [replaced[i] for i in self.tracked]
 
 
 def _has_graph(x: object) -> bool:

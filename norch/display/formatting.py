@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ..types import default
+
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 Nested = Any  # a number, or nested lists of numbers, with `...` for elements left out
-UNMARKED_DTYPES = ("norch.float32", "norch.int64", "norch.bool")  # the numbers show these
+UNMARKED_DTYPES = ("norch.int64", "norch.bool")  # the numbers show these, and the default dtype
 
 
 class PrintOptions:
@@ -78,6 +80,19 @@ def tensor_repr(tensor: Tensor) -> str:
     prefix = "tensor(" if kind in ("Tensor", "Parameter") else kind + "("
     numbers = _numbers_text(tensor.detach(), indent=len(prefix))
     return _join_suffixes(prefix + numbers, _suffixes(tensor), indent=len(prefix))
+
+
+def number_text(tensor: Tensor) -> str:
+    """The number of a tensor of no dimensions, in the fewest digits that name it among its dtype's: 0.1, not
+    0.10000000149011612 for a float32. (NumPy's rule for `str` of its scalars.)"""
+    number = tensor.item()
+    if not tensor.is_floating_point() or not math.isfinite(number):
+        return str(number)
+    for digits in range(1, 17):
+        text = f"{number:.{digits}g}"
+        if tensor.new_full((), float(text)).item() == number:
+            return str(float(text))
+    return str(number)
 
 
 # ---- the numbers -----------------------------------------------------------------------------------------------------
@@ -178,7 +193,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
         suffixes.append(f"device='{tensor.device}'")
     if (empty and tensor.ndim != 1) or (not empty and options.edgeitems == 0):
         suffixes.append(f"size={tuple(tensor.shape)}")
-    if dtype != "norch.float32" if empty else dtype not in UNMARKED_DTYPES:
+    if dtype != str(default.dtype) and (empty or dtype not in UNMARKED_DTYPES):
         suffixes.append(f"dtype={dtype}")
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")

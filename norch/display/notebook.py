@@ -6,10 +6,10 @@ The numbers and their format are those of printing (formatting.py), and large te
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import TYPE_CHECKING, Sequence
 
 from .formatting import Nested, NumberFormat, edges, options, scalars
+from .markup import escape
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

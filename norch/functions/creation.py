@@ -4,25 +4,84 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
+from .. import operation
 from .._C import ShapeError, device_number, lib
-from ..arguments import sizes_of
+from ..arguments import chosen, sizes_of
 from ..operation import check_tensor, wrap
 from ..packing import counting, filled, inferred, tensor_of, uninitialized
-from ..types import DType, Operand, Size, Sizes, check_dtype, float32, int64
+from ..types import DType, Operand, Size, Sizes, check_dtype, default, dtype, int64, layout, memory_format, strided
+from .out import into
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
+__all__ = [
+    "arange",
+    "empty",
+    "empty_like",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "ones",
+    "ones_like",
+    "tensor",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+# ---- What all of them take --------------------------------------------------------------------------------------
+#
+# `dtype`, `device` and `requires_grad` say what the new tensor is, and `out` is a tensor to write it into. `layout`
+# must be norch.strided. `pin_memory` changes nothing: memory is pinned when a copy to a GPU needs it.
+
+
+def leaf(result: Tensor, requires_grad: bool) -> Tensor:
+    """The tensor, which requires gradients if `requires_grad` is True."""
+    return result.requires_grad_() if requires_grad else result
+
+
+def made(
+    result: Tensor, name: str, requires_grad: bool, layout: layout | None = None, out: Tensor | None = None
+) -> Tensor:
+    """The result of the function `name`, with what its options ask for."""
+    if layout is not None and layout is not strided:
+        raise TypeError(f"{name}: expected the layout norch.strided, got {layout!r}")
+    return leaf(into(out, result, name), requires_grad)
+
+
+def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
+    """The dtype that is asked for; else that of `out`, or the default dtype."""
+    if kind is None and out is not None:
+        return out.dtype
+    return default.dtype if kind is None else check_dtype(kind)
+
+
+def _shape(args: tuple[Sizes, ...], size: Sizes | None, name: str) -> list[int]:
+    """Sizes given one by one, as a list, or as `size`."""
+    if not args and size is None:
+        raise TypeError(f"{name}: expected sizes, got none; {name}(()) makes a scalar")
+    return sizes_of(chosen(args, size, name, "size"), name)
+
+
 # ---- From data --------------------------------------------------------------------------------------------------
 
 
-def tensor(data: object, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """A tensor with a copy of `data`: a number, nested lists or tuples, a tensor or an array.
+def tensor(
+    data: object,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor with a copy of `data`: a number, nested lists or tuples, a tensor or an array, or a list of those.
 
-    Without `dtype` it is inferred: float32 for floats, int64 for integers, bool for bools, an array's own for arrays.
-    A number has shape [1]. Raises ValueError for ragged lists, TypeError if an element is not a number, RuntimeError if
+    Without `dtype` it is inferred: the default dtype for floats, int64 for integers, bool for bools, an array's own.
+    A number has shape []. Raises ValueError for ragged lists, TypeError if an element is not a number, RuntimeError if
     the device is not available.
 
     >>> norch.tensor([[1, 2], [3, 4]])
@@ -34,26 +93,53 @@ def tensor(data: object, dtype: DType | None = None, device: str = "cpu", requir
     return leaf(tensor_of(data, None if dtype is None else check_dtype(dtype), device), requires_grad)
 
 
-def leaf(result: Tensor, requires_grad: bool) -> Tensor:
-    """The tensor, which requires gradients if `requires_grad` is True."""
-    return result.requires_grad_() if requires_grad else result
-
-
 # ---- Filled -----------------------------------------------------------------------------------------------------
 
 
-def empty(*size: Sizes, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+def empty(
+    *sizes: Sizes,
+    size: Sizes | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     """A tensor of a shape, with its values not set. Sizes, dtypes and errors as for `zeros`.
 
     >>> norch.empty(2, 3).shape
     norch.Size([2, 3])
     """
-    shape = sizes_of(size, "empty")
-    return leaf(uninitialized(shape, float32 if dtype is None else check_dtype(dtype), device), requires_grad)
+    result = in_format(_shape(sizes, size, "empty"), floating(dtype, out), device, memory_format, "empty")
+    return made(result, "empty", requires_grad, layout, out)
+
+
+def in_format(shape: Sequence[int], kind: dtype, device: str | None, order: memory_format | None, name: str) -> Tensor:
+    """A tensor whose values are not set, that lies in memory as the memory format says."""
+    axes = None if order is None else order.order(len(shape), name)
+    if axes is None:
+        return uninitialized(shape, kind, device)
+    return permuted_empty(shape, axes, kind, device)
+
+
+def permuted_empty(shape: Sequence[int], order: Sequence[int], kind: dtype, device: str | None) -> Tensor:
+    """A tensor whose values are not set, and whose dimensions lie in memory in an order, the last one without gaps."""
+    result = uninitialized([shape[axis] for axis in order], kind, device)
+    return result.permute([list(order).index(axis) for axis in range(len(shape))]).detach()
 
 
 def full(
-    size: Sizes, fill_value: Operand, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False
+    size: Sizes,
+    fill_value: Operand,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    out: Tensor | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of a shape with one value everywhere. Without `dtype` the value's type decides. Errors as for `zeros`.
 
@@ -61,12 +147,21 @@ def full(
     tensor([7, 7])
     """
     shape = (size,) if isinstance(size, int) else size
-    kind = inferred([fill_value]) if dtype is None else check_dtype(dtype)
-    return leaf(filled(sizes_of(shape, "full"), fill_value, kind, device), requires_grad)
+    kind = floating(dtype, out) if dtype is not None or out is not None else inferred([fill_value])
+    return made(filled(sizes_of(shape, "full"), fill_value, kind, device), "full", requires_grad, layout, out)
 
 
-def zeros(*size: Sizes, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
-    """Zeros of a shape: sizes one by one or as a list; float32 unless `dtype` says otherwise.
+def zeros(
+    *sizes: Sizes,
+    size: Sizes | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros of a shape: sizes one by one or as a list; the default dtype unless `dtype` says otherwise.
 
     Raises ShapeError for a negative size, TypeError if a size is not an integer.
 
@@ -74,59 +169,91 @@ def zeros(*size: Sizes, dtype: DType | None = None, device: str = "cpu", require
     tensor([[0., 0.],
             [0., 0.]])
     """
-    return full(sizes_of(size, "zeros"), 0, float32 if dtype is None else dtype, device, requires_grad)
+    result = filled(_shape(sizes, size, "zeros"), 0, floating(dtype, out), device)
+    return made(result, "zeros", requires_grad, layout, out)
 
 
-def ones(*size: Sizes, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False) -> Tensor:
+def ones(
+    *sizes: Sizes,
+    size: Sizes | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """Ones of a shape. Sizes, dtypes and errors as for `zeros`.
 
     >>> norch.ones(2, 2)
     tensor([[1., 1.],
             [1., 1.]])
     """
-    return full(sizes_of(size, "ones"), 1, float32 if dtype is None else dtype, device, requires_grad)
+    result = filled(_shape(sizes, size, "ones"), 1, floating(dtype, out), device)
+    return made(result, "ones", requires_grad, layout, out)
 
 
-def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> tuple[Size, DType, str]:
+def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> tuple[Size, dtype, str]:
     """The shape, dtype and device of another tensor, unless dtype or device are given."""
     check_tensor(input, name)
-    return input.shape, dtype or input.dtype, device or input.device
+    return input.shape, input.dtype if dtype is None else check_dtype(dtype), device or input.device
 
 
 def empty_like(
-    input: Tensor, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    layout: layout | None = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A tensor of another's shape, dtype and device, with its values not set. Raises TypeError for anything else.
 
     >>> norch.empty_like(norch.ones(2, 3)).shape
     norch.Size([2, 3])
     """
-    shape, kind, place = _like(input, dtype, device, "empty_like")
-    return empty(shape, dtype=kind, device=place, requires_grad=requires_grad)
+    result = in_format(*_like(input, dtype, device, "empty_like"), memory_format, "empty_like")
+    return made(result, "empty_like", requires_grad, layout)
 
 
 def zeros_like(
-    input: Tensor, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    layout: layout | None = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Zeros of another tensor's shape, dtype and device. Raises TypeError if `input` is not a tensor.
 
     >>> norch.zeros_like(norch.tensor([5, 6]))
     tensor([0, 0])
     """
-    shape, kind, place = _like(input, dtype, device, "zeros_like")
-    return full(shape, 0, kind, place, requires_grad)
+    result = in_format(*_like(input, dtype, device, "zeros_like"), memory_format, "zeros_like").fill_(0)
+    return made(result, "zeros_like", requires_grad, layout)
 
 
 def ones_like(
-    input: Tensor, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
+    input: Tensor,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    layout: layout | None = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Ones of another tensor's shape, dtype and device. Raises TypeError if `input` is not a tensor.
 
     >>> norch.ones_like(norch.tensor([5, 6]))
     tensor([1, 1])
     """
-    shape, kind, place = _like(input, dtype, device, "ones_like")
-    return full(shape, 1, kind, place, requires_grad)
+    result = in_format(*_like(input, dtype, device, "ones_like"), memory_format, "ones_like").fill_(1)
+    return made(result, "ones_like", requires_grad, layout)
 
 
 def full_like(
@@ -135,73 +262,115 @@ def full_like(
     dtype: DType | None = None,
     device: str | None = None,
     requires_grad: bool = False,
+    *,
+    layout: layout | None = None,
+    memory_format: memory_format | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """One value in another tensor's shape, dtype and device. Raises TypeError if `input` is not a tensor.
 
     >>> norch.full_like(norch.ones(2), 7)
     tensor([7., 7.])
     """
-    shape, kind, place = _like(input, dtype, device, "full_like")
-    return full(shape, fill_value, kind, place, requires_grad)
+    result = in_format(*_like(input, dtype, device, "full_like"), memory_format, "full_like").fill_(fill_value)
+    return made(result, "full_like", requires_grad, layout)
+
+
+# ---- Sequences --------------------------------------------------------------------------------------------------
 
 
 def arange(
-    start: float,
-    end: float | None = None,
-    step: float = 1,
+    start: Operand | None = None,
+    end: Operand | None = None,
+    step: Operand = 1,
     dtype: DType | None = None,
-    device: str = "cpu",
+    device: str | None = None,
     requires_grad: bool = False,
+    *,
+    out: Tensor | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
-    """start, start + step, ... before `end`: a vector [n]. int64 for integers, else float32.
+    """start, start + step, ... before `end`: a vector [n]. int64 for integers, else the default dtype.
 
-    A single number is `end`, and start is 0. Each element is start + i * step, rounded once to the dtype. Raises
-    ValueError for a step of 0 or of the wrong sign and for bounds that are not finite, TypeError if an argument is not
-    a number, MemoryError for too many elements.
+    A single number is `end`, and start is 0. Each element is start + i * step, rounded once to the dtype; for int64 all
+    three are rounded towards 0 first. Raises ShapeError for a step of 0 or of the wrong sign and for infinite bounds,
+    TypeError if an argument is not a number, MemoryError for too many elements.
 
     >>> norch.arange(2, 10, 3)
     tensor([2, 5, 8])
     """
+    if start is None and end is None:
+        raise TypeError("arange: missing the argument end")
     if end is None:
         start, end = 0, start
-    start, end, step = (_plain_number(value, "arange") for value in (start, end, step))
-    whole = all(isinstance(value, int) for value in (start, end, step))
-    kind = (int64 if whole else float32) if dtype is None else check_dtype(dtype)
-    if step == 0:
-        raise ValueError("arange: expected a nonzero step, got 0")
-    if (end - start) * step < 0:
-        raise ValueError(f"arange: bounds {start} and {end} do not fit the sign of step {step}")
-    if not math.isfinite((end - start) / step):
-        raise ValueError(f"arange: expected finite bounds, got {start} to {end} by {step}")
-    count = -((end - start) // -step) if whole else math.ceil((end - start) / step)
+    first, last, hop = (plain_number(value, "arange") for value in (0 if start is None else start, end, step))
+    whole = all(isinstance(value, int) for value in (first, last, hop))
+    kind = int64 if whole and dtype is None and out is None else floating(dtype, out)
+    if not all(math.isfinite(value) for value in (first, last, hop)):
+        raise ShapeError(f"arange: expected finite bounds, got {first} to {last} by {hop}")
+    if kind is int64:
+        first, last, hop = int(first), int(last), int(hop)
+        whole = True
+    if hop == 0:
+        raise ShapeError("arange: expected a nonzero step, got 0")
+    if (last - first) * hop < 0:
+        raise ShapeError(f"arange: bounds {first} and {last} do not fit the sign of step {hop}")
+    if not math.isfinite((last - first) / hop):
+        raise ShapeError(f"arange: expected finite bounds, got {first} to {last} by {hop}")
+    count = -((last - first) // -hop) if whole else math.ceil((last - first) / hop)
     if count >= 2**63:
         raise MemoryError(f"arange: {count} elements are too many")
+    if not kind.is_floating_point:
+        first, hop, whole = int(first), int(hop), True
     place = count, kind.number, device_number(device)
-    in_int64 = whole and all(-(2**63) <= value < 2**63 for value in (start, step))
+    in_int64 = whole and all(-(2**63) <= value < 2**63 for value in (first, hop))
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
-    return leaf(wrap(fill(start, step, *place)), requires_grad)
+    return made(wrap(fill(first, hop, *place)), "arange", requires_grad, layout, out)
 
 
 def linspace(
-    start: float, end: float, steps: int, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False
+    start: Operand,
+    end: Operand,
+    steps: int,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    out: Tensor | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """`steps` evenly spaced numbers, the first `start`, the last `end`; computed in double, rounded once.
 
-    A vector [steps], float32 unless `dtype` says otherwise. Raises ValueError for a negative number of steps, TypeError
-    if an argument is not a number.
+    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Raises
+    ShapeError for a negative number of steps, TypeError if an argument is not a number.
 
     >>> norch.linspace(0, 1, 5)
     tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
     """
-    if steps < 0:
-        raise ValueError(f"linspace: expected a number of steps that is not negative, got {steps}")
-    first, last = float(_plain_number(start, "linspace")), float(_plain_number(end, "linspace"))
-    kind = float32 if dtype is None else check_dtype(dtype)
-    ptr = lib.linspace_tensor(first, last, operator.index(steps), kind.number, device_number(device))
-    return leaf(wrap(ptr), requires_grad)
+    kind = floating(dtype, out)
+    result = evenly_spaced(start, end, steps, kind, kind, device, "linspace")
+    return made(result, "linspace", requires_grad, layout, out)
 
 
-def _plain_number(value: object, name: str) -> float:
+def evenly_spaced(
+    start: Operand, end: Operand, steps: SupportsIndex, kind: dtype, computed: dtype, device: str | None, name: str
+) -> Tensor:
+    """Evenly spaced numbers for a result of dtype `kind`, in the dtype `computed`."""
+    count = operator.index(steps)
+    if count < 0:
+        raise ShapeError(f"{name}: expected a number of steps that is not negative, got {steps}")
+    for value in (start, end):
+        if isinstance(value, operation.Tensor) and value.ndim > 0:
+            raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
+    first, last = plain_number(start, name), plain_number(end, name)
+    if not kind.is_floating_point:
+        first, last = int(first), int(last)
+    return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
+
+
+def plain_number(value: object, name: str) -> float:
     """A Python number; also out of a tensor or a NumPy scalar."""
     value = value.item() if hasattr(value, "item") else value
     if not isinstance(value, (int, float)):
@@ -209,10 +378,21 @@ def _plain_number(value: object, name: str) -> float:
     return value
 
 
+# ---- Matrices and choices ---------------------------------------------------------------------------------------
+
+
 def eye(
-    n: int, m: int | None = None, dtype: DType | None = None, device: str = "cpu", requires_grad: bool = False
+    n: int,
+    m: int | None = None,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    out: Tensor | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
 ) -> Tensor:
-    """A matrix [n, m] (square without m) of zeros with ones on its diagonal; float32 unless `dtype` says otherwise.
+    """A matrix [n, m] (square without m) of zeros with ones on its diagonal; of the default dtype without `dtype`.
 
     Raises ShapeError for a negative size, TypeError if a size is not an integer.
 
@@ -224,16 +404,24 @@ def eye(
     if min(rows, columns) < 0:
         raise ShapeError(f"eye: sizes cannot be negative: got {rows} and {columns}")
     ones_at = counting(rows, device).unsqueeze(1) == counting(columns, device)
-    return leaf(ones_at.to(check_dtype(dtype or float32)), requires_grad)
+    return made(ones_at.to(floating(dtype, out)), "eye", requires_grad, layout, out)
 
 
-def where(condition: Tensor, input: Operand, other: Operand) -> Tensor:
+def where(
+    condition: Tensor, input: Operand | None = None, other: Operand | None = None, *, out: Tensor | None = None
+) -> Any:
     """The elements of `input` where the bool `condition` holds, those of `other` elsewhere.
 
-    All broadcast to one shape, and `input` and `other` are promoted to one dtype. Raises ShapeError if the shapes do
-    not fit, RuntimeError for a condition of another dtype.
+    All broadcast to one shape, and `input` and `other` are promoted to one dtype. `where(condition)` alone is
+    `condition.nonzero(as_tuple=True)`. Raises ShapeError if the shapes do not fit, RuntimeError for a condition of
+    another dtype, TypeError for one of `input` and `other` alone.
 
     >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
     tensor([1, 0])
     """
-    return check_tensor(condition, "where")._choose(input, other)
+    check_tensor(condition, "where")
+    if input is None and other is None:
+        return condition.nonzero(as_tuple=True)
+    if input is None or other is None:
+        raise TypeError("where: expected both input and other, or none of them")
+    return into(out, condition._choose(input, other), "where")

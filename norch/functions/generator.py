@@ -1,15 +1,13 @@
 """Generators of random numbers: seeds and states.
 
 A Generator is a seed and a count of draws. Each fill is one draw, and its element i depends only on the seed, the
-number of the draw and i (csrc/ops/philox.h): the same numbers on every device. (Parameters and `nn.init` draw from
-Python's `random`, as in the article; `manual_seed` seeds that too.)
+number of the draw and i (csrc/ops/philox.h): the same numbers on every device.
 """
 
 from __future__ import annotations
 
 import operator
 import os
-import random as _python
 import threading
 from typing import TYPE_CHECKING
 
@@ -20,6 +18,16 @@ from ..types import uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
+
+__all__ = [
+    "Generator",
+    "default_generator",
+    "get_rng_state",
+    "initial_seed",
+    "manual_seed",
+    "seed",
+    "set_rng_state",
+]
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 
@@ -86,10 +94,16 @@ class Generator:
 
 default_generator = Generator()
 default_generator.seed()
+_seeded = False  # by `manual_seed`
+
+
+def was_seeded() -> bool:
+    """Whether `manual_seed` was called: until then small layers are drawn from Python's `random`, as in the article."""
+    return _seeded
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed norch's generator and Python's `random`, from which Parameters are drawn; return the generator.
+    """Seed norch's generator and return it. From then on the initial values of all layers are drawn from it.
 
     >>> generator = norch.manual_seed(1)
     >>> first = norch.rand(2)
@@ -97,21 +111,20 @@ def manual_seed(seed: int) -> Generator:
     >>> norch.rand(2).equal(first)
     True
     """
+    global _seeded
     default_generator.manual_seed(seed)
-    _python.seed(operator.index(seed))
+    _seeded = True
     return default_generator
 
 
 def seed() -> int:
-    """Seed norch's generator and Python's `random` from the operating system; return the seed.
+    """Seed norch's generator from the operating system; return the seed.
 
     >>> seed = norch.seed()
     >>> norch.initial_seed() == seed
     True
     """
-    number = default_generator.seed()
-    _python.seed(number)
-    return number
+    return default_generator.seed()
 
 
 def initial_seed() -> int:

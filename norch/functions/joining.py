@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
 from .._C import ShapeError
-from ..arguments import broadcast_shapes, one_size
+from ..arguments import broadcast_shapes as _broadcast_shapes
+from ..arguments import one_size, sizes_of
 from ..autograd.derivatives import joining as derivatives
 from ..operation import check_tensor
+from ..packing import tensor_of
+from ..types import Size, default, int64, promoted
+from .out import into
 
 if TYPE_CHECKING:
-    from ..tensor import Tensor
+    from ..forward_declarations import Tensor
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "cat",
+    "column_stack",
+    "combinations",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "meshgrid",
+    "row_stack",
+    "stack",
+    "vander",
+    "vstack",
+]
 
 Tensors = Union["Tensor", Iterable["Tensor"]]  # one, or several at once
 
@@ -21,30 +49,39 @@ def _sequence(tensors: object, name: str) -> list[Tensor]:
         raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
     found = [check_tensor(t, name) for t in tensors]
     if not found:
-        raise ValueError(f"{name}: expected at least one tensor, got an empty list")
+        raise ShapeError(f"{name}: expected at least one tensor, got an empty list")
     return found
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension they have, [2, 3] and [4, 3] to [6, 3]. The dtype is the largest of theirs.
 
-    Raises ShapeError if their other sizes differ, ValueError for an empty list, IndexError for a dim out of range.
+    An empty vector, of shape [0], joins anything. Raises ShapeError if other sizes differ or there are no tensors,
+    IndexError for a dim out of range.
 
     >>> norch.cat([norch.ones(1, 2), norch.zeros(2, 2)])
     tensor([[1., 1.],
             [0., 0.],
             [0., 0.]])
     """
-    return derivatives.cat(_sequence(tensors, "cat"), one_size(dim if axis is None else axis, "cat"))
+    parts = _sequence(tensors, "cat")
+    place = one_size(dim if axis is None else axis, "cat")
+    joined = [part for part in parts if part.shape != (0,)] or parts
+    if len(joined) < len(parts) and joined[0].ndim != 1:
+        kind = functools.reduce(promoted, (part.dtype for part in parts))
+        joined = [part.to(kind) for part in joined]
+    else:
+        joined = parts
+    return into(out, derivatives.cat(joined, place), "cat")
 
 
 concat = concatenate = cat
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -> Tensor:
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape joined along a new dimension, k of [3] to [k, 3]. The dtype is the largest of theirs.
 
-    Raises ShapeError if the shapes differ, ValueError for an empty list, IndexError for a dim out of range.
+    Raises ShapeError if the shapes differ or there are no tensors, IndexError for a dim out of range.
 
     >>> norch.stack([norch.tensor([1, 2]), norch.tensor([3, 4])], dim=1)
     tensor([[1, 3],
@@ -55,10 +92,10 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None) -
     for part in parts:
         if part.shape != parts[0].shape:
             raise ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
-    return cat([part.unsqueeze(place) for part in parts], dim=place)
+    return cat([part.unsqueeze(place) for part in parts], dim=place, out=out)
 
 
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors side by side: joined along the second dimension, vectors along their only one; otherwise as `cat`.
 
     [2, 3] and [2, 1] give [2, 4], [2] and [1] give [3].
@@ -67,10 +104,10 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     tensor([1, 2, 3])
     """
     parts = [_padded(part, 1) for part in _sequence(tensors, "hstack")]
-    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+    return cat(parts, 0 if parts[0].ndim == 1 else 1, out=out)
 
 
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one below the other: joined along the first dimension, vectors as rows; otherwise as `cat`.
 
     [2, 3] and [3] give [3, 3].
@@ -79,22 +116,22 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     tensor([[1, 2],
             [3, 4]])
     """
-    return cat([_padded(part, 2) for part in _sequence(tensors, "vstack")], 0)
+    return cat([_padded(part, 2) for part in _sequence(tensors, "vstack")], 0, out=out)
 
 
 row_stack = vstack
 
 
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors one behind the other: joined along the third dimension, two of [2, 3] to [2, 3, 2]; otherwise as `cat`.
 
     >>> norch.dstack([norch.ones(2, 3), norch.ones(2, 3)]).shape
     norch.Size([2, 3, 2])
     """
-    return cat([_padded(part, 3) for part in _sequence(tensors, "dstack")], 2)
+    return cat([_padded(part, 3) for part in _sequence(tensors, "dstack")], 2, out=out)
 
 
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Vectors as the columns of a matrix, two of [3] to [3, 2]; matrices side by side. Otherwise as `cat`.
 
     >>> norch.column_stack([norch.tensor([1, 2]), norch.tensor([3, 4])])
@@ -102,10 +139,106 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
             [2, 4]])
     """
     parts = _sequence(tensors, "column_stack")
-    return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts])
+    return hstack([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], out=out)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix of zeros with matrices on its diagonal, one after the other; vectors are rows. Dtypes are promoted.
+
+    [a, b] and [c, d] give [a + c, b + d]. Raises ShapeError for more than two dimensions.
+
+    >>> norch.block_diag(norch.tensor([[1, 2]]), norch.tensor([3]))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """
+    blocks = [_padded(check_tensor(part, "block_diag"), 2) for part in tensors] or [tensor_of([[]], default.dtype)]
+    for block in blocks:
+        if block.ndim > 2:
+            raise ShapeError(f"block_diag: expected at most 2 dimensions, got shape {list(block.shape)}")
+    width, rows, left = sum(block.shape[1] for block in blocks), [], 0
+    for block in blocks:
+        height, own = block.shape
+        sides = block.new_zeros([height, left]), block.new_zeros([height, width - left - own])
+        rows.append(cat([sides[0], block, sides[1]], 1))
+        left += own
+    return cat(rows)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All ways to take one element of each vector, as the rows of a matrix: [a] and [b] give [a * b, 2].
+
+    One vector is returned as it is; all have one dtype. Raises ShapeError for anything but vectors, or without any.
+
+    >>> norch.cartesian_prod(norch.tensor([1, 2]), norch.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
+    lines = _sequence(tensors, "cartesian_prod")
+    for line in lines:
+        if line.ndim != 1:
+            raise ShapeError(f"cartesian_prod: expected vectors, got shape {list(line.shape)}")
+    return lines[0] if len(lines) == 1 else stack([grid.reshape(-1) for grid in meshgrid(*lines)], 1)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All ways to take `r` elements of a vector [n], as the rows of a matrix [m, r] of its dtype, in order.
+
+    `with_replacement` takes an element as often as it likes. Raises RuntimeError for anything but a vector, or r < 0.
+
+    >>> norch.combinations(norch.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    if check_tensor(input, "combinations").ndim != 1:
+        raise RuntimeError(f"combinations: expected a vector, got shape {list(input.shape)}")
+    if one_size(r, "combinations") < 0:
+        raise RuntimeError(f"combinations: expected a number of elements that is not negative, got {r}")
+    if r == 0:
+        return input.new_empty(0)
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = list(itertools.chain.from_iterable(choose(range(input.shape[0]), r)))
+    return input.index_select(0, tensor_of(places, int64, input.device)).reshape(-1, r)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers n - 1, ..., 1, 0 of each element of a vector [m], as a matrix [m, n]; n is m if not given.
+
+    Integers give int64. Raises RuntimeError for anything but a vector, or a negative N.
+
+    >>> norch.vander(norch.tensor([2, 3]), 3)
+    tensor([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    if check_tensor(x, "vander").ndim != 1:
+        raise RuntimeError(f"vander: expected a vector, got shape {list(x.shape)}")
+    size = x.shape[0] if N is None else one_size(N, "vander")
+    if size < 0:
+        raise RuntimeError(f"vander: expected a number of columns that is not negative, got {N}")
+    x = x if x.is_floating_point() else x.long()
+    first = x.new_ones([x.shape[0], 1])
+    powers = cat([first, x.unsqueeze(1).expand(-1, size - 1).cumprod(1)], 1) if size > 1 else first[:, :size]
+    return powers if increasing else powers.flip(1)
 
 
 # ---- Shapes that fit --------------------------------------------------------------------------------------------
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The shape that shapes broadcast to; a number is a shape of one size. (Dtypes are no matter.)
+
+    Raises ShapeError if they do not fit.
+
+    >>> norch.broadcast_shapes((2, 1), (3,))
+    norch.Size([2, 3])
+    """
+    given = [sizes_of((shape,), "broadcast_shapes") for shape in shapes]
+    for shape in given:
+        if min(shape, default=0) < 0:
+            raise ShapeError(f"broadcast_shapes: sizes cannot be negative: got {shape}")
+    return Size(_broadcast_shapes(*given))
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -115,7 +248,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     >>> x.shape, y.shape
     (norch.Size([2, 3]), norch.Size([2, 3]))
     """
-    shape = broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors), name="broadcast_tensors")
+    shape = _broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors), name="broadcast_tensors")
     return tuple(t.expand(shape) for t in tensors)
 
 

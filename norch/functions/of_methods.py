@@ -1,16 +1,23 @@
 """A function for each method of Tensor: `norch.exp(x)` is `x.exp()`, `norch.add(x, y)` is `x.add(y)`.
 
+Beside the method's own arguments it takes `out`, a tensor for the result (out.py). Some take a number in place of the
+first tensor: `norch.pow(2, x)`.
+
 Type checkers read of_methods.pyi, which tools/stubs.py writes: there each function is spelled out.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Callable
+from typing import Any, Callable
 
 from .._C import operations
 from ..operation import check_tensor
+from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
+from .creation import tensor
+from .out import Out, into
+from .promotion import result_type
 
 # The rows of csrc/ops/operations.h with one or two operands, and the other methods that are functions too.
 _ROWS = [name for kind in ("unary", "binary") for name in operations()[kind] if name != "elementwise_mul"]
@@ -25,20 +32,87 @@ matmul mm dot mv bmm outer addmm
 reshape ravel flatten unflatten transpose swapaxes swapdims t permute movedim moveaxis squeeze unsqueeze
 select narrow split chunk unbind diagonal as_strided broadcast_to
 flip fliplr flipud roll tile repeat_interleave clone
+scatter_reduce index_reduce index_copy put masked_scatter
+msort kthvalue median nanmedian mode quantile nanquantile unique unique_consecutive nonzero_static argwhere
+aminmax cummax cummin logcumsumexp diff bincount histc histogram cov corrcoef renorm dist bernoulli multinomial
+vdot inner ger kron cross addmv addr baddbmm addbmm
+unsafe_split unsafe_chunk unsafe_split_with_sizes split_with_sizes
+tensor_split hsplit vsplit dsplit rot90 adjoint
+diagonal_scatter select_scatter slice_scatter as_strided_scatter diag_embed diagflat trace
+prelu hardshrink threshold
+arccos arccosh arcsin arcsinh arctan arctan2 arctanh greater greater_equal less less_equal not_equal fix sgn
+float_power ldexp clamp_min clamp_max nan_to_num isposinf isneginf sinc logit deg2rad rad2deg positive frexp mvlgamma
+angle conj conj_physical resolve_conj resolve_neg isreal
+inverse pinverse det logdet slogdet cholesky cholesky_solve cholesky_inverse qr svd lu lu_solve triangular_solve
+matrix_power matrix_exp geqrf orgqr ormqr
 """.split()
 
-__all__ = _ROWS + _NAMES
+# The methods in place that are functions in PyTorch too, and those that only detach.
+_IN_PLACE = """
+abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_ asinh_ atan_ atanh_
+ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_ deg2rad_ detach detach_ erf_ erfc_ exp2_ exp_
+expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_
+negative_ rad2deg_ reciprocal_ resize_as_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_
+xlogy_ zero_
+""".split()
+
+# These make views, write into x or return no tensors: they have no `out`.
+WITHOUT_OUT = set(
+    """
+relu isclose allclose equal index_fill index_put masked_fill
+positive conj resolve_conj resolve_neg isreal
+reshape ravel flatten unflatten transpose swapaxes swapdims t permute movedim moveaxis squeeze unsqueeze
+select narrow split chunk unbind diagonal as_strided broadcast_to
+flip fliplr flipud roll tile repeat_interleave clone
+put masked_scatter
+argwhere unique unique_consecutive bincount cov corrcoef dist
+unsafe_split unsafe_chunk unsafe_split_with_sizes split_with_sizes tensor_split hsplit vsplit dsplit rot90 adjoint
+diagonal_scatter select_scatter as_strided_scatter diag_embed diagflat trace
+prelu hardshrink threshold
+""".split()
+)
+
+WITHOUT_OUT |= set(_IN_PLACE)
+
+# The first operand of these may be a number. (PyTorch has the same list.)
+NUMBER_FIRST = set(
+    """
+add sub subtract mul multiply div divide true_divide floor_divide remainder pow float_power xlogy
+bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
+prelu hardshrink threshold
+""".split()
+)
+
+__all__ = _ROWS + _NAMES + _IN_PLACE
 
 
 def _function(name: str) -> Callable[..., Tensor]:
-    method = getattr(Tensor, name)
+    check_first = _of_number if name in NUMBER_FIRST else check_tensor
+    has_out = name not in WITHOUT_OUT
 
-    @functools.wraps(method)
-    def call(input: Tensor, *args: object, **kwargs: object) -> Tensor:
-        return method(check_tensor(input, name), *args, **kwargs)
+    @functools.wraps(getattr(Tensor, name))
+    def call(input: Tensor, *args: Any, out: Out = None, **kwargs: Any) -> Tensor:
+        if not isinstance(input, Tensor):
+            if isinstance(input, SparseTensor):
+                return getattr(input, name)(*args, **kwargs)
+            input = check_first(input, name, *args, **kwargs)
+        result = getattr(Tensor, name)(input, *args, **kwargs)  # (autocast may have wrapped it since)
+        if out is None:
+            return result
+        if not has_out:
+            raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+        return into(out, result, name)
 
     call.__qualname__ = name
     return call
+
+
+def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:
+    """A number that stands in place of the first tensor, in the dtype that the second operand gives it."""
+    other = next((t for t in (*others, *keywords.values()) if isinstance(t, Tensor)), None)
+    if other is None or not isinstance(value, (int, float)):
+        return check_tensor(value, name)
+    return tensor(value, result_type(value, other), other.device)
 
 
 globals().update({name: _function(name) for name in __all__})

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import functools
-import sys
 
-from ..operation import check_operand
-from ..tensor import Tensor
-from ..types import DTYPES, DType, Operand, bool_, check_dtype, dtype, float32, float64
+from .. import operation
+from .._C import lib
+from ..operation import check, check_operand
+from ..types import (
+    DType,
+    Operand,
+    bfloat16,
+    bool_,
+    check_dtype,
+    default,
+    dtype,
+    float16,
+    float32,
+    float64,
+    promoted,
+)
+
+__all__ = [
+    "can_cast",
+    "finfo",
+    "get_default_dtype",
+    "iinfo",
+    "promote_types",
+    "result_type",
+    "set_default_dtype",
+]
 
 
 def promote_types(type1: DType, type2: DType) -> dtype:
-    """The smallest dtype that holds both: the later in bool, uint8, int32, int64, float32, float64.
+    """The smallest dtype that holds both: mostly the later in the order of `norch.types.DTYPES`.
+
+    uint8 and int8 give int16, float16 and bfloat16 give float32; integers and a float give that float.
 
     >>> norch.promote_types(norch.uint8, norch.float32)
     norch.float32
     """
-    return DTYPES[max(check_dtype(type1).number, check_dtype(type2).number)]
+    return promoted(check_dtype(type1), check_dtype(type2))
 
 
 def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
@@ -31,7 +55,7 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
     groups: list[list[dtype]] = [[], [], []]
     for value in (tensor1, tensor2):
         check_operand(value, "result_type")
-        if isinstance(value, Tensor):
+        if isinstance(value, operation.Tensor):
             groups[0 if value.ndim else 1].append(value.dtype)
         else:
             groups[2].append(check_dtype(bool if isinstance(value, bool) else int if isinstance(value, int) else float))
@@ -53,12 +77,31 @@ def _category(kind: dtype) -> int:
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of floats if none is given: norch.float32.
+    """The dtype of floats if none is given: norch.float32 unless `set_default_dtype` changed it.
 
     >>> norch.get_default_dtype()
     norch.float32
     """
-    return float32
+    return default.dtype
+
+
+def set_default_dtype(d: DType) -> None:
+    """Let a floating dtype be that of floats if none is given: in `tensor`, `zeros`, `rand`, `arange`, integers / 2.
+
+    Raises TypeError for another dtype.
+
+    >>> norch.set_default_dtype(norch.float64)
+    >>> norch.tensor([1.5]).dtype
+    norch.float64
+    >>> norch.set_default_dtype(norch.float32)
+    """
+    kind = check_dtype(d)
+    check(lib.set_default_dtype(kind.number))
+    default.dtype = kind
+
+
+# Floating dtypes by their bits: those of the mantissa, the largest exponent, and the decimals that every number has.
+_LAYOUTS = {float16: (10, 15, 3), bfloat16: (7, 127, 2), float32: (23, 127, 6), float64: (52, 1023, 15)}
 
 
 class finfo:
@@ -66,21 +109,21 @@ class finfo:
 
     `bits`, `max`, `min`, `eps` (from 1 to the next number), `tiny` and `smallest_normal`, `resolution` (of decimals).
 
-    >>> norch.finfo(norch.float32).eps
-    1.1920928955078125e-07
+    >>> norch.finfo(norch.float32).eps, norch.finfo(norch.float16).max
+    (1.1920928955078125e-07, 65504.0)
     """
 
-    def __init__(self, type: DType = float32) -> None:
-        kind = check_dtype(type)
+    def __init__(self, type: DType | None = None) -> None:
+        kind = default.dtype if type is None else check_dtype(type)
         if not kind.is_floating_point:
             raise TypeError(f"finfo: expected a floating dtype, got {kind}; iinfo is for integers")
-        single = kind is not float64
+        mantissa, exponent, decimals = _LAYOUTS[kind]
         self.dtype, self.bits = kind.name, kind.itemsize * 8
-        self.eps = 2.0**-23 if single else sys.float_info.epsilon
-        self.max = (2 - 2.0**-23) * 2.0**127 if single else sys.float_info.max
+        self.eps = 2.0**-mantissa
+        self.max = (2 - self.eps) * 2.0**exponent
         self.min = -self.max
-        self.tiny = self.smallest_normal = 2.0**-126 if single else sys.float_info.min
-        self.resolution = 1e-6 if single else 1e-15
+        self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
+        self.resolution = float(f"1e-{decimals}")
 
     def __repr__(self) -> str:
         return (
@@ -101,8 +144,8 @@ class iinfo:
         if kind.is_floating_point or kind is bool_:
             raise TypeError(f"iinfo: expected an integer dtype, got {kind}")
         self.dtype, self.bits = kind.name, kind.itemsize * 8
-        self.max = 255 if kind.name == "uint8" else 2 ** (self.bits - 1) - 1
-        self.min = 0 if kind.name == "uint8" else -(2 ** (self.bits - 1))
+        self.max = 2 ** (self.bits - kind.is_signed) - 1
+        self.min = -self.max - 1 if kind.is_signed else 0
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,4 +1,4 @@
-"""Files in the safetensors format: `norch.save` and `norch.load`. No pickle: loading a file runs no code.
+"""Files in the safetensors format: `norch.save` and `norch.load`. Loading such a file runs no code.
 
 A file is 8 bytes with the length of the header, the header in JSON, and the elements of all tensors, one after another:
 
@@ -6,6 +6,9 @@ A file is 8 bytes with the length of the header, the header in JSON, and the ele
 
 The metadata holds, again as JSON, what the tensors were part of: lists, dicts, numbers. Other readers of safetensors
 find the tensors in our files, and norch reads their files, as a dict.
+
+What is more than that, such as a whole module, is pickled. Loading a pickle can run any code, so `load` refuses it
+unless the caller says `weights_only=False`.
 """
 
 from __future__ import annotations
@@ -15,24 +18,34 @@ import io
 import json
 import math
 import os
-import shutil
+import pickle
+import stat
 import struct
 from collections import Counter, OrderedDict
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import accumulate
 from typing import Any, Callable, Iterator, Union
 
 from .._C import MAX_DIMS
+from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
 from ..tensor import Tensor
-from ..types import bool_, dtype, float32, float64, int32, int64, uint8
+from ..types import bfloat16, bool_, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+
+__all__ = [
+    "load",
+    "save",
+]
 
 OpenFile = Union[io.RawIOBase, io.BufferedIOBase]
 File = Union[str, "os.PathLike[str]", OpenFile]
 Entry = tuple[dtype, list[int], int, int]  # of a tensor: its dtype and shape, and where its elements begin and end
+Location = Union[None, str, "dict[str, str]", Callable[[Any, str], Any]]  # the device to load to, or how to find it
 Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
 
-_NAMES = {bool_: "BOOL", uint8: "U8", int32: "I32", int64: "I64", float32: "F32", float64: "F64"}
+_NAMES = {bool_: "BOOL", uint8: "U8", int8: "I8", int16: "I16", int32: "I32", int64: "I64"}
+_NAMES |= {float16: "F16", bfloat16: "BF16", float32: "F32", float64: "F64"}
 _BY_NAME = {name: kind for kind, name in _NAMES.items()}
 
 MAX_HEADER = 100_000_000  # bytes; the limit of the safetensors library
@@ -60,13 +73,17 @@ def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) ->
         return {"tuple" if isinstance(value, tuple) else "list": items}
     expected = "tensors, numbers, strings, None, lists, tuples and dicts"
     hint = "; save its state_dict()" if hasattr(value, "state_dict") else ""
-    raise TypeError(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
+    raise _Pickled(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
+
+
+class _Pickled(TypeError):
+    """A value that JSON and safetensors cannot hold."""
 
 
 def _encode_key(key: object, path: tuple[str, ...]) -> object:
     if key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key)):
         return key
-    raise TypeError(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {key!r}")
+    raise _Pickled(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {key!r}")
 
 
 def _place(path: tuple[str, ...]) -> str:
@@ -126,19 +143,30 @@ def _decode_dict(
 # ---- Saving -------------------------------------------------------------------------------------------------------
 
 
-def save(obj: object, f: File) -> None:
+def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int = 4, **_: object) -> None:
     """Write a tensor, or lists, tuples and dicts of tensors, numbers, strings and None (a state_dict) to a file.
 
     `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
     written: if that fails, or the machine crashes, the old file is still there. Tensors that share memory are written
-    separately. Raises TypeError for a value that cannot be saved.
+    separately.
+
+    Anything else, such as a whole module, is pickled by `pickle_module`: such a file needs the classes of its objects,
+    and `weights_only=False`, when it is loaded. Raises what pickle raises for an object that it cannot save; with
+    `pickle_module=None`, TypeError for everything but the first kind.
 
     >>> norch.save(nn.Linear(2, 1).state_dict(), "linear.safetensors")
     >>> list(norch.load("linear.safetensors"))
     ['weight', 'bias']
     """
     tensors: dict[str, Tensor] = {}
-    structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
+    try:
+        structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
+    except _Pickled:
+        if pickle_module is None:
+            raise
+        with _written(f) as file:
+            pickle_module.dump(obj, file, protocol=max(pickle_protocol, 4))  # `load` knows a pickle by its beginning
+        return
     # The largest elements first, so that each tensor begins at a multiple of its element size.
     order = sorted(tensors, key=lambda name: -tensors[name].dtype.itemsize)
     ends = accumulate(tensors[name].nbytes for name in order)
@@ -185,7 +213,7 @@ def _written(f: File) -> Iterator[OpenFile]:
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(path):
-            shutil.copymode(path, temporary)
+            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
         os.replace(temporary, path)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -219,12 +247,24 @@ def _check_open(f: object, name: str, method: str) -> None:
 # ---- Loading ------------------------------------------------------------------------------------------------------
 
 
-def load(f: File, map_location: str | dict[str, str] | None = None, *, weights_only: bool = True) -> Any:
-    """Read what `save` wrote, or any safetensors file (as a dict of its tensors), from a path or an open binary file.
+def load(
+    f: File,
+    map_location: Location = None,
+    pickle_module: Any = pickle,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
+    """Read what `save` wrote, any safetensors file (as a dict of its tensors), or tensors that `torch.save` wrote.
 
+    `f` is a path or an open binary file. Of torch's files (since 1.6) tensors, numbers, strings and containers are
+    read, which is what a state_dict is made of, without torch and without running code; anything else is refused.
     Tensors come back on the device they were saved from; `map_location` gives another for all ("cpu"), or for some
     ({"cuda:0": "cpu"}). If a file is truncated, corrupt or hostile, raises a ValueError that says what is wrong, before
-    allocating what the file claims to hold. (`weights_only` is accepted as in PyTorch; norch loads nothing else.)
+    allocating what the file claims to hold. A pickle, such as a whole module, is refused with an UnpicklingError unless
+    `weights_only` is False: loading it can run any code, so say that of files from a source you trust alone. (`mmap` is
+    accepted as in PyTorch and changes nothing.)
 
     >>> norch.save({"weight": norch.ones(2)}, "weights.safetensors")
     >>> norch.load("weights.safetensors")
@@ -232,17 +272,74 @@ def load(f: File, map_location: str | dict[str, str] | None = None, *, weights_o
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return load(file, map_location)
+            return load(file, map_location, pickle_module, weights_only=weights_only, **pickle_load_args)
     _check_open(f, "load", "read")
-    seekable = hasattr(f, "seekable") and f.seekable()
+    if not (hasattr(f, "seekable") and f.seekable()):
+        f = io.BytesIO(f.read())  # the size must be known first
+    name = getattr(f, "name", "the file")
+    start = f.tell()
+    beginning = f.read(9)
+    f.seek(start)
+    if beginning.startswith((b"\x80\x04\x95", b"\x80\x05\x95")):
+        if not beginning.endswith(b"{"):  # with which the header of a safetensors file begins
+            return _load_pickle(f, name, map_location, pickle_module, weights_only, pickle_load_args)
+    is_torch_file = beginning.startswith((b"PK\x03\x04", b"\x80\x02\x8a\nl\xfc\x9c"))  # a zip file, or before 1.6
+    kind = "PyTorch" if is_torch_file else "safetensors"
     try:
-        return _load(f if seekable else io.BytesIO(f.read()), map_location)  # the size must be known first
+        if is_torch_file:
+            from . import torch_files  # with zipfile, and what that imports
+
+            return torch_files.read(f, read_tensor, _placing(map_location))
+        return _load(f, map_location)
     except ValueError as error:
-        name = getattr(f, "name", "the file")
-        raise ValueError(f"load: {name} is not a safetensors file that norch can read: {error}") from None
+        raise ValueError(f"load: {name} is not a {kind} file that norch can read: {error}") from None
 
 
-def _load(file: OpenFile, map_location: str | dict[str, str] | None) -> object:
+class UntrustedPickle(pickle.UnpicklingError, ValueError):
+    """A pickle that `load` was not told to trust."""
+
+
+def _load_pickle(
+    file: OpenFile,
+    name: str,
+    location: Location,
+    pickle_module: Any,
+    weights_only: bool | None,
+    options: dict[str, Any],
+) -> Any:
+    if weights_only is not False:
+        raise UntrustedPickle(
+            f"load: {name} is not a safetensors file that norch can read: it holds a pickled object, such as a whole "
+            "module, and loading a pickle can run any code. If you trust its source, load it with "
+            "norch.load(..., weights_only=False); otherwise ask for a file of the state_dict"
+        )
+
+    class Unpickler(pickle_module.Unpickler):
+        """Puts storages where `map_location` says."""
+
+        def find_class(self, module: str, name: str) -> Any:
+            if location is not None and (module, name) == (restored_storage.__module__, restored_storage.__name__):
+                return partial(restored_storage, place=partial(_destination, location))
+            return super().find_class(module, name)
+
+    return Unpickler(file, **options).load()
+
+
+def _destination(location: Location, device: str, storage: Storage | None = None) -> str:
+    """The device for what was saved from `device`."""
+    if isinstance(location, dict):
+        return location.get(device, device)
+    if callable(location) and not isinstance(location, str):
+        found = location(storage, device)
+        return device if found is None else found.device
+    return location or device
+
+
+def _placing(location: Location) -> Place:
+    return lambda tensor, device: tensor.to(_destination(location, device, tensor.untyped_storage()))
+
+
+def _load(file: OpenFile, map_location: Location) -> object:
     start = file.tell()
     available = file.seek(0, os.SEEK_END) - start
     file.seek(start)
@@ -254,11 +351,7 @@ def _load(file: OpenFile, map_location: str | dict[str, str] | None) -> object:
     _check_spans(entries, available - file.tell() + start)
     structure = _parse(metadata[_STRUCTURE], "its structure") if _STRUCTURE in metadata else None
 
-    def place(tensor: Tensor, device: str) -> Tensor:
-        wanted = map_location.get(device, device) if isinstance(map_location, dict) else map_location or device
-        return tensor.to(wanted)
-
-    data = file.tell()
+    place, data = _placing(map_location), file.tell()
     tensors = {name: read_tensor(file, data, *entry) for name, entry in entries.items()}
     if _STRUCTURE not in metadata:
         return {name: place(tensor, "cpu") for name, tensor in tensors.items()}

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import operator
+import warnings
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from .. import operation
@@ -29,6 +31,16 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
     Part = Union[None, EllipsisType, slice, bool, int, Tensor]  # of an index
+
+
+class Combining(IntEnum):
+    """How a written value combines with the element at its place: the enum of csrc/ops/combining.h."""
+
+    REPLACE = 0
+    ADD = 1
+    MULTIPLY = 2
+    LARGEST = 3
+    SMALLEST = 4
 
 
 class AtIndices:
@@ -50,13 +62,12 @@ class AtIndices:
         """The address of a new C tensor with the elements."""
         return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), self._wraps)
 
-    def put(self, x: Tensor, values: Tensor, accumulate: bool) -> int:
-        """Write values, which broadcast, or add them; return the status."""
-        count = len(self._indices)
-        return lib.index_put(x._ptr, self._indices, self._axes, count, self._wraps, values._ptr, accumulate)
+    def write(self, x: Tensor, values: Tensor, how: int) -> int:
+        """Write values, which broadcast, or combine them with what is there; return the status."""
+        return lib.index_put(x._ptr, self._indices, self._axes, len(self._indices), self._wraps, values._ptr, how)
 
     def spread(self, value: Tensor) -> Tensor:
-        """One value for all places, in a shape that `put` takes."""
+        """One value for all places, in a shape that `write` takes."""
         return value
 
 
@@ -74,6 +85,17 @@ def _made_for(x: Tensor, value: Any) -> Tensor:
     if found is NotImplemented:
         return tensor_of(value, x.dtype, x.device)
     return found.to(x.device) if isinstance(found, operation.Tensor) else filled((), value, x.dtype, x.device)
+
+
+def parts_of(index: Any) -> tuple[Any, ...]:
+    """The parts of an index. As in PyTorch, a list is a tuple if it holds lists, tensors, slices, `...` or None."""
+    if isinstance(index, tuple):
+        return index
+    if isinstance(index, list) and len(index) < 32:
+        kinds = (list, tuple, slice, type(None), type(Ellipsis), operation.Tensor)
+        if any(isinstance(part, kinds) or hasattr(part, "__array_interface__") and part.ndim for part in index):
+            return tuple(index)
+    return (index,)
 
 
 def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | None]:
@@ -135,14 +157,16 @@ def _checked(part: Any, x: Tensor) -> Part:
             return operator.index(part)
         except TypeError:
             pass
-        if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__iter__"):
+        if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__len__") or not hasattr(part, "__getitem__"):
             kinds = "integers, slices, `...`, None, masks and arrays of integers"
-            raise TypeError(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
+            error = TypeError if isinstance(part, str) else IndexError
+            raise error(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
         part = tensor_of(list(part) if isinstance(part, range) else part, None)
         part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
+    if part.dtype is uint8:
+        warnings.warn("indexing with uint8 masks is deprecated: convert them with bool()", UserWarning, stacklevel=5)
+        part = part.bool()
     kind = part.dtype
-    if kind is uint8:
-        raise IndexError("uint8 indices are masks to PyTorch and integers to NumPy: convert them with bool() or long()")
     if kind.is_floating_point:
         raise IndexError(f"index tensors hold integers or bools, got {kind} of shape {list(part.shape)}")
     if kind is not bool_:

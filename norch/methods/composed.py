@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .._C import ShapeError
 from ..arguments import sizes_of
-from ..functions.creation import empty, full, tensor
+from ..functions.promotion import result_type
 from ..operation import check_tensor
-from ..types import Dims, DType, Operand, Sizes
+from ..types import Dims, DType, Operand, bool_, dtype
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -23,12 +22,12 @@ class ComposedMethods:
     # ---- Elementwise
 
     def square(self: Tensor) -> Tensor:
-        """x * x, element by element, in the shape and dtype of x.
+        """x * x, element by element, in the shape and dtype of x; bool becomes int64.
 
         >>> norch.tensor([2, -3]).square()
         tensor([4, 9])
         """
-        return self * self
+        return self**2 if self.dtype is bool_ else self * self
 
     def square_(self: Tensor) -> Tensor:
         """In place: x * x, element by element; shape and dtype stay.
@@ -60,17 +59,18 @@ class ComposedMethods:
         """
         return self.sub_(self.trunc())
 
-    def addcmul(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    def addcmul(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Raises ShapeError if the shapes do not fit.
+        (`addcmul(value, tensor1, tensor2)` is an older order of the same.) Raises ShapeError if the shapes do not fit,
+        RuntimeError for a value of a higher kind than the dtypes.
 
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
         """
-        return self + _times(tensor1 * tensor2, value)
+        return self + _term(self, "addcmul", tensor1, tensor2, legacy, value)
 
-    def addcmul_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    def addcmul_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape, and the dtype stays.
 
         Raises ShapeError if they do not, RuntimeError for a leaf that requires gradients.
@@ -78,19 +78,20 @@ class ComposedMethods:
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
         """
-        return self.add_(_times(tensor1 * tensor2, value))
+        return self.add_(_term(self, "addcmul_", tensor1, tensor2, legacy, value))
 
-    def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    def addcdiv(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted.
 
-        Integers become float32. Raises ShapeError if the shapes do not fit.
+        (`addcdiv(value, tensor1, tensor2)` is an older order of the same.) Raises ShapeError if the shapes do not fit,
+        RuntimeError if both tensors are of integers.
 
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
         """
-        return self + _times(tensor1 / tensor2, value)
+        return self + _term(self, "addcdiv", tensor1, tensor2, legacy, value)
 
-    def addcdiv_(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+    def addcdiv_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape, and the dtype stays.
 
         Raises ShapeError if they do not, RuntimeError for integers and for a leaf that requires gradients.
@@ -98,7 +99,7 @@ class ComposedMethods:
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
         """
-        return self.add_(_times(tensor1 / tensor2, value))
+        return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
 
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
@@ -125,12 +126,14 @@ class ComposedMethods:
     def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
-        The shapes broadcast. Raises ShapeError if they do not fit, RuntimeError for two dtypes.
+        The shapes broadcast. Raises ShapeError if they do not fit, RuntimeError for two dtypes or a negative tolerance.
 
         >>> norch.tensor([1.0, 1.0]).isclose(norch.tensor([1.000001, 1.1]))
         tensor([ True, False])
         """
         check_tensor(other, "isclose")
+        if rtol < 0 or atol < 0:
+            raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
         if self.dtype is not other.dtype:
             raise RuntimeError(f"isclose: expected one dtype, got {self.dtype} and {other.dtype}")
         close = self == other
@@ -163,7 +166,7 @@ class ComposedMethods:
 
     # ---- Reductions
 
-    def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
         """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
 
         Shapes as for `sum`; of a floating dtype, and integers become float32. Raises IndexError for a dim out of range.
@@ -172,33 +175,51 @@ class ComposedMethods:
         tensor([1000.6932])
         """
         x = self if self.is_floating_point() else self.float()
+        if x.numel == 0:
+            return x.exp().sum(dim, keepdim or keepdims).log()
         peak = x.detach().amax(dim, keepdim=True)
         peak = peak.isfinite()._choose(peak, 0.0)  # inf - inf would be NaN; exp() handles infinities
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
-        return total if keepdim else total.reshape(x.detach().amax(dim).shape)
+        return total if keepdim or keepdims else total.reshape(x.detach().amax(dim).shape)
 
-    def norm(self: Tensor, p: float | str | None = 2, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def norm(
+        self: Tensor,
+        p: float | str | None = "fro",
+        dim: Dims = None,
+        keepdim: bool = False,
+        dtype: DType | None = None,
+        *,
+        keepdims: bool = False,
+    ) -> Tensor:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
-        Shapes as for `sum`. Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
+        Shapes as for `sum`; with `dtype` the elements are converted first. Its derivative at a norm of 0 is 0. Raises
+        RuntimeError if the dtype is not floating, IndexError for a dim out of range.
 
         >>> norch.tensor([3.0, 4.0]).norm()
-        tensor([5.])
+        tensor(5.)
         """
+        keepdim = keepdim or keepdims
+        x = check_floating(self if dtype is None else self.to(dtype), "norm")
+        if p == "nuc":
+            values = x.movedim(sizes_of((dim or (-2, -1),), "norm"), (-2, -1))._svd().S.sum(-1)
+            return values.reshape(x.detach().sum(dim or (-2, -1), keepdim).shape)
+        if isinstance(p, str) and p != "fro":
+            raise RuntimeError(f'norm: expected a number or "fro" as p, got {p!r}')
         p = 2.0 if p is None or p == "fro" else float(p)
-        size = check_floating(self, "norm").abs()
+        size = x.abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
         if p == 0:
-            return (size != 0).sum(dim, keepdim).to(self.dtype)
+            return size.sign().sum(dim, keepdim)
         if p == 1:
             return size.sum(dim, keepdim)
         if p == 2:
-            return root((self * self).sum(dim, keepdim))
-        return (size**p).sum(dim, keepdim) ** (1 / p)
+            return root((x * x).sum(dim, keepdim))
+        return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
     def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
-        """How many elements are not zero, int64: of all, in shape [1], or over `dim`, one or several.
+        """How many elements are not zero, int64: of all, or over `dim`, one or several. Shapes as for `sum`.
 
         Raises IndexError for a dim out of range.
 
@@ -207,149 +228,53 @@ class ComposedMethods:
         """
         return (self != 0).sum(dim)
 
-    def nansum(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def nansum(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
+    ) -> Tensor:
         """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nansum()
-        tensor([4.])
+        tensor(4.)
         """
-        return self.isnan()._choose(0.0, self).sum(dim, keepdim) if self.is_floating_point() else self.sum(dim, keepdim)
+        x = self.isnan()._choose(0.0, self) if self.is_floating_point() else self
+        return x.sum(dim, keepdim or keepdims, dtype=dtype)
 
-    def nanmean(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """The mean of the elements that are not NaN; shapes as for `sum`, dtype floating: integers give float32.
+    def nanmean(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
+    ) -> Tensor:
+        """The mean of the elements that are not NaN; shapes and dtypes as for `mean`.
 
-        Raises IndexError for a dim out of range.
+        Raises RuntimeError for integers, IndexError for a dim out of range.
 
         >>> norch.tensor([1.0, float("nan"), 3.0]).nanmean()
-        tensor([2.])
+        tensor(2.)
         """
-        return self.nansum(dim, keepdim) / self.isnan().logical_not().sum(dim, keepdim)
-
-    # ---- Products
-
-    def dot(self: Tensor, other: Tensor) -> Tensor:
-        """The sum of the products of two vectors [n], of one dtype; of shape [1], as all scalars.
-
-        Raises ShapeError for other shapes, RuntimeError for two dtypes.
-
-        >>> norch.tensor([1, 2]).dot(norch.tensor([10, 100]))
-        tensor([210])
-        """
-        _check_ranks("dot", self, 1, other, 1)
-        if self.shape != other.shape:
-            raise ShapeError(f"dot: lengths {self.shape[0]} and {other.shape[0]} are not the same")
-        return self @ other
-
-    def mv(self: Tensor, vec: Tensor) -> Tensor:
-        """A matrix [m, k] times a vector [k]: [m], all of one dtype.
-
-        Raises ShapeError for other shapes, RuntimeError for two dtypes.
-
-        >>> norch.tensor([[1, 2], [3, 4]]).mv(norch.tensor([1, 10]))
-        tensor([21, 43])
-        """
-        _check_ranks("mv", self, 2, vec, 1)
-        return self @ vec
-
-    def bmm(self: Tensor, mat2: Tensor) -> Tensor:
-        """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
-
-        All are of one dtype. Raises ShapeError for other shapes, RuntimeError for two dtypes.
-
-        >>> norch.ones(5, 2, 3).bmm(norch.ones(5, 3, 4)).shape
-        norch.Size([5, 2, 4])
-        """
-        _check_ranks("bmm", self, 3, mat2, 3)
-        if self.shape[0] != mat2.shape[0]:
-            raise ShapeError(f"bmm: batches of {self.shape[0]} and {mat2.shape[0]} matrices are not the same")
-        return self @ mat2
-
-    def outer(self: Tensor, vec2: Tensor) -> Tensor:
-        """The matrix [m, n] of the products of each element of a vector [m] with each of another [n].
-
-        Dtypes are promoted. Raises ShapeError if either is not a vector.
-
-        >>> norch.tensor([1, 2]).outer(norch.tensor([1, 10]))
-        tensor([[ 1, 10],
-                [ 2, 20]])
-        """
-        _check_ranks("outer", self, 1, vec2, 1)
-        return self.unsqueeze(1) * vec2
-
-    def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-        """beta * x + alpha * (mat1 @ mat2): [m, n] for matrices [m, k] and [k, n] of one dtype.
-
-        x broadcasts, and is left out if beta is 0. Raises ShapeError if shapes do not fit, RuntimeError for two dtypes.
-
-        >>> norch.ones(2).addmm(norch.eye(2), norch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        tensor([[2., 3.],
-                [4., 5.]])
-        """
-        product = _times(check_tensor(mat1, "addmm").mm(mat2), alpha)
-        return product if beta == 0 else _times(self, beta) + product
-
-    # ---- Tensors of the same dtype and device
-
-    def new_zeros(
-        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
-    ) -> Tensor:
-        """Zeros of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
-
-        >>> norch.tensor([5]).new_zeros(2)
-        tensor([0, 0])
-        """
-        return self.new_full(sizes_of(size, "new_zeros"), 0, dtype, device, requires_grad)
-
-    def new_ones(
-        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
-    ) -> Tensor:
-        """Ones of a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
-
-        >>> norch.tensor([5]).new_ones(2)
-        tensor([1, 1])
-        """
-        return self.new_full(sizes_of(size, "new_ones"), 1, dtype, device, requires_grad)
-
-    def new_full(
-        self: Tensor,
-        size: Sizes,
-        fill_value: Operand,
-        dtype: DType | None = None,
-        device: str | None = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        """One value in a shape, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
-
-        >>> norch.ones(1, dtype=norch.int64).new_full([2], 7)
-        tensor([7, 7])
-        """
-        return full(size, fill_value, dtype or self.dtype, device or self.device, requires_grad)
-
-    def new_empty(
-        self: Tensor, *size: Sizes, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
-    ) -> Tensor:
-        """A shape whose values are not set, in this tensor's dtype and on its device. Errors as for `norch.zeros`.
-
-        >>> norch.ones(1, dtype=norch.float64).new_empty(2, 3).shape
-        norch.Size([2, 3])
-        """
-        return empty(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
-
-    def new_tensor(
-        self: Tensor, data: object, dtype: DType | None = None, device: str | None = None, requires_grad: bool = False
-    ) -> Tensor:
-        """A copy of `data` in its shape, in this tensor's dtype and on its device.
-
-        Raises ValueError for ragged lists, TypeError if an element is not a number.
-
-        >>> norch.tensor([5]).new_tensor([1.9, 2.0])
-        tensor([1, 2])
-        """
-        return tensor(data, dtype or self.dtype, device or self.device, requires_grad)
+        total = check_floating(self, "nanmean").nansum(dim, keepdim or keepdims, dtype=dtype)
+        return total / self.isnan().logical_not().sum(dim, keepdim or keepdims)
 
 
-def _times(x: Tensor, factor: float) -> Tensor:
-    return x if isinstance(factor, (int, float)) and factor == 1 else x * factor
+def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:
+    """value * tensor1 * tensor2, or for addcdiv value * tensor1 / tensor2."""
+    if legacy:
+        value, tensor1, tensor2 = tensor1, tensor2, *legacy
+    check_tensor(tensor1, name)
+    check_tensor(tensor2, name)
+    if name.startswith("addcmul"):
+        product = tensor1 * tensor2
+        return scaled(name, product, value, result_type(x, product))
+    if not tensor1.is_floating_point() and not tensor2.is_floating_point():
+        raise RuntimeError(f"{name}: integers are not divided here; convert them, or use div(rounding_mode='trunc')")
+    return scaled(name, tensor1 / tensor2, value)
+
+
+def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
+    """factor * x. Raises RuntimeError for a factor of a higher kind than `kind`, the dtype of x if it is not given."""
+    kind = kind or x.dtype
+    if isinstance(factor, bool) and kind is not bool_:
+        raise RuntimeError(f"{name}: a bool factor is for bool results, got {factor} for {kind}")
+    if isinstance(factor, float) and not kind.is_floating_point:
+        raise RuntimeError(f"{name}: for integers alpha, beta and value must not be floating point, got {factor}")
+    return x if factor == 1 else x * factor
 
 
 def check_floating(x: Tensor, name: str) -> Tensor:
@@ -359,15 +284,17 @@ def check_floating(x: Tensor, name: str) -> Tensor:
     return x
 
 
+def _safe_power(x: Tensor, p: float) -> Tensor:
+    """x to the power of p for x >= 0, whose derivative at 0 is taken to be 0 where it is infinite."""
+    if not x.requires_grad or p >= 1:
+        return x**p
+    zero = x.detach() == 0
+    return zero._choose(0.0 if p > 0 else math.inf, zero._choose(1.0, x) ** p)
+
+
 def root(squares: Tensor) -> Tensor:
     """The square root, whose derivative at 0 is taken to be 0."""
     if not squares.requires_grad:
         return squares.sqrt()
     zero = squares.detach() == 0
     return zero._choose(0.0, zero._choose(1.0, squares).sqrt())
-
-
-def _check_ranks(name: str, x: Tensor, x_rank: int, y: Tensor, y_rank: int) -> None:
-    if x.ndim != x_rank or check_tensor(y, name).ndim != y_rank:
-        shapes = f"{list(x.shape)} and {list(y.shape)}"
-        raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got shapes {shapes}")

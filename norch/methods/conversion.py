@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING
 
 from .. import _C
@@ -12,60 +13,84 @@ from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import write
 from ..operation import check_operand, check_tensor, recorded, wrap
-from ..types import DType, Operand, bool_, float32, float64, int32, int64
+from ..types import DType, Operand, bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
+    from ..types import memory_format
 
 
 class ConversionMethods:
     """The methods of Tensor that copy it, overwrite it or convert it."""
 
-    def clone(self: Tensor) -> Tensor:
+    def clone(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
+
+        With `memory_format=norch.channels_last` its elements lie in that order; RuntimeError for another rank.
 
         >>> x = norch.ones(2)
         >>> x.clone().zero_(), x
         (tensor([0., 0.]), tensor([1., 1.]))
         """
+        order = None if memory_format is None else memory_format.order(self.ndim, "clone")
+        if order is not None:
+            return self.permute(order).clone().permute([order.index(axis) for axis in range(self.ndim)])
         return recorded(wrap(lib.clone_tensor(self._ptr)), CloneBackward, (self,))
 
     def to(
-        self: Tensor, *args: str | DType | Tensor | None, device: str | None = None, dtype: DType | None = None
+        self: Tensor,
+        *args: str | DType | Tensor | bool | None,
+        device: str | None = None,
+        dtype: DType | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        other: Tensor | None = None,
+        memory_format: memory_format | None = None,
     ) -> Tensor:
         """This tensor in another dtype or on another device: `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(t)`.
 
-        A new tensor of the same shape, differentiable; this tensor itself if nothing changes. Raises RuntimeError for
-        an unknown device, TypeError for an argument that is not a device, a dtype or a tensor.
+        A new tensor of the same shape, differentiable; this tensor itself if nothing changes, unless `copy`. (Copies to
+        other devices are `non_blocking` as it is.) Raises RuntimeError for an unknown device, TypeError for an argument
+        that is not a device, a dtype or a tensor.
 
         >>> norch.tensor([1, 2]).to(norch.float64)
         tensor([1., 2.], dtype=norch.float64)
         """
-        device, kind = destination(*args, device=device, dtype=dtype)
+        if bool in map(type, args):  # non_blocking and copy, one by one
+            copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
+            args = tuple(value for value in args if not isinstance(value, bool))
+        device, kind = destination(*args, other, device=device, dtype=dtype)
         result = self
         if kind is not None and kind is not result.dtype:
             result = wrap(lib.cast_tensor(result._ptr, kind.number))
         if device is not None and _C.device_number(device) != result._struct.device:
             result = wrap(lib.to_device(result._ptr, _C.device_number(device)))
-        if result is self or not result.is_floating_point():
-            return result
-        return recorded(result, ToBackward, (self,))
+        if result is self:
+            result = self.clone() if copy else self
+        elif result.is_floating_point():
+            recorded(result, ToBackward, (self,))
+        return result if memory_format is None else result.contiguous(memory_format=memory_format)
 
-    def cpu(self: Tensor) -> Tensor:
+    def cpu(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor on the CPU, in its shape and dtype; itself if it is there already.
 
         >>> norch.ones(2).cpu().device
-        'cpu'
+        device(type='cpu')
         """
-        return self.to("cpu")
+        return self.to("cpu", memory_format=memory_format)
 
-    def cuda(self: Tensor, device: str | int | None = None) -> Tensor:
+    def cuda(
+        self: Tensor,
+        device: str | int | None = None,
+        non_blocking: bool = False,
+        memory_format: memory_format | None = None,
+    ) -> Tensor:
         """This tensor on a CUDA device, given as an index or a name, in its shape and dtype.
 
         Raises RuntimeError if there is no such device.
 
-        >>> norch.ones(2).cuda().device if norch.cuda.is_available() else "cuda:0"
-        'cuda:0'
+        >>> norch.ones(2).cuda().device if norch.cuda.is_available() else norch.device("cuda:0")
+        device(type='cuda', index=0)
         """
         return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
 
@@ -77,7 +102,7 @@ class ConversionMethods:
         """
         return self.to(check_tensor(other, "type_as").dtype)
 
-    def copy_(self: Tensor, source: Operand) -> Tensor:
+    def copy_(self: Tensor, src: Operand, non_blocking: builtins.bool = False) -> Tensor:
         """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
 
         Raises ShapeError if it does not fit, RuntimeError for a leaf that requires gradients.
@@ -86,17 +111,21 @@ class ConversionMethods:
         tensor([[1., 2.],
                 [1., 2.]])
         """
-        value = check_operand(source, "copy_")
-        return write(self, CopyBackward, (source,), lambda: lib.assign_tensor(self._ptr, value._ptr))
+        value = check_operand(src, "copy_")
+        return write(self, CopyBackward, (src,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
     def fill_(self: Tensor, value: Operand) -> Tensor:
         """Set every element to one number, converted to this dtype; the shape stays.
 
-        Raises RuntimeError for a leaf that requires gradients, TypeError if `value` is not a number.
+        Raises RuntimeError for a leaf that requires gradients and for a tensor with dimensions, TypeError if `value` is
+        neither a number nor a tensor.
 
         >>> norch.zeros(2).fill_(7)
         tensor([7., 7.])
         """
+        shape = getattr(value, "shape", ())
+        if len(shape):
+            raise RuntimeError(f"fill_: expected a number or a tensor of no dimensions, got shape {list(shape)}")
         return self.copy_(value)
 
     def zero_(self: Tensor) -> Tensor:
@@ -123,44 +152,84 @@ class ConversionMethods:
         """
         return wrap(lib.full_like_tensor(self._ptr, number(0)._ptr))
 
+    def half(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        """This tensor in the dtype float16 and its shape; itself if it is that already.
+
+        >>> norch.tensor([0.1]).half()
+        tensor([0.1000], dtype=norch.float16)
+        """
+        return self.to(float16, memory_format=memory_format)
+
+    def bfloat16(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        """This tensor in the dtype bfloat16 and its shape; itself if it is that already.
+
+        >>> norch.tensor([0.1]).bfloat16()
+        tensor([0.1001], dtype=norch.bfloat16)
+        """
+        return self.to(bfloat16, memory_format=memory_format)
+
+    def byte(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        """This tensor in the dtype uint8 and its shape, rounded towards 0, modulo 256; itself if it is that already.
+
+        >>> norch.tensor([1.9, 257]).byte()
+        tensor([1, 1], dtype=norch.uint8)
+        """
+        return self.to(uint8, memory_format=memory_format)
+
+    def char(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        """This tensor in the dtype int8 and its shape, rounded towards 0, modulo 256; itself if it is that already.
+
+        >>> norch.tensor([1.9, 255]).char()
+        tensor([ 1, -1], dtype=norch.int8)
+        """
+        return self.to(int8, memory_format=memory_format)
+
+    def short(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
+        """This tensor in the dtype int16 and its shape, rounded towards 0; itself if it is that already.
+
+        >>> norch.tensor([1.9, -1.9]).short()
+        tensor([ 1, -1], dtype=norch.int16)
+        """
+        return self.to(int16, memory_format=memory_format)
+
     # Last, because the names of dtypes hide Python's own.
 
-    def float(self: Tensor) -> Tensor:
+    def float(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as float32, in its shape; itself if it is that already.
 
         >>> norch.tensor([1, 2]).float()
         tensor([1., 2.])
         """
-        return self.to(float32)
+        return self.to(float32, memory_format=memory_format)
 
-    def double(self: Tensor) -> Tensor:
+    def double(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as float64, in its shape; itself if it is that already.
 
         >>> norch.ones(2).double().dtype
         norch.float64
         """
-        return self.to(float64)
+        return self.to(float64, memory_format=memory_format)
 
-    def long(self: Tensor) -> Tensor:
+    def long(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).long()
         tensor([ 1, -1])
         """
-        return self.to(int64)
+        return self.to(int64, memory_format=memory_format)
 
-    def int(self: Tensor) -> Tensor:
+    def int(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
 
         >>> norch.tensor([1.9, -1.9]).int()
         tensor([ 1, -1], dtype=norch.int32)
         """
-        return self.to(int32)
+        return self.to(int32, memory_format=memory_format)
 
-    def bool(self: Tensor) -> Tensor:
+    def bool(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as bool, in its shape: whether each element is nonzero.
 
         >>> norch.tensor([0, 2]).bool()
         tensor([False,  True])
         """
-        return self.to(bool_)
+        return self.to(bool_, memory_format=memory_format)

@@ -6,20 +6,24 @@ an operator, its reflected and in-place forms, and the named methods.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
-from .._C import lib
+from .._C import Number, ShapeError, lib
 from ..autograd.in_place import write
 from ..docstrings import documentation
-from ..operation import check_operand, mode, operand, record, recorded, wrap
+from ..functions.promotion import can_cast
+from ..operation import check_operand, edge, mode, operand, record, recorded, wrap
 from ..types import Operand
 
 if TYPE_CHECKING:
+    from typing import ParamSpec
+
     from ..autograd.function import Function
     from ..forward_declarations import Tensor
 
     Unary = Callable[[Tensor], Tensor]
     Binary = Callable[[Tensor, Operand], Tensor]
+    P = ParamSpec("P")
 
 Method = TypeVar("Method", "Unary", "Binary")
 
@@ -41,9 +45,13 @@ def unary(name: str, backward: type[Function] | None, doc: str) -> tuple[Unary, 
 
 
 def binary(
-    name: str, backward: type[Function] | None, doc: str, method_name: str = ""
+    name: str, backward: type[Function] | None, doc: str, method_name: str = "", numbers: bool = True
 ) -> tuple[Binary, Binary, Binary, Binary, Binary]:
-    """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`."""
+    """The operator of a binary operation, reflected and in place, and its methods `name(other)`, `name_(other)`.
+
+    Without `numbers` the methods refuse a Python number, as PyTorch's.
+    """
+    checked = check_operand if numbers else _check_no_number
     function, into = getattr(lib, f"{name}_tensor"), getattr(lib, f"{name}_into")
     method_name = method_name or name
 
@@ -69,11 +77,11 @@ def binary(
         return write(self, backward, (b,), lambda: into(self._ptr, self._ptr, b._ptr))
 
     def method(self: Tensor, other: Operand) -> Tensor:
-        check_operand(other, method_name)
+        checked(other, method_name)
         return forward(self, other)
 
     def method_(self: Tensor, other: Operand) -> Tensor:
-        check_operand(other, f"{method_name}_")
+        checked(other, f"{method_name}_")
         return in_place(self, other)
 
     return (
@@ -85,6 +93,37 @@ def binary(
     )
 
 
+def _check_no_number(value: Operand, name: str) -> None:
+    if isinstance(check_operand(value, name), Number):
+        raise TypeError(f"{name}: expected a Tensor, got the number {value}")
+
+
+IN_PLACE = """
+
+        Shape and dtype stay. Raises RuntimeError for a result that the dtype cannot hold and for a leaf that requires
+        gradients, ShapeError if the result has another shape."""
+
+
+def in_place(method: Callable[P, Tensor]) -> Callable[P, Tensor]:
+    """The form in place of a method that is composed of others: the result is written over the tensor."""
+    name = f"{method.__name__}_"
+
+    def method_(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        recording = mode.enabled and any(map(edge, (self, *args, *kwargs.values())))
+        result = method(self.clone() if recording else self, *args, **kwargs)  # type: ignore[arg-type]
+        if not can_cast(result.dtype, self.dtype):
+            raise RuntimeError(f"{name}: result type {result.dtype} cannot be cast to {self.dtype}, the tensor's own")
+        if result.shape != self.shape:
+            raise ShapeError(f"{name}: the result has shape {list(result.shape)}, the tensor {list(self.shape)}")
+        return self.copy_(result)
+
+    doc = method.__doc__ or ""
+    text, example, result = f"In place: {doc[0].lower()}{doc[1:]}".partition("\n\n        >>> ")
+    text += IN_PLACE
+    text += (example + result).replace(f".{method.__name__}(", f".{name}(")
+    return _named(method_, name, text)  # type: ignore[return-value]
+
+
 def _named(function: Method, name: str, doc: str) -> Method:
     function.__name__ = name
     function.__qualname__ = f"Tensor.{name}"
@@ -94,10 +133,3 @@ def _named(function: Method, name: str, doc: str) -> Method:
 
 def _documented(function: Method, name: str, doc: str, operands: int) -> Method:
     return _named(function, name, documentation(name, doc, operands))
-
-
-def ternary(name: str, backward: type[Function], x: Operand, y: Operand, z: Operand) -> Tensor:
-    """The result of a ternary operation on tensors and numbers."""
-    operands = [check_operand(value, name) for value in (x, y, z)]
-    result = wrap(getattr(lib, f"{name}_tensor")(*[o._ptr for o in operands]))
-    return recorded(result, backward, operands)

@@ -10,6 +10,7 @@ from .._C import lib, raise_error
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
+from ..autograd.in_place import leave_views
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
@@ -111,6 +112,8 @@ class GradientMethods:
         if node is not None:
             node.grad = gradient
 
+    _grad = grad  # programs of several processes share gradients by writing `shared._grad = own.grad`
+
     def retain_grad(self: Tensor) -> None:
         """Do nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
 
@@ -178,21 +181,25 @@ class GradientMethods:
 
     @property
     def data(self: Tensor) -> Tensor:
-        """The same as `detach()`; assigning gives this tensor the elements, dtype and device of another.
+        """The same elements outside of any graph, and of its checks: a graph does not notice a write through `data`.
+
+        (`detach()` shares the count of writes: a backward that needs the old values raises an error.) Assigning gives
+        this tensor the elements, dtype and device of another.
 
         >>> x = norch.ones(2, requires_grad=True)
-        >>> x.data.requires_grad
-        False
+        >>> x.data.mul_(3)
+        tensor([3., 3.])
+        >>> x
+        tensor([3., 3.], requires_grad=True)
         """
-        return self.detach()
+        return wrap(lib.data_tensor(self._ptr))
 
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
-        ptr = lib.alias_tensor(check_tensor(other, "data")._ptr) or raise_error()
-        lib.mark_as_written(self._ptr)  # a graph that saved the old elements must not use the new ones
-        lib.mark_as_written(ptr)
+        ptr = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
         lib.free_tensor(self._ptr)
         self._ptr, self._shape = ptr, None
+        leave_views(self)
 
     def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.

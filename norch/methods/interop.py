@@ -15,7 +15,23 @@ from .. import operation
 from .._C import int64_array, lib
 from ..operation import wrap
 from ..packing import tensor_of
-from ..types import DTYPES, DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
+from ..types import (
+    DTYPES,
+    HALVES,
+    DType,
+    bfloat16,
+    bool_,
+    check_dtype,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from .dlpack import from_dlpack
 
 if TYPE_CHECKING:
@@ -34,8 +50,12 @@ _ORDER = "<" if sys.byteorder == "little" else ">"
 _TYPESTRS = {
     bool_: "|b1",
     uint8: "|u1",
+    int8: "|i1",
+    int16: f"{_ORDER}i2",
     int32: f"{_ORDER}i4",
     int64: f"{_ORDER}i8",
+    float16: f"{_ORDER}f2",
+    bfloat16: f"{_ORDER}V2",  # as the package ml_dtypes, which adds it to NumPy, has it
     float32: f"{_ORDER}f4",
     float64: f"{_ORDER}f8",
 }
@@ -76,7 +96,7 @@ def from_numpy(array: NumPyArray) -> Tensor:
 
 def _over_array(array: object, interface: dict[str, Any]) -> Tensor:
     kind = _BY_TYPESTR.get(interface["typestr"])
-    if kind is None:
+    if kind is None or (kind is bfloat16 and getattr(getattr(array, "dtype", None), "name", "") != "bfloat16"):
         supported = ", ".join(kind.name for kind in DTYPES)
         name = getattr(array, "dtype", interface["typestr"])
         raise TypeError(f"can't convert an array of {name}: the only supported types are {supported}")
@@ -202,6 +222,30 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
     return found.to(device, dtype)
 
 
+def asarray(
+    obj: object,
+    *,
+    dtype: DType | None = None,
+    device: str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of `obj` as by `as_tensor`; with `copy=True` it never shares memory, with `copy=False` always.
+
+    Raises ValueError if it takes a copy that is forbidden, and as `as_tensor`.
+
+    >>> norch.asarray([1, 2], dtype=norch.float32)
+    tensor([1., 2.])
+    """
+    found: Tensor | None = obj if isinstance(obj, operation.Tensor) else shared(obj)
+    result = as_tensor(obj if found is None else found, dtype, device)
+    is_copy = found is None or not lib.shares_memory(result._ptr, found._ptr)
+    if copy is False and is_copy:
+        raise ValueError(f"asarray: {type(obj).__name__} cannot become a tensor without a copy")
+    result = result.clone() if copy and not is_copy else result
+    return result.detach().requires_grad_() if requires_grad and not result.requires_grad else result
+
+
 # ---- Tensors as the memory of others ----------------------------------------------------------------------------
 
 
@@ -234,7 +278,7 @@ class InteropMethods:
             import numpy
         except ImportError:
             raise ImportError("numpy() needs NumPy, which is not installed: pip install numpy") from None
-        return numpy.asarray(self)
+        return numpy.asarray(self) if self.dtype is not bfloat16 else _bfloat16_array(self, numpy)
 
     def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> NumPyArray:
         array = self.numpy()
@@ -248,6 +292,8 @@ class InteropMethods:
     def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:
             raise AttributeError("__array_interface__: only for tensors on the CPU that require no gradients")
+        if self.dtype is bfloat16:  # which the interface cannot name: NumPy asks __array__ next
+            raise AttributeError("__array_interface__: NumPy has no bfloat16; __array__ gives that of ml_dtypes")
         self.untyped_storage()  # the tensor keeps it, and the array keeps the tensor
         return {
             "version": 3,
@@ -261,6 +307,8 @@ class InteropMethods:
         """Python 3.12 and later: the memory as a buffer, so that `memoryview(t)` and `bytes(t)` work."""
         if self._edge is not None or self.is_cuda:
             raise BufferError("only tensors on the CPU that require no gradients have a buffer; use detach(), cpu()")
+        if self.dtype in HALVES:
+            raise BufferError(f"memoryview knows no {self.dtype.name}: use float(), or view(norch.int16) for the bits")
         if not self.is_contiguous():
             raise BufferError(f"strides {self.stride()} of shape {list(self.shape)} leave gaps; use contiguous()")
         read_only = bool(lib.is_read_only(self._ptr))
@@ -273,6 +321,16 @@ class InteropMethods:
         view: Any = memoryview(memory).cast("B")
         view = view.cast(self.dtype.format, list(self.shape))
         return view.toreadonly() if read_only else view
+
+
+def _bfloat16_array(tensor: Tensor, numpy: Any) -> NumPyArray:
+    try:
+        from ml_dtypes import bfloat16 as element
+    except ImportError:
+        raise TypeError(
+            "NumPy has no bfloat16: install ml_dtypes, which adds it, or convert the tensor first, with float()"
+        ) from None
+    return numpy.asarray(tensor.view(int16)).view(element)
 
 
 def _empty_buffer(tensor: Tensor) -> memoryview:

@@ -1,9 +1,10 @@
-"""Random numbers in place: `uniform_ normal_ random_ bernoulli_`. A Generator draws them."""
+"""Random numbers in place: `uniform_ normal_ random_ bernoulli_ exponential_` and others. A Generator draws them."""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Callable
 
@@ -12,14 +13,15 @@ from .._C import lib
 from ..autograd.derivatives.views import CopyBackward
 from ..autograd.in_place import write
 from ..functions.generator import draw_of
-from ..types import float32
+from ..types import bool_, float32, float64
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
     from ..functions.generator import Generator
 
 # The largest integer up to which a dtype holds every one.
-LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1, "float32": 2**24, "float64": 2**53}
+LARGEST = {"bool": 1, "uint8": 2**8 - 1, "int8": 2**7 - 1, "int16": 2**15 - 1, "int32": 2**31 - 1, "int64": 2**63 - 1}
+LARGEST |= {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53}
 
 
 class RandomFillMethods:
@@ -28,14 +30,14 @@ class RandomFillMethods:
     def uniform_(
         self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **bounds: float
     ) -> Tensor:
-        """Fill with numbers uniform in [from, to), of 24 random bits (float32) or 53 (float64).
+        """Fill with numbers uniform in [from, to), of 53 random bits (float64) or 24, rounded to the dtype.
 
         Shape and dtype stay. Raises RuntimeError if the dtype is not floating or from > to, TypeError for an
         unknown argument.
 
         >>> x = norch.zeros(100).uniform_(-1, 1)
         >>> x.min() >= -1, x.max() < 1
-        (tensor([True]), tensor([True]))
+        (tensor(True), tensor(True))
         """
         low = bounds.pop("from", from_)  # a keyword of Python, and PyTorch's name
         if bounds:
@@ -55,23 +57,33 @@ class RandomFillMethods:
         return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
 
     def random_(
-        self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None
+        self: Tensor,
+        from_: int | None = None,
+        to: int | None = None,
+        *,
+        generator: Generator | None = None,
+        **bounds: int | None,
     ) -> Tensor:
         """Fill with integers: `random_()` over all that the dtype holds exactly, `random_(to)`, `random_(from, to)`.
 
-        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold.
+        Shape and dtype stay. Raises RuntimeError for an empty range, or numbers that the dtype does not hold, TypeError
+        for an unknown argument.
 
         >>> x = norch.zeros(100).random_(1, 7)
         >>> x.min() >= 1, x.max() <= 6
-        (tensor([True]), tensor([True]))
+        (tensor(True), tensor(True))
         """
-        if from_ is not None and to is None:
-            from_, to = 0, from_
+        low_bound = bounds.pop("from", from_)
+        if bounds:
+            raise TypeError(f"random_: unknown arguments {', '.join(bounds)}")
+        if low_bound is not None and to is None:
+            low_bound, to = 0, low_bound
         largest = LARGEST[self.dtype.name]
-        low, high = (0, largest + 1) if to is None else (operator.index(from_ or 0), operator.index(to))
+        low, high = (0, largest + 1) if to is None else (operator.index(low_bound or 0), operator.index(to))
         if low >= high:
             raise RuntimeError(f"random_: expected from < to, got from {low}, to {high}")
-        if low < (0 if largest < 256 else -largest - 1) or high > largest + 1:
+        lowest = -largest - 1 if self.dtype.is_signed else 0
+        if low < lowest or high > largest + 1:
             raise RuntimeError(f"random_: {low} to {high - 1} does not fit into {self.dtype}")
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
@@ -87,6 +99,64 @@ class RandomFillMethods:
         _check_probabilities("bernoulli_", p)
         kind = p.dtype if isinstance(p, operation.Tensor) else float32
         return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
+
+    # ---- From uniform numbers of double precision ---------------------------------------------------------------
+
+    def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill with numbers of the exponential distribution of rate `lambd`; shape and dtype stay.
+
+        Raises RuntimeError if the dtype is not floating or the rate is not positive.
+
+        >>> bool((norch.zeros(100).exponential_(2.0) >= 0).all())
+        True
+        """
+        _check_fill("exponential_", self, lambd > 0, f"a rate > 0, got {lambd}")
+        return self.copy_(-(-_uniform(self, generator)).log1p() / lambd)
+
+    def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill with numbers of the Cauchy distribution around `median`, of width `sigma`; shape and dtype stay.
+
+        Raises RuntimeError if the dtype is not floating or sigma is not positive.
+
+        >>> norch.zeros(2).cauchy_(5.0, 1e-30)
+        tensor([5., 5.])
+        """
+        _check_fill("cauchy_", self, sigma > 0, f"sigma > 0, got {sigma}")
+        return self.copy_(((_uniform(self, generator) - 0.5) * math.pi).tan() * sigma + median)
+
+    def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
+        """Fill with exp of normal numbers of this mean and std; shape and dtype stay.
+
+        Raises RuntimeError if the dtype is not floating or std is not positive.
+
+        >>> bool((norch.zeros(100).log_normal_() > 0).all())
+        True
+        """
+        _check_fill("log_normal_", self, std > 0, f"std > 0, got {std}")
+        return self.copy_(self.new_empty(self.shape).normal_(mean, std, generator=generator).exp())
+
+    def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+        """Fill with the number of trials up to the first success, whose probability is `p`; shape and dtype stay.
+
+        Raises RuntimeError for a probability outside (0, 1), and for bool.
+
+        >>> norch.zeros(2).geometric_(1 - 1e-16)
+        tensor([1., 1.])
+        """
+        if not 0 < p < 1 or self.dtype is bool_:
+            raise RuntimeError(f"geometric_: expected a probability within (0, 1) and numbers, got {p}, {self.dtype}")
+        trials = (-_uniform(self, generator)).log1p() / math.log1p(-p)
+        return self.copy_(trials.ceil().clamp(min=1).to(self.dtype))
+
+
+def _uniform(x: Tensor, generator: Generator | None) -> Tensor:
+    """Numbers uniform in [0, 1), float64 in the shape of x."""
+    return x.new_empty(x.shape, dtype=float64).uniform_(generator=generator)
+
+
+def _check_fill(name: str, x: Tensor, valid: bool, expected: str) -> None:
+    if not valid or not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype and {expected}, for {x.dtype}")
 
 
 def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:

@@ -7,12 +7,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, one_size, sizes_of
+from ..arguments import axis_of, chosen, one_size, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.views import FlipBackward
+from ..autograd.in_place import copied
 from ..operation import recorded, wrap
-from ..types import Dims, Sizes
+from ..types import Dims, Sizes, int32, int64
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 class RearrangingMethods:
     """The methods of Tensor that copy its elements into another order."""
 
-    def flip(self: Tensor, *dims: Sizes) -> Tensor:
+    def flip(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """A copy, of the same shape and dtype, in which the given dimensions run backwards.
 
         Raises IndexError for a dim out of range.
@@ -30,29 +32,60 @@ class RearrangingMethods:
         tensor([[4, 3],
                 [2, 1]])
         """
-        axes = sizes_of(dims, "flip")
-        ptr = lib.flipped_tensor(self._ptr, int64_array(axes), len(axes))
-        return recorded(wrap(ptr), FlipBackward, (self,), axes)
+        turned = sizes_of(chosen(axes, dims, "flip", "dims"), "flip")
+        ptr = lib.flipped_tensor(self._ptr, int64_array(turned), len(turned))
+        return recorded(wrap(ptr), FlipBackward, (self,), turned)
 
     def fliplr(self: Tensor) -> Tensor:
         """A copy, of the same shape and dtype, in which the second dimension runs backwards.
 
-        Raises IndexError if there is none.
+        Raises RuntimeError if there is none.
 
         >>> norch.tensor([[1, 2], [3, 4]]).fliplr()
         tensor([[2, 1],
                 [4, 3]])
         """
+        if self.ndim < 2:
+            raise RuntimeError(f"fliplr: expected at least 2 dimensions, got shape {list(self.shape)}")
         return self.flip(1)
 
     def flipud(self: Tensor) -> Tensor:
         """A copy, of the same shape and dtype, in which the first dimension runs backwards.
 
+        Raises RuntimeError for a tensor of no dimensions.
+
         >>> norch.tensor([[1, 2], [3, 4]]).flipud()
         tensor([[3, 4],
                 [1, 2]])
         """
+        if self.ndim < 1:
+            raise RuntimeError("flipud: expected at least one dimension, got a tensor of none")
         return self.flip(0)
+
+    def rot90(self: Tensor, k: int = 1, dims: Sizes = (0, 1)) -> Tensor:
+        """A copy turned by k times 90 degrees in the plane of two dimensions, from the first towards the second.
+
+        [a, b] gives [b, a] for odd k; the dtype stays. Raises RuntimeError if `dims` are not two different ones,
+        IndexError for a dim out of range.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).rot90()
+        tensor([[2, 4],
+                [1, 3]])
+        """
+        turns, axes = one_size(k, "rot90") % 4, sizes_of((dims,), "rot90")
+        if len(axes) != 2:
+            raise RuntimeError(f"rot90: expected two dims, got {axes}")
+        if self.ndim < 2:
+            raise RuntimeError(f"rot90: expected at least 2 dimensions, got shape {list(self.shape)}")
+        for axis in axes:
+            if not -self.ndim <= axis < self.ndim:
+                raise RuntimeError(f"rot90: dim {axis} is out of range for shape {list(self.shape)}")
+        first, second = (axis % self.ndim for axis in axes)
+        if first == second:
+            raise RuntimeError(f"rot90: expected two different dims, got {axes}")
+        if turns in (0, 2):
+            return self.flip(axes) if turns else self.clone()
+        return self.flip(second if turns == 1 else first).transpose(first, second)
 
     def roll(self: Tensor, shifts: Sizes, dims: Dims = None) -> Tensor:
         """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat.
@@ -63,17 +96,21 @@ class RearrangingMethods:
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])
         """
-        if dims is None:
-            return self.reshape(-1).roll(shifts, 0).reshape(self.shape)
-        moves, axes = (sizes_of((given,), "roll") for given in (shifts, dims))
+        moves, axes = (sizes_of((given,), "roll") for given in (shifts, () if dims is None else dims))
+        if not moves:
+            raise RuntimeError("roll: expected at least one shift, got none")
+        if not axes and len(moves) == 1:
+            return self.reshape(-1).roll(moves, 0).reshape(self.shape)
         if len(moves) != len(axes):
             raise RuntimeError(f"roll: expected as many shifts as dims, got {shifts} and {dims}")
+        if self.ndim == 0:
+            raise IndexError(f"roll: dims {dims} of a tensor of none")
         result = self
         for move, axis in zip(moves, axes):
             result = _rolled(result, move, axis_of(self, axis, "roll"))
         return self.clone() if result is self else result
 
-    def repeat(self: Tensor, *repeats: Sizes) -> Tensor:
+    def repeat(self: Tensor, *numbers: Sizes, repeats: Sizes | None = None) -> Tensor:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
 
         [a, b] with 2, 3 gives [2a, 3b]; the dtype stays. Raises RuntimeError for fewer numbers than dimensions, or a
@@ -83,7 +120,7 @@ class RearrangingMethods:
         tensor([[1, 2, 1, 2],
                 [1, 2, 1, 2]])
         """
-        counts = sizes_of(repeats, "repeat")
+        counts = sizes_of(chosen(numbers, repeats, "repeat", "repeats"), "repeat")
         if len(counts) < self.ndim:
             shape = list(self.shape)
             raise RuntimeError(f"repeat: expected a number for each dimension of shape {shape}, got {counts}")
@@ -93,32 +130,65 @@ class RearrangingMethods:
         for axis, count in enumerate(counts):
             if count != 1:
                 result = _repeated(result, count, axis, each=False)
-        return self.clone() if not any(count != 1 for count in counts) and len(counts) == self.ndim else result
+        return copied(result, self)
 
-    def tile(self: Tensor, *dims: Sizes) -> Tensor:
+    def tile(self: Tensor, *numbers: Sizes, dims: Sizes | None = None) -> Tensor:
         """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones.
 
         >>> norch.tensor([1, 2]).tile(2)
         tensor([1, 2, 1, 2])
         """
-        counts = sizes_of(dims, "tile")
+        counts = sizes_of(chosen(numbers, dims, "tile", "dims"), "tile")
         return self.repeat([1] * (self.ndim - len(counts)) + counts)
 
-    def repeat_interleave(self: Tensor, repeats: int, dim: int | None = None) -> Tensor:
+    def repeat_interleave(
+        self: Tensor, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None
+    ) -> Tensor:
         """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
 
-        [n] gives [repeats * n]; the dtype stays. Raises RuntimeError for a negative number, IndexError for a dim out of
-        range.
+        [n] gives [repeats * n]; the dtype stays. A tensor `repeats` has a number for each element; `output_size` is
+        their sum. Without `repeats` the tensor itself has the numbers, and its indices are repeated.
+
+        Raises RuntimeError for a negative number, another dtype than int32 or int64, or not as many numbers as
+        elements; IndexError for a dim out of range.
 
         >>> norch.tensor([1, 2]).repeat_interleave(2)
         tensor([1, 1, 2, 2])
+        >>> norch.tensor([1, 2]).repeat_interleave(norch.tensor([3, 1]))
+        tensor([1, 1, 1, 2])
         """
-        count = one_size(repeats, "repeat_interleave")
+        if repeats is None:
+            return places_repeated(self, output_size)
+        line = self.reshape(-1) if dim is None else self
+        axis = axis_of(line, 0 if dim is None else dim, "repeat_interleave")
+        if isinstance(repeats, operation.Tensor) and repeats.numel > 1:
+            if repeats.ndim != 1 or repeats.shape[0] != (line.shape[axis] if line.ndim else 1):
+                raise RuntimeError(
+                    f"repeat_interleave: expected a number for each of {line.shape[axis] if line.ndim else 1} "
+                    f"elements, got shape {list(repeats.shape)}"
+                )
+            return line.index_select(axis, places_repeated(repeats, output_size))
+        count = one_size(repeats.item() if isinstance(repeats, operation.Tensor) else repeats, "repeat_interleave")
         if count < 0:
             raise RuntimeError(f"repeat_interleave: expected a number that is not negative, got {repeats}")
-        if dim is None:
-            return _repeated(self.reshape(-1), count, 0, each=True)
-        return _repeated(self, count, axis_of(self, dim, "repeat_interleave"), each=True)
+        return copied(_repeated(line, count, axis, each=True), self)
+
+
+def places_repeated(repeats: Tensor, output_size: int | None = None) -> Tensor:
+    """Each index of a vector of numbers, as often as its number says: [2, 0, 1] gives [0, 0, 2]."""
+    if repeats.dtype not in (int32, int64):
+        raise RuntimeError(f"repeat_interleave: expected numbers of int32 or int64, got {repeats.dtype}")
+    if repeats.ndim != 1:
+        raise RuntimeError(f"repeat_interleave: expected a vector of numbers, got shape {list(repeats.shape)}")
+    if repeats.numel and repeats.min() < 0:
+        raise RuntimeError("repeat_interleave: expected numbers that are not negative")
+    ends = repeats.long().cumsum(0)
+    total = int(ends[-1]) if repeats.numel else 0
+    if output_size is not None and output_size != total:
+        raise RuntimeError(f"repeat_interleave: output_size is {output_size}, but the numbers add up to {total}")
+    # The index of a place is the number of elements that end before it or there.
+    ended = ends.new_zeros(total + 1).index_add(0, ends, ends.ones_like())
+    return ended.cumsum(0).narrow(0, 0, total)
 
 
 def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:

@@ -1,12 +1,13 @@
-"""Reductions: over all elements, one dimension or several (`dim` and `axis` are the same), with `keepdim`.
+"""Reductions: over all elements, one dimension or several, with `keepdim`. Running totals keep the shape.
 
-Over everything the result is the article's scalar, of shape [1]. Running totals (cumsum, cumprod) keep the shape.
+`axis` and `keepdims`, NumPy's names, are the same arguments as `dim` and `keepdim`.
 """
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
 
 from .. import operation
@@ -15,7 +16,7 @@ from ..arguments import axes_of, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
-from ..types import Dims, DType
+from ..types import Dims, DType, uint8
 from .composed import check_floating, root
 
 if TYPE_CHECKING:
@@ -37,21 +38,36 @@ class ReductionMethods:
     """The methods of Tensor that reduce."""
 
     def sum(
-        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+        self: Tensor,
+        dim: Dims = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        dtype: DType | None = None,
     ) -> Tensor:
         """The sum; integers and bools sum to int64. Accurate to a few units in the last place at any length.
 
-        Over all elements the result has shape [1]; over `dim`, one or several, these go away, or have size 1 with
-        `keepdim`. With `dtype` the elements are converted first. Raises IndexError for a dim out of range.
+        Over all elements the shape of the result is []; over `dim`, one or several, these go away, or have size 1 with
+        `keepdim`. With `dtype` the elements are converted first. Raises IndexError for a dim out of range, TypeError
+        for a bool as dim.
 
         >>> x = norch.tensor([[1, 2], [3, 4]])
         >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
-        (tensor([10]), tensor([4, 6]), norch.Size([2, 1]))
+        (tensor(10), tensor([4, 6]), norch.Size([2, 1]))
         """
-        return _reduced("sum", _converted(self, dtype), axes_of("sum", dim, axis), keepdim, f.SumBackward)
+        x = self if dtype is None else self.to(dtype)
+        result = _reduced("sum", x, axes_of("sum", dim, axis), keepdim or keepdims, f.SumBackward)
+        return result if dtype is None else result.to(dtype)
 
     def mean(
-        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+        self: Tensor,
+        dim: Dims = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        dtype: DType | None = None,
     ) -> Tensor:
         """The mean; NaN over no elements. Shapes and errors as for `sum`; raises RuntimeError for integers.
 
@@ -60,143 +76,197 @@ class ReductionMethods:
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
-        x = check_floating(_converted(self, dtype), "mean")
-        total = x.sum(dim, keepdim, axis=axis)
-        return total / float(_count(x, total))
+        x = check_floating(self if dtype is None else self.to(dtype), "mean")
+        axes = axes_of("mean", dim, axis)
+        return _reduced("sum", x, axes, keepdim or keepdims, f.SumBackward) / float(_count(x, axes))
 
     def prod(
-        self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None, dtype: DType | None = None
+        self: Tensor,
+        dim: Dims = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        dtype: DType | None = None,
     ) -> Tensor:
         """The product; integers and bools multiply to int64. Shapes and errors as for `sum`.
 
         With `dtype` the elements are converted first.
 
         >>> norch.tensor([2, 3, 4]).prod()
-        tensor([24])
+        tensor(24)
         """
-        return _reduced("prod", _converted(self, dtype), axes_of("prod", dim, axis), keepdim, f.ProdBackward)
+        return _as(
+            dtype, _reduced("prod", _as(dtype, self), axes_of("prod", dim, axis), keepdim or keepdims, f.ProdBackward)
+        )
 
     def var(
         self: Tensor,
-        dim: Dims = None,
+        dim: Dims | bool = None,
+        unbiased: bool | None = None,
         keepdim: bool = False,
         *,
-        correction: int = 1,
-        unbiased: bool | None = None,
+        keepdims: bool = False,
+        correction: float | None = None,
         axis: Dims = None,
     ) -> Tensor:
-        """The variance: squared distances from the mean, summed and divided by n - correction (1: unbiased).
+        """The variance: squared distances from the mean, summed and divided by n - correction (1 if it is None).
 
-        Shapes as for `sum`. Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
+        `unbiased`, also alone in the place of `dim`, is a correction of 1 or 0. Shapes as for `sum`. Raises
+        RuntimeError if the dtype is not floating, IndexError for a dim out of range, TypeError for both corrections.
 
-        >>> norch.tensor([1.0, 3.0]).var()
-        tensor([2.])
+        >>> norch.tensor([1.0, 3.0]).var(), norch.tensor([1.0, 3.0]).var(unbiased=False)
+        (tensor(2.), tensor(1.))
         """
-        if unbiased is not None:
-            correction = int(unbiased)
+        if isinstance(dim, bool) and unbiased is None:
+            dim, unbiased = None, dim
+        if unbiased is not None and correction is not None:
+            raise TypeError(f"var: unbiased={unbiased} and correction={correction} are the same argument")
+        lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
         axes = axes_of("var", dim, axis)
         centred = check_floating(self, "var") - self.mean(axes, keepdim=True)
-        total = (centred * centred).sum(axes, keepdim)
-        return total / float(max(_count(self, total) - correction, 0))
+        total = (centred * centred).sum(axes, keepdim or keepdims)
+        return total / float(max(_count(self, axes) - lost, 0))
 
     def std(
         self: Tensor,
-        dim: Dims = None,
+        dim: Dims | bool = None,
+        unbiased: bool | None = None,
         keepdim: bool = False,
         *,
-        correction: int = 1,
-        unbiased: bool | None = None,
+        keepdims: bool = False,
+        correction: float | None = None,
         axis: Dims = None,
     ) -> Tensor:
-        """The standard deviation: the square root of the variance; shapes, dtypes and errors as for `var`.
+        """The standard deviation: the square root of the variance; arguments, shapes and errors as for `var`.
 
         Its derivative is 0 if all elements are equal.
 
         >>> norch.tensor([1.0, 3.0]).std()
-        tensor([1.4142])
+        tensor(1.4142)
         """
-        return root(self.var(dim, keepdim, correction=correction, unbiased=unbiased, axis=axis))
+        return root(self.var(dim, unbiased, keepdim or keepdims, correction=correction, axis=axis))
 
-    def any(self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor:
-        """Whether any element is nonzero, as bool. Shapes and errors as for `sum`.
+    def any(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
+    ) -> Tensor:
+        """Whether any element is nonzero, as bool (of uint8 as uint8). Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
         """
-        return _reduced("any", self, axes_of("any", dim, axis), keepdim)
+        return _truth("any", self, dim, axis, keepdim or keepdims)
 
-    def all(self: Tensor, dim: Dims = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor:
-        """Whether all elements are nonzero, as bool. Shapes and errors as for `sum`.
+    def all(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
+    ) -> Tensor:
+        """Whether all elements are nonzero, as bool (of uint8 as uint8). Shapes and errors as for `sum`.
 
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
         """
-        return _reduced("all", self, axes_of("all", dim, axis), keepdim)
+        return _truth("all", self, dim, axis, keepdim or keepdims)
 
     @overload
-    def max(self: Tensor, dim: Tensor | None = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor: ...
+    def max(
+        self: Tensor,
+        dim: Tensor | None = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        other: Tensor | None = None,
+    ) -> Tensor: ...
     @overload
-    def max(self: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+    def max(self: Tensor, dim: int, keepdim: bool = False, *, keepdims: bool = False) -> Picked: ...
 
     def max(
-        self: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, axis: Dims = None
+        self: Tensor,
+        dim: Tensor | int | None = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        other: Tensor | None = None,
     ) -> Tensor | Picked:
         """The largest element, in the dtype of x; NaN if there is one. Shapes as for `sum`.
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
-        `max(other)` with a tensor is `maximum`. Indices are int64. Raises RuntimeError over no elements, IndexError
+        `max(other)` with a tensor is `maximum`. Indices are int64. Raises IndexError over no elements, IndexError
         for a dim out of range.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.max(), x.max(axis=1)
-        (tensor([7]), tensor([5, 7]))
+        (tensor(7), tensor([5, 7]))
         >>> x.max(1).indices
         tensor([1, 0])
         """
-        if isinstance(dim, operation.Tensor):
-            return self.maximum(dim)
-        return _extremum("max", self, dim, axis, keepdim, f.MaxBackward, self.argmax)
+        other = dim if isinstance(dim, operation.Tensor) else other
+        if other is not None:
+            return self.maximum(other)
+        return _extremum("max", self, dim, axis, keepdim or keepdims, f.MaxBackward, self.argmax)
 
     @overload
-    def min(self: Tensor, dim: Tensor | None = None, keepdim: bool = False, *, axis: Dims = None) -> Tensor: ...
+    def min(
+        self: Tensor,
+        dim: Tensor | None = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        other: Tensor | None = None,
+    ) -> Tensor: ...
     @overload
-    def min(self: Tensor, dim: int, keepdim: bool = False) -> Picked: ...
+    def min(self: Tensor, dim: int, keepdim: bool = False, *, keepdims: bool = False) -> Picked: ...
 
     def min(
-        self: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, axis: Dims = None
+        self: Tensor,
+        dim: Tensor | int | None = None,
+        keepdim: bool = False,
+        *,
+        keepdims: bool = False,
+        axis: Dims = None,
+        other: Tensor | None = None,
     ) -> Tensor | Picked:
         """The smallest element; otherwise as `max`, in shapes, dtypes and errors.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.min(), x.min(axis=1)
-        (tensor([1]), tensor([1, 3]))
+        (tensor(1), tensor([1, 3]))
         """
-        if isinstance(dim, operation.Tensor):
-            return self.minimum(dim)
-        return _extremum("min", self, dim, axis, keepdim, f.MinBackward, self.argmin)
+        other = dim if isinstance(dim, operation.Tensor) else other
+        if other is not None:
+            return self.minimum(other)
+        return _extremum("min", self, dim, axis, keepdim or keepdims, f.MinBackward, self.argmin)
 
-    def amax(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def amax(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
+    ) -> Tensor:
         """The largest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
-        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
+        The dtype is that of x. Raises IndexError over no elements, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
         tensor([5, 7])
         """
-        return self.max(axis=dim, keepdim=keepdim)
+        return _reduced("max", self, axes_of("amax", dim, axis), keepdim or keepdims, f.MaxBackward)
 
-    def amin(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def amin(
+        self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
+    ) -> Tensor:
         """The smallest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
-        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim out of range.
+        The dtype is that of x. Raises IndexError over no elements, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
         tensor([1, 3])
         """
-        return self.min(axis=dim, keepdim=keepdim)
+        return _reduced("min", self, axes_of("amin", dim, axis), keepdim or keepdims, f.MinBackward)
 
-    def argmax(self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
-        """The index, int64, of the first largest element along `dim`, or in the flattened tensor (shape [1]).
+    def argmax(
+        self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
+    ) -> Tensor:
+        """The index, int64, of the first largest element along `dim`, or in the flattened tensor (of shape []).
 
         Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
         for a dim out of range.
@@ -204,10 +274,12 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
         tensor([1, 0])
         """
-        return _place("argmax", self, dim, axis, keepdim)
+        return _place("argmax", self, dim, axis, keepdim or keepdims)
 
-    def argmin(self: Tensor, dim: int | None = None, keepdim: bool = False, *, axis: int | None = None) -> Tensor:
-        """The index, int64, of the first smallest element along `dim`, or in the flattened tensor (shape [1]).
+    def argmin(
+        self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
+    ) -> Tensor:
+        """The index, int64, of the first smallest element along `dim`, or in the flattened tensor (of shape []).
 
         Along `dim` that dimension goes away, or has size 1 with `keepdim`. Raises IndexError over no elements, and
         for a dim out of range.
@@ -215,17 +287,18 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
         tensor([0, 1])
         """
-        return _place("argmin", self, dim, axis, keepdim)
+        return _place("argmin", self, dim, axis, keepdim or keepdims)
 
     def cumsum(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the sum of each element and all before it, in the shape of x.
 
-        Integers and bools sum to int64. Raises IndexError for a dim out of range.
+        Integers and bools sum to int64; with `dtype` the elements are converted first. Raises IndexError for a dim out
+        of range.
 
         >>> norch.tensor([1, 2, 3]).cumsum(0)
         tensor([1, 3, 6])
         """
-        return _converted(self, dtype)._cumsum(one_axis("cumsum", dim, axis), False)
+        return _as(dtype, _as(dtype, self)._cumsum(one_axis("cumsum", dim, axis), False))
 
     def _cumsum(self: Tensor, axis: int, reverse: bool) -> Tensor:
         result = wrap(lib.cumsum_tensor(self._ptr, axis, reverse))
@@ -234,13 +307,30 @@ class ReductionMethods:
     def cumprod(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the product of each element and all before it, in the shape of x.
 
-        Integers and bools multiply to int64. Raises IndexError for a dim out of range.
+        Integers and bools multiply to int64; with `dtype` the elements are converted first. Raises IndexError for a dim
+        out of range.
 
         >>> norch.tensor([1, 2, 3]).cumprod(0)
         tensor([1, 2, 6])
         """
-        x, along = _converted(self, dtype), one_axis("cumprod", dim, axis)
-        return recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along)
+        x, along = _as(dtype, self), one_axis("cumprod", dim, axis)
+        return _as(dtype, recorded(wrap(lib.cumprod_tensor(x._ptr, along)), CumprodBackward, (x,), along))
+
+    def cumsum_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
+        """In place: the running sums of `cumsum`; shape and dtype stay. Raises IndexError for a dim out of range.
+
+        >>> norch.tensor([1, 2, 3]).cumsum_(0)
+        tensor([1, 3, 6])
+        """
+        return self.copy_(self.cumsum(dim, dtype=dtype or self.dtype))
+
+    def cumprod_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
+        """In place: the running products of `cumprod`; shape and dtype stay. Raises IndexError for a dim out of range.
+
+        >>> norch.tensor([1, 2, 3]).cumprod_(0)
+        tensor([1, 2, 6])
+        """
+        return self.copy_(self.clone().cumprod(dim, dtype=dtype or self.dtype))
 
 
 def _reduced(
@@ -279,10 +369,15 @@ def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: boo
     return wrap(getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim))
 
 
-def _converted(x: Tensor, kind: DType | None) -> Tensor:
-    return x if kind is None else x.to(kind)
+def _truth(name: str, x: Tensor, dim: Dims, axis: Dims, keepdim: bool) -> Tensor:
+    result = _reduced(name, x, axes_of(name, dim, axis, empty_is_all=False), keepdim)
+    return result.to(uint8) if x.dtype is uint8 else result
 
 
-def _count(x: Tensor, reduced: Tensor) -> int:
-    """How many elements of x became one of its reduction."""
-    return int(x.numel) // int(reduced.numel) if reduced.numel else 0
+def _as(dtype: DType | None, x: Tensor) -> Tensor:
+    return x if dtype is None else x.to(dtype)
+
+
+def _count(x: Tensor, axes: Sequence[int] | None) -> int:
+    """How many elements of x become one of its reduction."""
+    return x._struct.size if axes is None else math.prod(x.shape[axis] for axis in axes if x.ndim)

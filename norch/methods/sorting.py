@@ -1,25 +1,37 @@
-"""Sorting along a dimension. NaN counts as larger than every number, and equal elements keep their order."""
+"""Sorting along a dimension, and what sorting finds: medians, quantiles, modes, unique elements.
+
+NaN counts as larger than every number, and equal elements keep their order.
+"""
 # mypy: disable-error-code="misc"
 # `self` is the whole Tensor, of which the class here is a part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
+from .. import operation
 from .._C import lib
-from ..arguments import one_size
+from ..arguments import axis_of, checked_dim, one_size
 from ..autograd.derivatives.indexing import PickBackward
+from ..autograd.functions import ExtremumBackward
 from ..operation import recorded, several
+from ..packing import counting
+from ..types import bool_, int64
 from .reductions import Picked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
+INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+
 
 class SortingMethods:
     """The methods of Tensor that order elements."""
 
-    def sort(self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Picked:
+    def sort(
+        self: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None, *, axis: int | None = None
+    ) -> Picked:
         """The pair (values, indices) of the elements in order along `dim`, in the shape of x; the indices are int64.
 
         `stable` is accepted as in PyTorch; norch always keeps the order of equal elements. Raises IndexError for a dim
@@ -28,9 +40,9 @@ class SortingMethods:
         >>> norch.tensor([3, 1, 2]).sort().values
         tensor([1, 2, 3])
         """
-        return _sorted(self, dim, -1, descending)
+        return _sorted(self, dim if axis is None else axis, -1, descending)
 
-    def argsort(self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
+    def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
         """The indices, int64 and in the shape of x, that put the elements in order along `dim`.
 
         Raises IndexError for a dim out of range.
@@ -39,6 +51,14 @@ class SortingMethods:
         tensor([1, 2, 0])
         """
         return _sorted(self.detach(), dim, -1, descending).indices
+
+    def msort(self: Tensor) -> Tensor:
+        """The elements in order along the first dimension, in the shape and dtype of x.
+
+        >>> norch.tensor([3, 1, 2]).msort()
+        tensor([1, 2, 3])
+        """
+        return self.sort(0).values
 
     def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Picked:
         """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
@@ -55,8 +75,261 @@ class SortingMethods:
             raise RuntimeError(f"topk: k is {count}, expected at least 0")
         return _sorted(self, dim, count, largest)
 
+    # ---- One element in order -----------------------------------------------------------------------------------
+
+    def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Picked:
+        """The pair (values, indices) of the k-th smallest element along `dim`, counted from 1, which goes away.
+
+        With `keepdim` that dimension has size 1. Shapes and dtypes as for `max`. Raises RuntimeError for a k out of
+        range, IndexError for a dim out of range.
+
+        >>> norch.tensor([5, 1, 3]).kthvalue(2)
+        norch.Picked(values=tensor(3), indices=tensor(2))
+        """
+        axis, place = axis_of(self, dim, "kthvalue"), one_size(k, "kthvalue")
+        size = self.shape[axis] if self.ndim else 1
+        if not 1 <= place <= size:
+            raise RuntimeError(f"kthvalue: k is {k}, expected 1 to {size}, the size of dimension {axis}")
+        if self.ndim == 0:
+            return Picked(self.clone(), self.new_zeros((), dtype=int64))
+        count = place if 16 * place < size else -1  # a few of the smallest, or all in order
+        indices = _sorted(self.detach(), axis, count, False).indices.narrow(axis, place - 1, 1)
+        return _picked(self, axis, indices, keepdim)
+
+    def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The element in the middle, the lower of two; along `dim` the pair (values, indices). NaN if there is one.
+
+        Shapes and dtype as for `max`. Raises IndexError over no elements along `dim`, and for a dim out of range.
+
+        >>> norch.tensor([4, 1, 3, 2]).median()
+        tensor(2)
+        >>> norch.tensor([[5, 1, 3]]).median(1)
+        norch.Picked(values=tensor([3]), indices=tensor([2]))
+        """
+        return _median("median", self, dim, keepdim, skip_nan=False)
+
+    def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The median of the elements that are not NaN; otherwise as `median`.
+
+        >>> norch.tensor([4.0, float("nan"), 3.0]).nanmedian()
+        tensor(3.)
+        """
+        return _median("nanmedian", self, dim, keepdim, skip_nan=True)
+
+    def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Picked:
+        """The pair (values, indices) of the most frequent element along `dim`, the smallest of several such.
+
+        The index is its last one. Shapes and dtype as for `max`; raises IndexError over no elements, and for a dim out
+        of range.
+
+        >>> norch.tensor([3, 1, 3, 1, 2]).mode()
+        norch.Picked(values=tensor(1), indices=tensor(3))
+        """
+        axis = axis_of(self, dim, "mode")
+        if self.ndim == 0:
+            return Picked(self.clone(), self.new_zeros((), dtype=int64))
+        _check_not_empty("mode", self, axis)
+        ordered, order = _sorted(self.detach(), axis, -1, False)
+        lengths = _places(ordered, axis) - _run_starts(ordered, axis)  # of each run up to here, less one
+        return _picked(self, axis, order.gather(axis, lengths.argmax(axis, keepdim=True)), keepdim)
+
+    def quantile(
+        self: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    ) -> Tensor:
+        """What a share `q` of the elements lies below: of all, or along `dim`; a vector of shares comes first.
+
+        Between two elements the value is linear, or that of `interpolation`: "lower", "higher", "nearest", "midpoint".
+        NaN if there is one. Raises RuntimeError for q outside [0, 1] or of another dtype, for no elements, and if the
+        dtype is not floating, IndexError for a dim out of range.
+
+        >>> norch.tensor([0.0, 1.0, 2.0, 4.0]).quantile(norch.tensor([0.5, 0.75]))
+        tensor([1.5000, 2.5000])
+        """
+        return _quantile("quantile", self, q, dim, keepdim, interpolation, skip_nan=False)
+
+    def nanquantile(
+        self: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+    ) -> Tensor:
+        """The quantile of the elements that are not NaN; otherwise as `quantile`.
+
+        >>> norch.tensor([0.0, float("nan"), 2.0]).nanquantile(0.5)
+        tensor(1.)
+        """
+        return _quantile("nanquantile", self, q, dim, keepdim, interpolation, skip_nan=True)
+
+    # ---- Unique elements ----------------------------------------------------------------------------------------
+
+    def unique(
+        self: Tensor,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """The different elements in order, a vector [n], or the different slices along `dim`, of the dtype of x.
+
+        With `return_inverse` also the place of each element among them, with `return_counts` how often each occurs,
+        both int64, as a tuple. Each NaN differs from all others. Raises IndexError for a dim out of range. (norch sorts
+        even if `sorted` is False.)
+
+        >>> norch.tensor([3, 1, 3]).unique()
+        tensor([1, 3])
+        >>> norch.tensor([3, 1, 3]).unique(return_inverse=True, return_counts=True)
+        (tensor([1, 3]), tensor([1, 0, 1]), tensor([1, 2]))
+        """
+        rows = _rows("unique", self, dim)
+        order = _order_of_rows(rows)
+        return _unique(self, rows, order, dim, return_inverse, return_counts)
+
+    def unique_consecutive(
+        self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    ) -> Any:
+        """The first of each run of equal elements, or of equal slices along `dim`; shapes and options as for `unique`.
+
+        >>> norch.tensor([1, 1, 2, 1]).unique_consecutive(return_counts=True)
+        (tensor([1, 2, 1]), tensor([2, 1, 1]))
+        """
+        rows = _rows("unique_consecutive", self, dim)
+        order = counting(rows.shape[0], self.device)
+        return _unique(self, rows, order, dim, return_inverse, return_counts)
+
+
+# ---- Parts of the methods ---------------------------------------------------------------------------------------
+
 
 def _sorted(x: Tensor, dim: int, count: int, descending: bool) -> Picked:
-    axis = one_size(dim, "sort")
+    axis = one_size(checked_dim(dim, "sort"), "sort")
     values, indices = several(lib.sort_tensor, 2, x._ptr, axis, count, descending)
     return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
+
+
+def _picked(x: Tensor, axis: int, indices: Tensor, keepdim: bool) -> Picked:
+    """The elements that indices of size 1 name along an axis, which goes away unless `keepdim`."""
+    values = x.gather(axis, indices)
+    return Picked(values, indices) if keepdim else Picked(values.squeeze(axis), indices.squeeze(axis))
+
+
+def _check_not_empty(name: str, x: Tensor, axis: int) -> None:
+    if x.shape[axis] == 0:
+        raise IndexError(f"{name}: no elements along axis {axis} of shape {list(x.shape)}")
+
+
+def _median(name: str, x: Tensor, dim: int | None, keepdim: bool, skip_nan: bool) -> Tensor | Picked:
+    if dim is None:
+        if x.numel == 0:
+            return x.new_full((), math.nan if x.is_floating_point() else 0)
+        value = _median(name, x.detach().reshape(-1), 0, False, skip_nan)[0]
+        return recorded(value, ExtremumBackward, (x,), None, False)
+    axis = axis_of(x, dim, name)
+    if x.ndim == 0:
+        return Picked(x.clone(), x.new_zeros((), dtype=int64))
+    _check_not_empty(name, x, axis)
+    order, size = x.detach().argsort(axis), x.shape[axis]
+    if not x.is_floating_point():
+        return _picked(x, axis, order.narrow(axis, (size - 1) // 2, 1), keepdim)
+    count = (x == x).sum(axis, keepdim=True)  # after them come the NaNs
+    middle = ((count - 1) // 2).clamp(0) if skip_nan else (count == size)._choose((size - 1) // 2, count)
+    return _picked(x, axis, order.gather(axis, middle), keepdim)
+
+
+def _quantile(
+    name: str, x: Tensor, q: float | Tensor, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool
+) -> Tensor:
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+    shares: Tensor = q if isinstance(q, operation.Tensor) else x.new_tensor(q)
+    if shares.dtype is not x.dtype or shares.ndim > 1:
+        shape = list(shares.shape)
+        raise RuntimeError(
+            f"{name}: expected q as a number or a vector of {x.dtype}, got {shares.dtype} of shape {shape}"
+        )
+    inside = 0 <= q <= 1 if shares is not q else q.is_cuda or bool((q >= 0).logical_and(q <= 1).all())
+    if not inside:  # elements on a GPU are not looked at: the host would wait
+        raise RuntimeError(f"{name}: expected q from 0 to 1, got {q}")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(f"{name}: expected an interpolation of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
+    axis = None if dim is None else axis_of(x, dim, name)
+    lines = x.reshape(-1) if axis is None else (x if x.ndim else x.unsqueeze(0)).movedim(axis, -1)
+    if lines.numel == 0:
+        raise RuntimeError(f"{name}: expected elements, got shape {list(x.shape)}")
+    found = _at_shares(lines, shares.reshape(-1), interpolation, skip_nan)  # [..., q]
+    shape = [1] * x.ndim if axis is None else [1 if d == axis else size for d, size in enumerate(x.shape)]
+    kept = shape if keepdim else lines.shape[:-1]
+    result = found.movedim(-1, 0)
+    return result.reshape([*shares.shape, *kept])
+
+
+def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool) -> Tensor:
+    """The quantiles of each line (the last dimension) at some shares."""
+    ordered = lines.sort(-1).values
+    last, valid = lines.shape[-1] - 1, (ordered == ordered).sum(-1, keepdim=True)
+    if skip_nan:
+        ranks = shares * (valid - 1).clamp(0).to(shares.dtype)
+    else:
+        ranks = (valid > last)._choose(shares * float(last), float(last))  # a NaN is the last element
+    if interpolation != "linear" and interpolation != "midpoint":
+        ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
+        return ordered.gather(-1, ranks.long())
+    below, above = ranks.floor(), ranks.ceil()
+    low, high = ordered.gather(-1, below.long()), ordered.gather(-1, above.long())
+    weight = ranks - below if interpolation == "linear" else (above != below).to(ranks.dtype) * 0.5
+    return low.lerp(high, weight)
+
+
+# ---- Runs of equal elements -------------------------------------------------------------------------------------
+
+
+def _places(x: Tensor, axis: int) -> Tensor:
+    """The index of each element along an axis."""
+    shape = [size if d == axis else 1 for d, size in enumerate(x.shape)]
+    return counting(x.shape[axis], x.device).reshape(shape).expand(x.shape)
+
+
+def _run_starts(x: Tensor, axis: int) -> Tensor:
+    """For each element along an axis the index at which the run of elements equal to it begins."""
+    size = x.shape[axis]
+    starts = x.new_zeros(x.shape, dtype=int64)
+    if size > 1:
+        fresh = x.narrow(axis, 1, size - 1) != x.narrow(axis, 0, size - 1)
+        starts.narrow(axis, 1, size - 1).copy_(fresh)
+    return (starts * _places(x, axis)).cummax(axis).values
+
+
+def _rows(name: str, x: Tensor, dim: int | None) -> Tensor:
+    """What is to be unique, as rows [count, elements]."""
+    if dim is None:
+        return x.detach().reshape(-1, 1)
+    axis = axis_of(x, dim, name)
+    x = x.detach() if x.ndim else x.detach().unsqueeze(0)
+    if x.numel == 0 and (x.shape[axis] or any(size == 0 for d, size in enumerate(x.shape) if d != axis)):
+        raise RuntimeError(f"{name}: no elements along another dimension than {dim} of shape {list(x.shape)}")
+    return x.movedim(axis, 0).reshape(x.shape[axis], -1 if x.numel else 1)
+
+
+def _order_of_rows(rows: Tensor) -> Tensor:
+    """The indices that put rows in order, the first column before the second: sorted from the last column on."""
+    order = counting(rows.shape[0], rows.device)
+    for column in reversed(range(rows.shape[1])):
+        order = order.index_select(0, rows.select(1, column).index_select(0, order).argsort(0))
+    return order
+
+
+def _unique(x: Tensor, rows: Tensor, order: Tensor, dim: int | None, inverse: bool, counts: bool) -> Any:
+    """The first of each run of equal rows, in the given order, and what else is asked for."""
+    count = rows.shape[0]
+    ordered = rows.index_select(0, order)
+    fresh = rows.new_ones(count, dtype=bool_)
+    if count > 1:
+        fresh.narrow(0, 1, count - 1).copy_((ordered.narrow(0, 1, count - 1) != ordered.narrow(0, 0, count - 1)).any(1))
+    starts = fresh.nonzero().reshape(-1)
+    chosen = order.index_select(0, starts)
+    if dim is None:
+        results = [rows.index_select(0, chosen).reshape(-1)]
+    else:
+        results = [(x.detach() if x.ndim else x.detach().unsqueeze(0)).index_select(dim, chosen)]
+    if inverse:
+        groups = order.new_empty(count).scatter_(0, order, fresh.cumsum(0) - 1)
+        results.append(groups.reshape(x.shape) if dim is None else groups)
+    if counts:
+        results.append(starts.diff(append=starts.new_full([1], count)))
+    return results[0] if len(results) == 1 else tuple(results)

@@ -12,18 +12,19 @@ import ctypes
 import operator
 import threading
 import weakref
-from typing import TYPE_CHECKING, Callable, Iterator, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
-from .. import _C
-from .._C import lib
+from .._C import int64_array, lib
+from ..devices import device, of_number
 from ..display import formatting
 from ..operation import wrap
 from ..types import DTYPES, Operand, Scalar, dtype, layout, strided, uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
+    from ..types import memory_format
 
-_TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Int", "Long", "Float", "Double")))
+_TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Char", "Short", "Int", "Long", "Half", "BFloat16", "Float", "Double")))
 
 
 class _Memory:
@@ -112,6 +113,12 @@ class Storage:
         """The elements as Python numbers."""
         return self._elements().tolist()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle and copy: the bytes, and where they are."""
+        elements = self._elements().cpu()
+        content = (ctypes.c_char * elements.nbytes).from_address(elements.data_ptr()).raw if len(self) else b""
+        return restored_storage, (content, self.dtype, self._name, str(self.device))
+
     def __repr__(self) -> str:
         size, edge = len(self), formatting.options.edgeitems
         shown = self.tolist() if size <= formatting.options.threshold else self._edges(edge)
@@ -121,6 +128,41 @@ class Storage:
     def _edges(self, count: int) -> list[Scalar]:
         elements, size = self._elements(), len(self)
         return [*elements[:count].tolist(), "...", *elements[size - count :].tolist()]
+
+
+def restored_storage(
+    content: bytes,
+    kind: dtype,
+    name: str,
+    device: str,
+    place: Callable[[str, Storage], str] | None = None,
+) -> Storage:
+    """The storage that `__reduce__` described; `place` says where it goes, given where it was."""
+    size = int64_array((len(content),))
+    made = Storage(wrap(lib.create_tensor(content, size, 1, uint8.number, 0)), kind, name)
+    device = device if place is None else place(device, made)
+    if device == "cpu":
+        return made
+    elements = wrap(lib.storage_tensor(made._memory.address, uint8.number))
+    return Storage(elements.to(device), kind, name)
+
+
+def restored_tensor(
+    cls: type,
+    storage: Storage,
+    kind: dtype,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    requires_grad: bool,
+    attributes: dict[str, object],
+) -> Tensor:
+    """The tensor that its `__reduce_ex__` described: a view of a storage."""
+    elements = wrap(lib.storage_tensor(storage._memory.address, kind.number))
+    ptr = lib.as_strided_tensor(elements._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
+    result = wrap(ptr, cls)
+    result.__dict__.update(attributes)
+    return result.requires_grad_() if requires_grad else result
 
 
 _storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
@@ -191,7 +233,7 @@ class StorageMethods:
         >>> x[1:].data_ptr() - x.data_ptr()
         4
         """
-        return ctypes.cast(self._struct.data, ctypes.c_void_p).value or 0
+        return ctypes.c_void_p.from_address(self._ptr).value or 0  # it is the first field of the C struct
 
     def element_size(self: Tensor) -> int:
         """Bytes of an element.
@@ -220,13 +262,13 @@ class StorageMethods:
         return strided
 
     @property
-    def device(self: Tensor) -> str:
-        """Where the elements live: "cpu" or "cuda:0".
+    def device(self: Tensor) -> device:
+        """Where the elements live: the device "cpu" or "cuda:0", which is also its name.
 
-        >>> norch.ones(2).device
-        'cpu'
+        >>> norch.ones(2).device, norch.ones(2).device == "cpu"
+        (device(type='cpu'), True)
         """
-        return _C.device_name(self._struct.device)
+        return of_number(self._struct.device)
 
     @property
     def is_cuda(self: Tensor) -> bool:
@@ -237,12 +279,15 @@ class StorageMethods:
         """
         return self._struct.device != 0
 
-    def is_contiguous(self: Tensor) -> bool:
-        """Whether the elements lie in row order without gaps.
+    def is_contiguous(self: Tensor, memory_format: memory_format | None = None) -> bool:
+        """Whether the elements lie in row order without gaps, or in the order of a memory format.
 
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
+        order = None if memory_format is None else memory_format.order(self.ndim, "is_contiguous")
+        if order is not None:
+            return self.detach().permute(order).is_contiguous()
         stride, struct = 1, self._struct
         for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
             if size != 1 and own != stride and struct.size > 0:
@@ -250,11 +295,13 @@ class StorageMethods:
             stride *= size
         return True
 
-    def contiguous(self: Tensor) -> Tensor:
+    def contiguous(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor if its elements lie in row order without gaps, else a copy of its shape and dtype that does.
+
+        Or in the order of a memory format. Raises RuntimeError for `channels_last` and another rank.
 
         >>> x = norch.tensor([[1, 2], [3, 4]]).T
         >>> x.stride(), x.contiguous().stride()
         ((1, 2), (2, 1))
         """
-        return self if self.is_contiguous() else self.clone()
+        return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)

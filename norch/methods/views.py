@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from typing import TYPE_CHECKING, Sequence
 
-from .. import _C
+from .. import _C, operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, one_size, sizes_of
+from ..arguments import axis_of, chosen, one_size, sizes_of
 from ..autograd.derivatives import views as d
-from ..autograd.in_place import view
+from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
-from ..types import Dims, Sizes, dtype
+from ..types import Dims, DType, Sizes, bool_, check_dtype
+from ..types import dtype as _dtype
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ViewMethods:
     """The methods of Tensor that return views."""
 
-    def view(self: Tensor, *shape: Sizes | dtype) -> Tensor:
+    def view(self: Tensor, *shape: Sizes | DType, size: Sizes | None = None, dtype: DType | None = None) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
         `view(dtype)` reads the same bytes as another dtype: the last size grows or shrinks if its width is another. No
@@ -34,9 +34,10 @@ class ViewMethods:
         tensor([[0, 1],
                 [2, 3]])
         """
-        if len(shape) == 1 and isinstance(shape[0], dtype):
-            return view(self.detach(), lib.view_as_dtype(self._ptr, shape[0].number), None)
-        sizes = sizes_of(shape, "view")
+        if dtype is not None or (len(shape) == 1 and isinstance(shape[0], _dtype)):
+            kind = check_dtype(dtype or shape[0])
+            return view(self.detach(), lib.view_as_dtype(self._ptr, kind.number), None)
+        sizes = sizes_of(chosen(shape, size, "view", "size"), "view")
         return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
 
     def view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ class ViewMethods:
         """
         return self.view(check_tensor(other, "view_as").shape)
 
-    def reshape(self: Tensor, *shape: Sizes) -> Tensor:
+    def reshape(self: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
         """The same elements in another shape; one size may be -1, and the dtype stays.
 
         A view if the strides allow one, else a copy. Raises ShapeError for another number of elements.
@@ -57,8 +58,8 @@ class ViewMethods:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
         """
-        sizes = sizes_of(shape, "reshape")
-        return view(self, lib.reshape_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
+        wanted = sizes_of(sizes if shape is None else chosen(sizes, shape, "reshape", "shape"), "reshape")
+        return view_or_copy(self, lib.reshape_tensor(self._ptr, int64_array(wanted), len(wanted)), d.ReshapeBackward)
 
     def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
@@ -70,12 +71,12 @@ class ViewMethods:
         return self.reshape(check_tensor(other, "reshape_as").shape)
 
     def ravel(self: Tensor) -> Tensor:
-        """All elements in one dimension [n], in row order; the dtype stays. A view if the strides allow one.
+        """All elements in one dimension [n], in row order without gaps; the dtype stays. A view if they lie so.
 
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
-        return self.reshape(-1)
+        return self.contiguous().reshape(-1)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
@@ -157,9 +158,45 @@ class ViewMethods:
         >>> norch.ones(5, 2, 3).mT.shape
         norch.Size([5, 3, 2])
         """
-        if self.ndim < 2:
+        if self.ndim == 1:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
-        return self.transpose(-2, -1)
+        return self.transpose(-2, -1) if self.ndim else self.transpose(0, 0)
+
+    @property
+    def mH(self: Tensor) -> Tensor:
+        """The same as `mT`, for the dtypes that norch has.
+
+        >>> norch.ones(5, 2, 3).mH.shape
+        norch.Size([5, 3, 2])
+        """
+        return self.mT
+
+    @property
+    def H(self: Tensor) -> Tensor:
+        """A matrix [m, n] as a view [n, m], as `t`. Raises RuntimeError for anything but a matrix or a scalar.
+
+        >>> norch.ones(2, 3).H.shape
+        norch.Size([3, 2])
+        """
+        if self.ndim not in (0, 2):
+            raise RuntimeError(f"H: expected a matrix, got shape {list(self.shape)}")
+        return self.t()
+
+    def adjoint(self: Tensor) -> Tensor:
+        """The same as `mT`, for the dtypes that norch has. Raises RuntimeError for fewer than two dimensions.
+
+        >>> norch.ones(5, 2, 3).adjoint().shape
+        norch.Size([5, 3, 2])
+        """
+        return self.mT
+
+    def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+        """The same as `transpose`.
+
+        >>> norch.zeros(2, 3, 4).swapaxes(0, 2).shape
+        norch.Size([4, 3, 2])
+        """
+        return self.transpose(axis0, axis1)
 
     def movedim(self: Tensor, source: Sizes, destination: Sizes) -> Tensor:
         """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a].
@@ -180,7 +217,7 @@ class ViewMethods:
         order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
         return self.permute(order)
 
-    def permute(self: Tensor, *dims: Sizes) -> Tensor:
+    def permute(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
 
         Raises ShapeError for more or fewer than there are, IndexError for one out of range.
@@ -188,10 +225,10 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
         norch.Size([4, 2, 3])
         """
-        axes = sizes_of(dims, "permute")
-        return view(self, lib.permute_tensor(self._ptr, int64_array(axes), len(axes)), d.PermuteBackward, axes)
+        order = sizes_of(chosen(axes, dims, "permute", "dims"), "permute")
+        return view(self, lib.permute_tensor(self._ptr, int64_array(order), len(order)), d.PermuteBackward, order)
 
-    def expand(self: Tensor, *shape: Sizes) -> Tensor:
+    def expand(self: Tensor, *shape: Sizes, size: Sizes | None = None) -> Tensor:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
 
         A view of that shape and the same dtype. Raises ShapeError if a size that is not 1 would have to change.
@@ -200,7 +237,7 @@ class ViewMethods:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
         """
-        sizes = sizes_of(shape, "expand")
+        sizes = sizes_of(chosen(shape, size, "expand", "size"), "expand")
         return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ExpandBackward)
 
     def expand_as(self: Tensor, other: Tensor) -> Tensor:
@@ -212,14 +249,14 @@ class ViewMethods:
         """
         return self.expand(check_tensor(other, "expand_as").shape)
 
-    def broadcast_to(self: Tensor, *shape: Sizes) -> Tensor:
+    def broadcast_to(self: Tensor, *shape: Sizes, size: Sizes | None = None) -> Tensor:
         """The same as `expand`, to a shape.
 
         >>> norch.tensor([1, 2]).broadcast_to(2, 2)
         tensor([[1, 2],
                 [1, 2]])
         """
-        return self.expand(*shape)
+        return self.expand(*shape, size=size)
 
     def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
         """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
@@ -255,77 +292,38 @@ class ViewMethods:
         (axis, place) = sizes_of((dim, index), "select")
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
-    def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    def _at(self: Tensor, place: Sequence[int]) -> Tensor:
+        """x[i, j, ...]: an index for each of the first dimensions, which go away; a view."""
+        try:
+            return view(self, lib.at_tensor(self._ptr, int64_array(place), len(place)), d.AtBackward, place)
+        except OverflowError:
+            raise IndexError(f"index {place} is out of range for shape {list(self.shape)}") from None
+
+    def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         """`length` indices of a dimension from `start` on: a view of the same dtype, its shape except for that size.
 
-        Raises IndexError for a dim out of range, or indices that do not lie within it.
+        Raises IndexError for a dim or a start out of range, RuntimeError for a length that reaches beyond.
 
         >>> norch.arange(5).narrow(0, 1, 3)
         tensor([1, 2, 3])
         """
+        if isinstance(start, operation.Tensor) and (start.ndim > 0 or start.dtype is bool_):
+            given = f"shape {list(start.shape)} of {start.dtype}"
+            raise RuntimeError(f"narrow: expected a start that is a number or an integer scalar, got {given}")
         (axis, first, count) = sizes_of((dim, start, length), "narrow")
-        return self._slice(axis, first + self.size(axis) if first < 0 else first, count, 1)
+        if self.ndim == 0:
+            raise RuntimeError("narrow: expected at least one dimension, got a tensor of none")
+        size = self.shape[axis_of(self, axis, "narrow")]
+        if not -size <= first <= size:
+            raise IndexError(f"narrow: start {first} is out of range [{-size}, {size}] for dimension {dim}")
+        first += size if first < 0 else 0
+        if count < 0 or first + count > size:
+            raise RuntimeError(f"narrow: start {first} and length {count} reach beyond {size}, the size of {dim}")
+        return self._slice(axis, first, count, 1)
 
     def _slice(self: Tensor, axis: int, start: int, length: int, step: int) -> Tensor:
         ptr = lib.slice_tensor(self._ptr, axis, start, length, step)
         return view(self, ptr, d.SliceBackward, axis, start, length, step)
-
-    def split(self: Tensor, split_size_or_sections: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
-        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
-
-        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up,
-        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
-
-        >>> norch.arange(5).split(2)
-        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
-        """
-        axis = axis_of(self, dim, "split")
-        if self.ndim == 0:
-            raise RuntimeError("split: expected at least one dimension, got a tensor of none")
-        total, given = self.shape[axis], split_size_or_sections
-        if isinstance(given, (list, tuple)):
-            sizes = sizes_of((list(given),), "split")
-            if sum(sizes) != total or (sizes and min(sizes) < 0):
-                raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
-        else:
-            size = one_size(given, "split")
-            if size < 0 or (size == 0 and total > 0):
-                raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-            sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
-        starts = itertools.accumulate(sizes, initial=0)
-        return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
-
-    def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
-
-        All have the shape of x except for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
-        tensor of no dimensions, IndexError for a dim out of range.
-
-        >>> norch.arange(5).chunk(2)
-        (tensor([0, 1, 2]), tensor([3, 4]))
-        """
-        count = one_size(chunks, "chunk")
-        if count < 1:
-            raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
-        axis = axis_of(self, dim, "chunk")
-        if self.ndim == 0:
-            raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
-        if self.shape[axis] == 0:
-            return self.split([0] * count, axis)
-        return self.split(-(-self.shape[axis] // count), axis)
-
-    def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-        """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
-
-        The dtype stays. Raises RuntimeError for a tensor of no dimensions, IndexError for a dim out of range.
-
-        >>> norch.tensor([[1, 2], [3, 4]]).unbind()
-        (tensor([1, 2]), tensor([3, 4]))
-        """
-        axis = axis_of(self, dim, "unbind")
-        if self.ndim == 0:
-            raise RuntimeError("unbind: expected at least one dimension, got a tensor of none")
-        return tuple(self.select(axis, index) for index in range(self.shape[axis]))
 
     def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
         """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one.
@@ -351,6 +349,33 @@ class ViewMethods:
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
         return view(self, ptr, d.DiagonalBackward, offset, rows, columns)
 
+    def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+        """Windows along a dimension: [n] gives a view [windows, size], one every `step` elements; the dtype stays.
+
+        The windows take the place of the dimension, their elements are the last one. Raises IndexError for a dim out of
+        range, RuntimeError for a size that is too large, or a step below 1.
+
+        >>> norch.arange(5).unfold(0, 3, 2)
+        tensor([[0, 1, 2],
+                [2, 3, 4]])
+        """
+        axis = axis_of(self, dimension, "unfold")
+        length, hop = sizes_of((size, step), "unfold")
+        total = self.shape[axis] if self.ndim else 1
+        if not 0 <= length <= total:
+            raise RuntimeError(f"unfold: expected a size up to {total}, that of dimension {dimension}, got {size}")
+        if hop < 1:
+            raise RuntimeError(f"unfold: expected a step of at least 1, got {step}")
+        shape, strides = list(self.shape), list(self.stride())
+        last = strides[axis] if strides else 1
+        shape[axis : axis + 1] = [(total - length) // hop + 1] if self.ndim else []
+        strides[axis : axis + 1] = [last * hop] if self.ndim else []
+        shape.append(length)
+        strides.append(last)
+        first = self.storage_offset()
+        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
+        return view(self, ptr, d.UnfoldBackward, axis, length, hop)
+
     def as_strided(
         self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
     ) -> Tensor:
@@ -369,7 +394,7 @@ class ViewMethods:
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
         return view(self, ptr, d.AsStridedBackward, shape, strides, offset - self.storage_offset())
 
-    swapaxes = swapdims = transpose
+    swapdims = transpose
     moveaxis = movedim
 
 

@@ -4,17 +4,22 @@ import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from ..missing import missing
 from . import utils
 from .resume import load_checkpoint, progress, save_checkpoint
 
 if TYPE_CHECKING:
-    from . import data
+    from . import checkpoint, data, model_zoo
 
-__all__ = ["data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
+__all__ = ["checkpoint", "data", "load_checkpoint", "progress", "save_checkpoint", "utils"]
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import `norch.utils.data` at its first use: few scripts need it, and it would slow every import of norch."""
-    if name == "data":
-        return importlib.import_module(".data", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+_missing = missing("utils")
+
+if not TYPE_CHECKING:  # (a checker follows imports)
+
+    def __getattr__(name: str) -> ModuleType:
+        """Import these at their first use: few scripts need them, and they would slow every import of norch."""
+        if name in ("checkpoint", "data", "model_zoo"):
+            return importlib.import_module("." + name, __name__)
+        return _missing(name)

@@ -34,7 +34,7 @@ def save_checkpoint(f: File, **state: object) -> None:
     if RANDOM in state:
         raise ValueError(f"save_checkpoint: the name {RANDOM} is reserved: choose another")
     content = {name: _state_of(value) for name, value in state.items()}
-    save({**content, RANDOM: {"norch": get_rng_state(), "python": random.getstate()}}, f)
+    save({**content, RANDOM: {"norch": get_rng_state(), "python": random.getstate()}}, f, pickle_module=None)
 
 
 def load_checkpoint(

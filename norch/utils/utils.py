@@ -1,6 +1,6 @@
 """The numbers that parameters begin with, as in the article, and the clearing of gradients.
 
-The numbers come from Python's `random` module, so `random.seed` governs every initial weight.
+The numbers come from Python's `random` module, which `random.seed` seeds.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from ..packing import tensor_of
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -37,10 +39,13 @@ def uniform_numbers(count: int, low: float = -1.0, high: float = 1.0) -> list[fl
     return [low + width * draw() for _ in range(count)]
 
 
-def normal_numbers(count: int, mean: float = 0.0, std: float = 1.0) -> list[float]:
-    """`count` draws of `random.gauss(mean, std)` in one flat list."""
-    draw = random.gauss
-    return [draw(mean, std) for _ in range(count)]
+def draw_uniform(tensor: Tensor) -> Tensor:
+    """Draw each element of a contiguous tensor, in row order, from `random.uniform(-1, 1)`; return the tensor."""
+    flat = tensor.detach().view(-1)
+    for start in range(0, len(flat), 2**16):  # in pieces: a list of floats takes eight times their memory
+        piece = flat[start : start + 2**16]
+        piece.copy_(tensor_of(uniform_numbers(len(piece)), None, tensor.device))
+    return tensor
 
 
 def clear_gradient(tensor: Tensor, set_to_none: bool) -> None:

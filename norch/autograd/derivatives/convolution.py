@@ -78,6 +78,16 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, 
     return recorded(wrap(ptr), ConvolutionBackward, (x, weight, bias), window, groups)
 
 
+def transposed_convolution(x: Tensor, weight: Tensor, window: Window, groups: int, height: int, width: int) -> Tensor:
+    """fold(weight.T @ x): the derivative of `convolution` by its images, [N, C, height, width], for a gradient x."""
+    images = x.new_empty(1, 1, 1, 1).expand(x.shape[0], weight.shape[1] * groups, height, width)  # only their shape
+    (result, _, _) = several(lib.conv_backward, 3, x._ptr, images._ptr, weight._ptr, window, groups, _INPUT)
+    return recorded(result, TransposedConvolutionBackward, (x, weight), window, groups)
+
+
+_INPUT, _WEIGHT = 1, 2  # the bits of what conv_backward shall compute
+
+
 class ConvolutionBackward(Function):
     """y = W unfold(x) + b: dL/dx = fold(W^T G), dL/dW = G unfold(x)^T, dL/db = the sum of G; for each group"""
 
@@ -86,16 +96,12 @@ class ConvolutionBackward(Function):
         self.window, self.groups = window, groups
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, weight, groups = self.input[0], self.input[1], self.groups
-        samples, outputs, depth = x.shape[0], weight.shape[0] // groups, weight[0].numel
-        rows = gradient.reshape(samples, groups, outputs, -1)
         to_x = to_weight = None
         if self.needs(0):
-            taps = self.y.reshape(groups, outputs, depth).transpose(1, 2)  # [groups, depth, outputs]
-            to_x = fold((taps @ rows).reshape(samples, groups * depth, -1), self.window, *x.shape[2:])
+            size = self.input[0].shape[2:]
+            to_x = transposed_convolution(gradient, self.y, self.window, self.groups, *size)
         if self.needs(1):
-            columns = unfold(self.x, self.window).reshape(samples, groups, depth, -1)
-            to_weight = (rows @ columns.transpose(2, 3)).sum(0).reshape(weight.shape)
+            to_weight = _correlation(gradient, self.x, self.input[1], self.window, self.groups)
         return [to_x, to_weight, gradient.sum((0, 2, 3)) if self.needs(2) else None]
 
     def fused(self, gradient: Tensor) -> Gradients:
@@ -104,3 +110,35 @@ class ConvolutionBackward(Function):
         weight = self.y if self.needs(0) else self.input[1]
         operands = gradient._ptr, x._ptr, weight._ptr, self.window, self.groups
         return several(lib.conv_backward, 3, *operands, self.needed())
+
+
+class TransposedConvolutionBackward(Function):
+    """y = fold(W^T x): dL/dx = W unfold(G), dL/dW = x unfold(G)^T; for each group"""
+
+    def __init__(self, x: Tensor, weight: Tensor, window: Window, groups: int) -> None:
+        super().__init__(x, weight)
+        self.window, self.groups = window, groups
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        to_weight = None
+        if self.needs(1):
+            to_weight = _correlation(self.x, gradient, self.input[1], self.window, self.groups)
+        return [self._to_x(gradient), to_weight]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        to_weight = None
+        if self.needs(1):
+            operands = self.x._ptr, gradient._ptr, self.input[1]._ptr, self.window, self.groups
+            to_weight = several(lib.conv_backward, 3, *operands, _WEIGHT)[1]
+        return [self._to_x(gradient), to_weight]
+
+    def _to_x(self, gradient: Tensor) -> Tensor | None:
+        return convolution(gradient, self.y, None, self.window, self.groups) if self.needs(0) else None
+
+
+def _correlation(outputs: Tensor, images: Tensor, weight: Tensor, window: Window, groups: int) -> Tensor:
+    """outputs @ unfold(images).T, summed over the samples, in the shape of the weight."""
+    samples, depth = outputs.shape[0], weight[0].numel
+    rows = outputs.reshape(samples, groups, outputs.shape[1] // groups, -1)
+    columns = unfold(images, window).reshape(samples, groups, depth, -1)
+    return (rows @ columns.transpose(2, 3)).sum(0).reshape(weight.shape)

@@ -6,13 +6,18 @@ and writing are each other's derivatives.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Union
 
+from ...operation import wrap
 from ...packing import counting
+from ...types import bool_
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
     from ...forward_declarations import AlongAxis, AtIndices, Tensor
+
+REPLACE, ADD = 0, 1  # of Combining (methods/advanced_indexing.py)
 
 Place = Union["AtIndices", "AlongAxis"]  # what index tensors name
 
@@ -44,7 +49,7 @@ class _ReadBackward(_PlaceFunction):
         self.shape, self._place = x.shape, place
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient.new_zeros(self.shape)._put_(self.place, gradient, accumulate=True)]
+        return [gradient.new_zeros(self.shape)._put_(self.place, gradient, ADD)]
 
 
 class IndexBackward(_ReadBackward):
@@ -60,16 +65,16 @@ class _WriteBackward(_PlaceFunction):
 
     broadcasts = keeps_input = True  # the engine needs the shape of y
 
-    def __init__(self, x: Tensor, y: Tensor, place: Place, accumulate: bool) -> None:
+    def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
         super().__init__(x, y)
-        self._place, self.accumulate = place, accumulate
+        self._place, self.how = place, how
 
     def reads_x(self) -> bool:
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
         rest = gradient
-        if self.needs(0) and not self.accumulate:
+        if self.needs(0) and self.how == REPLACE:
             rest = gradient.clone()._put_(self.place, self.place.spread(gradient.new_zeros(())))
         return [rest, gradient._read(self.place) if self.needs(1) else None]
 
@@ -80,6 +85,71 @@ class IndexPutBackward(_WriteBackward):
 
 class ScatterBackward(_WriteBackward):
     """x.scatter_(dim, index, y)"""
+
+
+class IndexFillBackward(_WriteBackward):
+    """y was written to whole slices of x: y's gradient is the sum of what is there, each place counted once."""
+
+    def __init__(self, x: Tensor, y: Tensor, place: Place) -> None:
+        super().__init__(x, y, place, REPLACE)
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        mask = gradient.new_zeros(gradient.shape, dtype=bool_)._put_(self.place, gradient.new_ones((), dtype=bool_))
+        return [
+            gradient.masked_fill(mask, 0) if self.needs(0) else None,
+            mask._choose(gradient, 0.0).sum().reshape(self.input[1].shape) if self.needs(1) else None,
+        ]
+
+
+class ExtremeBackward(_PlaceFunction):
+    """y entered the maxima or minima at places in x: the elements of x and y that attain one share its gradient."""
+
+    keeps_input = saves_output = True
+
+    def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
+        super().__init__(x, y)
+        self._place, self.how = place, how
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        place, output = self.place, self.output.detach()
+        from_x = (self.x.detach() == output).to(gradient.dtype)
+        from_y = (self.y.detach() == wrap(place.read(output))).to(gradient.dtype)
+        share = gradient / from_x.clone()._put_(place, from_y, ADD)
+        return [
+            from_x * share if self.needs(0) else None,
+            from_y * share._read(place) if self.needs(1) else None,
+        ]
+
+
+class MultiplyBackward(_PlaceFunction):
+    """y was multiplied to places in x: each factor gets the product of the others, also beside a zero."""
+
+    keeps_input = saves_output = True
+
+    def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
+        super().__init__(x, y)
+        self._place, self.how = place, how
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            self._to_x(gradient) if self.needs(0) else None,
+            self._to_y(gradient) if self.needs(1) else None,
+        ]
+
+    def _product(self, x: Tensor, y: Tensor) -> Tensor:
+        return x.clone()._put_(self.place, y, self.how)
+
+    def _to_x(self, gradient: Tensor) -> Tensor:
+        safe = (self.x == 0)._choose(1.0, self.x)
+        return gradient * self._product(safe, self.y) / safe
+
+    def _to_y(self, gradient: Tensor) -> Tensor:
+        place, y = self.place, self.y
+        zero = y == 0
+        count = gradient.new_zeros(gradient.shape)._put_(place, zero.to(gradient.dtype), ADD)._read(place)
+        single = zero.logical_and(count == 1)  # the only zero among the factors in y
+        alone = (gradient * self._product(self.x, single._choose(1.0, y)))._read(place)
+        return single._choose(alone, (gradient * self.output)._read(place) / zero._choose(1.0, y))
 
 
 class MaskedFillBackward(Function):
@@ -157,3 +227,25 @@ class CumprodBackward(Function):
         products = itself._choose(1.0, rows).cumprod(-1)  # [..., i, k]: of the first k, without x_i
         sums = (gradient.transpose(self.axis, -1).unsqueeze(-2) * products).triu().sum(-1)
         return sums.transpose(self.axis, -1)
+
+
+class LogcumsumexpBackward(Function):
+    """y_j = log(exp(x_0) + ... + exp(x_j)): dy_j/dx_i = exp(x_i - y_j) for j >= i, summed as logarithms"""
+
+    saves_output = True
+
+    def __init__(self, x: Tensor, axis: int) -> None:
+        super().__init__(x)
+        self.axis = axis
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [self._sums(gradient) - self._sums(-gradient)]
+
+    def _sums(self, gradient: Tensor) -> Tensor:
+        """What the positive gradients add up to."""
+        x, y = self.x, self.output
+        some = (gradient > 0).logical_and(y.detach() != -math.inf)
+        logs = some._choose(some._choose(gradient, 1.0).log() - some._choose(y, 0.0), -math.inf)
+        sums = logs.flip(self.axis).logcumsumexp(self.axis).flip(self.axis) if x.ndim else logs
+        none = (x.detach() == -math.inf).logical_or(sums.detach() == -math.inf)
+        return none._choose(0.0, none._choose(0.0, sums + x).exp())

@@ -77,7 +77,7 @@ class LSTMStep(Step):
     @staticmethod
     def forward(x: Tensor, state: Tensors, weight: Tensor, bias: Tensor | None) -> tuple[Tensors, Tensors]:
         h, c = state
-        i, f, g, o = split(x + linear(h, weight, bias), [h.shape[-1]] * 4)
+        i, f, g, o = split(x + linear(h, weight, bias), [c.shape[-1]] * 4)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         new = f * c + i * g
         shown = new.tanh()
@@ -160,6 +160,18 @@ def run(
         last = [t.clone() for t in last]  # the caller may write to them, and backward needs the saved values
         RecurrentBackward(kind, inputs, edges, saved, reverse).record_outputs([outputs, *last])
     return outputs, tuple(last)
+
+
+def run_projected(
+    x: Tensor, state: Tensors, weight: Tensor, bias: Tensor | None, projection: Tensor, reverse: bool
+) -> tuple[Tensor, Tensors]:
+    """An LSTM whose h is projected after each step, [N, P] for a projection [P, H]; each step has nodes of its own."""
+    outputs = []
+    for part in unbind(x)[:: -1 if reverse else 1]:
+        (h, c), _ = LSTMStep.forward(part, state, weight, bias)
+        state = (linear(h, projection, None), c)
+        outputs.append(state[0].unsqueeze(0))
+    return cat(outputs[:: -1 if reverse else 1]), state
 
 
 def _steps(step: type[Step], inputs: Sequence[Any], reverse: bool) -> tuple[Tensor, Tensors, list[Tensors]]:

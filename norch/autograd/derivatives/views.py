@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from ...operation import recorded
+from ...packing import counting
 from ..function import Function, Gradients
 from ..mode import no_grad
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ...forward_declarations import Tensor
 
 View = Callable[["Tensor"], "Tensor"]  # takes the part of a tensor that a view shows
+Place = tuple[Sequence[int], Sequence[int], int]  # the shape and strides of a view, and its offset in the base
 
 
 class ReshapeBackward(Function):
@@ -86,6 +88,19 @@ class SelectBackward(Function):
         return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
 
 
+class AtBackward(Function):
+    """An index for each of the first axes: what was not selected gets zero."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, place: Sequence[int]) -> None:
+        super().__init__(x)
+        self.shape, self.place = x.shape, place
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient._placed(self.shape, lambda whole: whole._at(self.place))]
+
+
 class SliceBackward(Function):
     """What lies outside the slice gets zero."""
 
@@ -125,6 +140,23 @@ class DiagonalBackward(Function):
         return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
 
 
+class UnfoldBackward(Function):
+    """An element gets the sum of its gradients in all windows that it is part of."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, axis: int, size: int, step: int) -> None:
+        super().__init__(x)
+        self.shape, self.axis, self.size, self.step = x.shape, axis, size, step
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        if not self.shape:
+            return [gradient.reshape(())]
+        places = counting(self.shape[self.axis], gradient.device).unfold(0, self.size, self.step).reshape(-1)
+        parts = gradient.movedim(-1, self.axis + 1).flatten(self.axis, self.axis + 1)
+        return [gradient.new_zeros(self.shape).index_add(self.axis, places, parts)]
+
+
 class AsStridedBackward(Function):
     """A view given by shape, strides and offset: each place of memory gets the sum of its gradients, x what it shows.
 
@@ -149,6 +181,21 @@ class AsStridedBackward(Function):
             _add_strided(memory, gradient, *self.geometry)
         memory = recorded(memory, PlaceBackward, (gradient,), lambda g: strided(g, *self.geometry))
         return [memory.as_strided(self.x_shape, self.x_strides, self.x_offset)]
+
+
+class UntrackedViewBackward(Function):
+    """A view made under no_grad, whose base was written to in a graph: nobody can say what its gradient would be."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, *place: object) -> None:
+        super().__init__(x)
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        raise RuntimeError(
+            "this tensor is a view that was made under norch.no_grad(), and its base was modified in place with "
+            "gradients since; do both inside of no_grad, or both outside"
+        )
 
 
 def strided(x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
@@ -203,16 +250,20 @@ class CopySlicesBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, y: Tensor, view: View) -> None:
+    def __init__(self, x: Tensor, y: Tensor, place: Place) -> None:
         super().__init__(x, y)
-        self.view = view
+        geometry = x.shape, x.stride(), 0
+        self.extent = [_extent(*geometry)]
+        self.base: View | None = None if x.is_contiguous() else lambda memory: strided(memory, *geometry)
+        self.view: View = lambda memory: strided(memory, *place)
 
     def backward(self, gradient: Tensor) -> Gradients:
-        rest = None
+        memory = gradient if self.base is None else gradient._placed(self.extent, self.base)  # as x lies in memory
+        part, rest = self.view(memory), None
         if self.needs(0):
-            part = self.view(gradient)
-            rest = gradient - part._placed(gradient.shape, self.view)
-        return [rest, self.view(gradient) if self.needs(1) else None]
+            rest = memory - part._placed(memory.shape, self.view)
+            rest = rest if self.base is None else self.base(rest)
+        return [rest, part if self.needs(1) else None]
 
 
 class CopyBackward(Function):

@@ -29,7 +29,7 @@ class Drawing:
     2 operations, 1 leaf
     x  = leaf        [2]
     %1 = mul(x, x)   [2]
-    %2 = sum(%1)     [1]
+    %2 = sum(%1)     []
     >>> drawing.dot.splitlines()[0]
     'digraph autograd {'
     """
@@ -93,7 +93,7 @@ def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None
     y  = leaf         [2, 3]
     %1 = sub(x, y)    [2, 3]
     %2 = pow(%1, 3)   [2, 3]
-    %3 = sum(%2)      [1]
+    %3 = sum(%2)      []
     """
     if format not in FORMATS:
         raise ValueError(f"draw_graph: format is {format!r}, expected one of {', '.join(map(repr, FORMATS))}")

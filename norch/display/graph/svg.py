@@ -7,9 +7,10 @@ has no ids, so one page can hold many pictures.
 from __future__ import annotations
 
 import math
-from html import escape
 from typing import NamedTuple, Sequence
 from unicodedata import east_asian_width
+
+from ..markup import escape
 
 PAPER, INK, MUTED, LINE = "#ffffff", "#1c2733", "#5b6875", "#8a97a5"
 SANS = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -44,7 +45,7 @@ def number(value: float) -> str:
 
 
 def _attribute(value: str | float) -> str:
-    return number(value) if isinstance(value, (int, float)) else escape(value, quote=False).replace('"', "&quot;")
+    return number(value) if isinstance(value, (int, float)) else escape(value).replace('"', "&quot;")
 
 
 class Sheet:
@@ -101,7 +102,7 @@ class Sheet:
         """A line of text: y is its middle, x its `anchor` (start, middle or end)."""
         self._add(
             "text",
-            escape(text, quote=False),
+            escape(text),
             x=x,
             y=y + 0.35 * size,
             font_family=MONO if mono else SANS,
@@ -166,7 +167,7 @@ class Sheet:
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
                 f'viewBox="0 0 {width} {height}" role="img">',
-                f"<title>{escape(self.title, quote=False)}</title>",
+                f"<title>{escape(self.title)}</title>",
                 frame,
                 *self.parts,
                 "</svg>",

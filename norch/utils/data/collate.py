@@ -51,22 +51,22 @@ def default_collate(batch: Iterable[Any]) -> Any:
     )
 
 
-def default_convert(sample: object) -> Any:
+def default_convert(data: object) -> Any:
     """A single sample (batch_size=None): arrays become tensors and tuples become lists; everything else stays.
 
     >>> norch.utils.data.default_convert((norch.tensor([1, 2]), "name"))
     [tensor([1, 2]), 'name']
     """
-    if isinstance(sample, (Tensor, str, bytes)):
-        return sample
-    if _is_array(sample):
-        return as_tensor(sample)
-    if isinstance(sample, Mapping):
-        return _like(sample, {key: default_convert(value) for key, value in sample.items()})
-    if isinstance(sample, (list, tuple)):
-        places = [default_convert(value) for value in sample]
-        return type(sample)(*places) if hasattr(sample, "_fields") else places
-    return sample
+    if isinstance(data, (Tensor, str, bytes)):
+        return data
+    if _is_array(data):
+        return as_tensor(data)
+    if isinstance(data, Mapping):
+        return _like(data, {key: default_convert(value) for key, value in data.items()})
+    if isinstance(data, (list, tuple)):
+        places = [default_convert(value) for value in data]
+        return type(data)(*places) if hasattr(data, "_fields") else places
+    return data
 
 
 def _is_array(value: object) -> bool:

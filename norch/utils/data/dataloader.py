@@ -40,7 +40,8 @@ class DataLoader:
     even if it is abandoned, unless `persistent_workers` keeps them for the next epoch. In each epoch a worker seeds
     norch's, Python's and NumPy's generators with a number drawn from `generator` plus its id; at first it also calls
     `worker_init_fn(id)`. `timeout` is how many seconds to wait for a batch (0: no limit). Workers cannot use CUDA: move
-    batches to a device here. (`pin_memory` is accepted; norch has no pinned memory.)
+    batches to a device here. (`pin_memory` is accepted; norch has no pinned memory. Batches always
+    come in order.)
 
     >>> from norch.utils.data import DataLoader, TensorDataset
     >>> dataset = TensorDataset(norch.arange(5), norch.arange(5) * 10)
@@ -69,6 +70,8 @@ class DataLoader:
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ):
         self.dataset, self.generator, self.timeout = dataset, generator, timeout
         self.num_workers, self.prefetch_factor = num_workers, prefetch_factor or 2

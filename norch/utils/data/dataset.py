@@ -31,6 +31,9 @@ class Dataset:
     (3, 9)
     """
 
+    def __class_getitem__(cls, item: object) -> type[Dataset]:
+        return cls  # Dataset[Tensor], for annotations
+
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not define __getitem__()")
 
@@ -53,6 +56,32 @@ class IterableDataset(Dataset):
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
+
+    def __add__(self, other: Dataset) -> ChainDataset:  # type: ignore[override]  # a stream has no indices
+        return ChainDataset([self, other])
+
+
+class ChainDataset(IterableDataset):
+    """Streams one after another. Raises TypeError, when it is iterated, for a dataset that is no IterableDataset.
+
+    >>> class Countdown(norch.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter([2, 1])
+    >>> list(norch.utils.data.ChainDataset([Countdown(), Countdown()]))
+    [2, 1, 2, 1]
+    """
+
+    def __init__(self, datasets: Iterable[Any]):
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise TypeError(f"ChainDataset was given a {type(dataset).__name__}, expected IterableDatasets")
+            yield from dataset
+
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)
 
 
 class TensorDataset(Dataset):
@@ -109,6 +138,34 @@ class ConcatDataset(Dataset):
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
+
+
+class StackDataset(Dataset):
+    """Datasets of one length side by side: sample i is the tuple of their samples i, or, by names, the dict.
+
+    >>> from norch.utils.data import StackDataset
+    >>> StackDataset("ab", norch.arange(2))[1], StackDataset(x="ab", y="cd")[0]
+    (('b', tensor(1)), {'x': 'a', 'y': 'c'})
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        if bool(args) == bool(kwargs):
+            raise ValueError("StackDataset expects datasets either one by one or by name, at least one of them")
+        self.datasets: Any = args or kwargs
+        lengths = {len(dataset) for dataset in self._each()}
+        if len(lengths) > 1:
+            raise ValueError(f"StackDataset: datasets of lengths {sorted(lengths)}, expected one length for all")
+
+    def _each(self) -> Iterable[Any]:
+        return self.datasets if isinstance(self.datasets, tuple) else self.datasets.values()
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, tuple):
+            return tuple(dataset[index] for dataset in self.datasets)
+        return {name: dataset[index] for name, dataset in self.datasets.items()}
+
+    def __len__(self) -> int:
+        return len(next(iter(self._each())))
 
 
 class Subset(Dataset):

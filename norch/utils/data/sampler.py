@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
+from typing import Any
 
 from ...functions.generator import Generator
-from ...functions.random import multinomial, randint, randperm
+from ...functions.random import randint, randperm
 from ...methods.interop import as_tensor
 from ...types import float64
+
+_DRAWN = 1024  # how many draws are made at once: a sampler of 10**10 costs what is used of it
 
 
 class Sampler:
@@ -24,6 +27,12 @@ class Sampler:
     >>> [batch[0].tolist() for batch in norch.utils.data.DataLoader(dataset, sampler=Backwards())]
     [[2], [1], [0]]
     """
+
+    def __init__(self, data_source: Any = None) -> None:
+        pass  # so that a subclass may pass its dataset on
+
+    def __class_getitem__(cls, item: object) -> type[Sampler]:
+        return cls  # Sampler[int], for annotations
 
     def __iter__(self) -> Iterator[object]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
@@ -80,7 +89,8 @@ class RandomSampler(Sampler):
         if count == 0:
             return
         if self.replacement:
-            yield from randint(0, count, (wanted,), generator=self.generator).tolist()
+            for begin in range(0, wanted, _DRAWN):
+                yield from randint(0, count, (min(_DRAWN, wanted - begin),), generator=self.generator).tolist()
             return
         while wanted > 0:
             yield from randperm(count, generator=self.generator).tolist()[:wanted]
@@ -127,7 +137,7 @@ class WeightedRandomSampler(Sampler):
         self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        drawn = self.weights.multinomial(self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:

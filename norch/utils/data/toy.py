@@ -53,7 +53,7 @@ def spirals(
 
     >>> points, classes = norch.utils.data.spirals(99, classes=3)[:]
     >>> points.shape, classes.max()
-    (norch.Size([99, 2]), tensor([2]))
+    (norch.Size([99, 2]), tensor(2))
     """
     label, radius = _classes(samples, classes)
     angle = (radius * turns + label.float() / classes) * (2 * math.pi)

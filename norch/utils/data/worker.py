@@ -170,6 +170,7 @@ def _prepare(job: Job, number: int, seed: int, first: bool) -> Fetch:
 def _seed_all(seed: int) -> None:
     """Seed norch's generator, Python's, and NumPy's if it was imported."""
     manual_seed(seed)
+    random.seed(seed)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(random.Random(seed).getrandbits(32))

@@ -1,0 +1,325 @@
+"""The derivatives of special functions: of the gamma, error and Bessel families, and of functions that choose."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ...operation import computed
+from ..function import Function, Gradients
+
+if TYPE_CHECKING:
+    from ...forward_declarations import Tensor
+    from ...types import Operand
+
+# ---- Inverse hyperbolic functions -------------------------------------------------------------------------------
+
+
+class AsinhBackward(Function):
+    """d asinh(x)/dx = 1 / sqrt(x^2 + 1)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [gradient * (x * x + 1.0).rsqrt()]
+
+
+class AcoshBackward(Function):
+    """d acosh(x)/dx = 1 / sqrt(x^2 - 1)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [gradient * (x * x - 1.0).rsqrt()]
+
+
+class AtanhBackward(Function):
+    """d atanh(x)/dx = 1 / (1 - x^2)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [gradient / (1.0 - x * x)]
+
+
+# ---- Gamma and zeta ---------------------------------------------------------------------------------------------
+
+
+class LgammaBackward(Function):
+    """d lgamma(x)/dx = digamma(x)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * self.x.digamma()]
+
+
+class DigammaBackward(Function):
+    """d digamma(x)/dx = zeta(2, x)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * zeta(2.0, self.x)]
+
+
+class ZetaBackward(Function):
+    """d zeta(s, q)/dq = -s zeta(s + 1, q)"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        if self.needs(0):
+            raise NotImplementedError("zeta: the derivative for its first operand is not implemented")
+        s, q = self.x, self.y
+        return [None, gradient * (-s * zeta(s + 1.0, q))]
+
+
+def zeta(s: Operand, q: Operand) -> Tensor:
+    """Hurwitz's zeta function: the sum of (q + k)^-s over k = 0, 1, 2 ..."""
+    return computed("zeta", ZetaBackward, s, q)
+
+
+class _IncompleteGammaBackward(Function):
+    """The density x^(a - 1) e^-x / gamma(a), of which the functions are integrals."""
+
+    broadcasts = True
+    sign = 1.0
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        if self.needs(0):
+            raise NotImplementedError("igamma: the derivative for its first operand is not implemented")
+        a, x = as_tensor(self.x, gradient), self.y
+        return [None, gradient * (self.sign * ((a - 1.0).xlogy(x) - x - a.lgamma()).exp())]
+
+
+class IgammaBackward(_IncompleteGammaBackward):
+    """d P(a, x)/dx = x^(a - 1) e^-x / gamma(a)"""
+
+
+class IgammacBackward(_IncompleteGammaBackward):
+    """d Q(a, x)/dx = -x^(a - 1) e^-x / gamma(a)"""
+
+    sign = -1.0
+
+
+# ---- Error function ---------------------------------------------------------------------------------------------
+
+
+class ErfinvBackward(Function):
+    """d erfinv(x)/dx = sqrt(pi) / 2 exp(erfinv(x)^2)"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        y = self.output
+        return [gradient * (0.5 * math.sqrt(math.pi) * (y * y).exp())]
+
+
+class ErfcxBackward(Function):
+    """d erfcx(x)/dx = 2 x erfcx(x) - 2 / sqrt(pi)"""
+
+    saves_output = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * (2.0 * self.x * self.output - 2.0 / math.sqrt(math.pi))]
+
+
+class NdtrBackward(Function):
+    """d ndtr(x)/dx = exp(-x^2 / 2) / sqrt(2 pi)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [gradient * ((-0.5 * x * x).exp() / math.sqrt(2.0 * math.pi))]
+
+
+class LogNdtrBackward(Function):
+    """d log(ndtr(x))/dx = sqrt(2 / pi) / erfcx(-x / sqrt(2))"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        scaled = computed("erfcx", ErfcxBackward, self.x * -math.sqrt(0.5))
+        return [gradient * (math.sqrt(2.0 / math.pi) / scaled)]
+
+
+class NdtriBackward(Function):
+    """d ndtri(p)/dp = sqrt(2 pi) exp(ndtri(p)^2 / 2)"""
+
+    keeps_input, saves_output = False, True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        y = self.output
+        return [gradient * (math.sqrt(2.0 * math.pi) * (0.5 * y * y).exp())]
+
+
+# ---- Bessel functions -------------------------------------------------------------------------------------------
+
+
+class I0Backward(Function):
+    """d I0(x)/dx = I1(x)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * computed("i1", I1Backward, self.x)]
+
+
+class I1Backward(Function):
+    """d I1(x)/dx = I0(x) - I1(x) / x, 1/2 at 0"""
+
+    saves_output = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        zero = x == 0
+        return [gradient * zero._choose(0.5, x.i0() - self.output / zero._choose(1.0, x))]
+
+
+class I0eBackward(Function):
+    """d(e^-|x| I0(x))/dx = e^-|x| I1(x) - sign(x) e^-|x| I0(x)"""
+
+    saves_output = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [gradient * (computed("i1e", I1eBackward, x) - x.sign() * self.output)]
+
+
+class I1eBackward(Function):
+    """d(e^-|x| I1(x))/dx = e^-|x| I0(x) - (sign(x) + 1 / x) e^-|x| I1(x), 1/2 at 0"""
+
+    saves_output = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        zero = x == 0
+        slope = computed("i0e", I0eBackward, x) - self.output * (x.sign() + zero._choose(1.0, x).reciprocal())
+        return [gradient * zero._choose(0.5, slope)]
+
+
+# ---- Two operands -----------------------------------------------------------------------------------------------
+
+
+class _LogaddexpBackward(Function):
+    """d log(b^x + b^y)/dx = sigmoid((x - y) log b), and likewise for y"""
+
+    broadcasts = True
+    base = 1.0  # the logarithm of the base
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        difference = as_tensor(self.x - self.y, gradient) * self.base
+        return [
+            gradient * difference.sigmoid() if self.needs(0) else None,
+            gradient * (-difference).sigmoid() if self.needs(1) else None,
+        ]
+
+
+class LogaddexpBackward(_LogaddexpBackward):
+    """d log(e^x + e^y)/dx = sigmoid(x - y), and likewise for y"""
+
+
+class Logaddexp2Backward(_LogaddexpBackward):
+    """d log2(2^x + 2^y)/dx = sigmoid((x - y) log 2), and likewise for y"""
+
+    base = math.log(2.0)
+
+
+class XlogyBackward(Function):
+    """d(x log y)/dx = log y, 0 at x = 0, y <= 0; d(x log y)/dy = x / y"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
+        settled = (x == 0).logical_and(y <= 0)
+        return [
+            gradient * settled._choose(0.0, settled._choose(1.0, y).log()) if self.needs(0) else None,
+            gradient * (x / y) if self.needs(1) else None,
+        ]
+
+
+class Xlog1pyBackward(Function):
+    """d(x log(1 + y))/dx = log(1 + y), 0 at x = 0, y <= -1; d(x log(1 + y))/dy = x / (1 + y)"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
+        settled = (x == 0).logical_and(y <= -1)
+        return [
+            gradient * settled._choose(0.0, settled._choose(0.0, y).log1p()) if self.needs(0) else None,
+            gradient * (x / (1.0 + y)) if self.needs(1) else None,
+        ]
+
+
+class _FirstChosenBackward(Function):
+    """The gradient goes to the operand that was chosen; to x where they are equal, or y is NaN."""
+
+    broadcasts = True
+
+    def to_chosen(self, gradient: Tensor, first: Tensor) -> Gradients:
+        return [
+            first._choose(gradient, 0.0) if self.needs(0) else None,
+            first._choose(0.0, gradient) if self.needs(1) else None,
+        ]
+
+
+class FmaxBackward(_FirstChosenBackward):
+    """d fmax(x, y)/dx = 1 where x >= y, d fmax(x, y)/dy = 1 elsewhere"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
+        return self.to_chosen(gradient, (x >= y).logical_or(y.isnan()))
+
+
+class FminBackward(_FirstChosenBackward):
+    """d fmin(x, y)/dx = 1 where x <= y, d fmin(x, y)/dy = 1 elsewhere"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
+        return self.to_chosen(gradient, (x <= y).logical_or(y.isnan()))
+
+
+class CopysignBackward(Function):
+    """d copysign(x, y)/dx = sign(x) with the sign of y, 0 at 0; d copysign(x, y)/dy = 0"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
+        return [
+            gradient * (x.sign() * x.sign().abs().copysign(y)) if self.needs(0) else None,
+            gradient * 0.0 if self.needs(1) else None,
+        ]
+
+
+class NextafterBackward(Function):
+    """nextafter(x, y) moves with x, by steps too small to see."""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient, gradient * 0.0 if self.needs(1) else None]
+
+
+class RoundedDivBackward(Function):
+    """A rounded quotient is a function of steps: its derivative is 0 wherever there is one."""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * 0.0 if self.needs(i) else None for i in (0, 1)]
+
+
+class FrexpBackward(Function):
+    """The mantissa is x / 2^exponent, whose exponent is constant between its steps."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, exponent: Tensor) -> None:
+        super().__init__(x)
+        self.exponent = exponent
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient / self.exponent.to(gradient.dtype).exp2()]
+
+
+def as_tensor(value: Tensor | float, like: Tensor) -> Tensor:
+    """An operand that may have been given as a number, as a tensor beside another."""
+    return like.new_full((), value) if isinstance(value, (int, float)) else value

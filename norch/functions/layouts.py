@@ -1,0 +1,173 @@
+"""New tensors in a layout of memory that is given, of places in matrices, and over what others hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+from .._C import ShapeError, device_name, device_number
+from ..arguments import sizes_of
+from ..packing import filled, uninitialized
+from ..types import DType, Operand, bool_, check_dtype, float64, int64, layout
+from .creation import evenly_spaced, floating, made, permuted_empty, plain_number
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+__all__ = [
+    "empty_permuted",
+    "empty_strided",
+    "logspace",
+    "scalar_tensor",
+    "tril_indices",
+    "triu_indices",
+]
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of a shape with these strides, in elements; its values are not set. Dtypes as for `zeros`.
+
+    Raises ShapeError for negative sizes or strides, or if there are not as many of both.
+
+    >>> norch.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    shape, strides = sizes_of((list(size),), "empty_strided"), sizes_of((list(stride),), "empty_strided")
+    if len(shape) != len(strides) or min([*shape, *strides], default=0) < 0:
+        raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {shape} and {strides}")
+    extent = 0 if 0 in shape else 1 + sum((count - 1) * step for count, step in zip(shape, strides))
+    memory = uninitialized([extent], floating(dtype), device)
+    return made(memory.as_strided(shape, strides, 0).detach(), "empty_strided", requires_grad, layout)
+
+
+def empty_permuted(
+    size: Sequence[int],
+    physical_layout: Sequence[int],
+    *,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A tensor of a shape whose dimensions lie in memory in an order; its values are not set. Dtypes as for `zeros`.
+
+    Raises RuntimeError if `physical_layout` does not have each dimension once.
+
+    >>> norch.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """
+    shape, order = sizes_of((list(size),), "empty_permuted"), sizes_of((list(physical_layout),), "empty_permuted")
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"empty_permuted: expected each dimension of size {shape} once, got {order}")
+    result = permuted_empty(shape, order, floating(dtype), device)
+    return made(result, "empty_permuted", requires_grad, layout)
+
+
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: DType | None = None,
+    layout: layout | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A number as a tensor of shape []; of the default dtype without `dtype`.
+
+    Raises TypeError for what is not a number.
+
+    >>> norch.scalar_tensor(3)
+    tensor(3.)
+    """
+    result = filled((), plain_number(s, "scalar_tensor"), floating(dtype), device)
+    return made(result, "scalar_tensor", requires_grad, layout)
+
+
+def logspace(
+    start: Operand,
+    end: Operand,
+    steps: int,
+    base: float = 10.0,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+    *,
+    out: Tensor | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """`base` to the powers of `steps` evenly spaced numbers, from `start` to `end`; computed in double, rounded once.
+
+    A vector [steps], of the default dtype without `dtype`; for integers the ends are rounded towards 0 first. Raises
+    ShapeError for a negative number of steps, TypeError if an argument is not a number.
+
+    >>> norch.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """
+    kind = floating(dtype, out)
+    exponents = evenly_spaced(start, end, steps, kind, float64, device, "logspace")
+    result = filled((), plain_number(base, "logspace"), float64, device) ** exponents
+    return made(result.to(kind), "logspace", requires_grad, layout, out)
+
+
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType | None = None,
+    device: str | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The rows and columns [2, n] of the elements of a matrix [row, col] on and below a diagonal; int64.
+
+    Raises RuntimeError for a negative size.
+
+    >>> norch.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return _places(row, col, "tril_indices", dtype, device, layout, lambda x: x.tril(offset))
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType | None = None,
+    device: str | None = None,
+    layout: layout | None = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """The rows and columns [2, n] of the elements of a matrix [row, col] on and above a diagonal; int64.
+
+    Raises RuntimeError for a negative size.
+
+    >>> norch.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    return _places(row, col, "triu_indices", dtype, device, layout, lambda x: x.triu(offset))
+
+
+def _places(
+    row: int, col: int, name: str, dtype: DType | None, device: str | None, layout: layout | None, part: Any
+) -> Tensor:
+    """Where the part of a matrix of ones is: found on the CPU, for nonzero would wait for another device."""
+    shape = sizes_of((row, col), name)
+    if min(shape) < 0:
+        raise RuntimeError(f"{name}: sizes cannot be negative: got {row} and {col}")
+    kind = int64 if dtype is None else check_dtype(dtype)
+    found = part(filled(shape, True, bool_, "cpu")).nonzero().t().contiguous()
+    return made(found.to(kind).to(device_name(device_number(device))), name, False, layout)

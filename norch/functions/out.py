@@ -1,0 +1,75 @@
+"""`out=`: the tensor into which a function writes its result, by one mechanism for all functions.
+
+A function that has `out` ends with `return into(out, result, name)`; those made of methods (of_methods.py) have it all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Sequence, TypeVar, Union
+
+from ..autograd.mode import no_grad
+from ..operation import check_tensor, mode
+from ..packing import uninitialized
+from .promotion import can_cast
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+Out = Union["Tensor", Sequence["Tensor"], None]
+Result = TypeVar("Result")
+
+# These write into the dtype of their result alone, as in PyTorch; others into any that can hold it.
+_OWN_DTYPE = set(
+    """
+amax amin aminmax argmax argmin bucketize cummax cummin gather histc histogram index_add index_copy index_reduce
+index_select isin kthvalue logcumsumexp masked_select mode msort multinomial nanquantile nonzero quantile renorm scatter
+scatter_add scatter_reduce searchsorted sort take take_along_dim topk
+""".split()
+)
+
+
+def into(out: Out, result: Result, name: str) -> Result:
+    """The result of the function `name`, written into `out` unless that is None; several results into a tuple.
+
+    A tensor of another shape is resized, with a warning unless it was empty; its dtype stays. Raises RuntimeError if
+    the dtype cannot hold the result, for another device, if elements share memory, and if a gradient would be lost.
+    """
+    if out is None:
+        return result
+    parts = result if isinstance(result, tuple) else (result,)
+    targets = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+    if len(targets) != len(parts):
+        raise TypeError(f"{name}: out has {len(targets)} tensors for {len(parts)} results")
+    for target, part in zip(targets, parts):
+        _write(check_tensor(target, f"{name}: out"), part, name)
+    if not isinstance(result, tuple):
+        return targets[0]
+    return type(result)(*targets) if hasattr(result, "_fields") else type(result)(targets)
+
+
+def _write(target: Tensor, result: Tensor, name: str) -> None:
+    if mode.enabled and (result.requires_grad or target.requires_grad):
+        raise RuntimeError(
+            f"{name}: functions with out=... arguments don't support automatic differentiation, but one of the "
+            "arguments requires grad"
+        )
+    if name in _OWN_DTYPE and result.dtype is not target.dtype:
+        raise RuntimeError(f"{name}: expected out of the dtype {result.dtype}, got {target.dtype}")
+    if any(stride == 0 and size > 1 for stride, size in zip(target.stride(), target.shape)):
+        raise RuntimeError(f"{name}: several elements of out share one place in memory; clone() it first")
+    if not can_cast(result.dtype, target.dtype):
+        raise RuntimeError(f"{name}: result type {result.dtype} can't be cast to {target.dtype}, the dtype of out")
+    if result.device != target.device:
+        raise RuntimeError(f"{name}: expected out on {result.device}, got {target.device}")
+    if target.shape != result.shape:
+        if target.numel:
+            warnings.warn(
+                f"{name}: out has shape {list(target.shape)} and was resized to {list(result.shape)}; this will "
+                "become an error: give an empty tensor or one of the right shape",
+                UserWarning,
+                stacklevel=4,
+            )
+        target.data = uninitialized(result.shape, target.dtype, target.device)
+    with no_grad():
+        target.copy_(result)

@@ -1,0 +1,144 @@
+"""Methods that change the shape or the memory of a tensor itself: `unsqueeze_`, `resize_`, `set_`."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Sequence
+
+from .. import _C
+from ..arguments import sizes_of
+from ..autograd.in_place import become
+from ..operation import check_tensor, mode
+from ..packing import uninitialized
+from ..types import Dims, Sizes
+from .storage import Storage
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+
+class InPlaceViewMethods:
+    """The methods of Tensor that make it a view of itself, or give it other memory."""
+
+    def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+        """In place: a dimension of size 1 at `dim`; otherwise as `unsqueeze`.
+
+        >>> norch.ones(2).unsqueeze_(0)
+        tensor([[1., 1.]])
+        """
+        return become(self, lambda x: x.unsqueeze(dim))
+
+    def squeeze_(self: Tensor, dim: Dims = None) -> Tensor:
+        """In place: without the dimensions of size 1, or those that `dim` names; otherwise as `squeeze`.
+
+        >>> norch.ones(1, 2, 1).squeeze_()
+        tensor([1., 1.])
+        """
+        return become(self, lambda x: x.squeeze(dim))
+
+    def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+        """In place: two dimensions exchanged; otherwise as `transpose`.
+
+        >>> norch.ones(2, 3).transpose_(0, 1).shape
+        norch.Size([3, 2])
+        """
+        return become(self, lambda x: x.transpose(dim0, dim1))
+
+    swapdims_ = transpose_
+
+    def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
+        """In place: two dimensions exchanged; otherwise as `transpose`.
+
+        >>> norch.ones(2, 3).swapaxes_(0, 1).shape
+        norch.Size([3, 2])
+        """
+        return self.transpose_(axis0, axis1)
+
+    def t_(self: Tensor) -> Tensor:
+        """In place: a matrix [m, n] becomes [n, m]; otherwise as `t`.
+
+        >>> norch.ones(2, 3).t_().shape
+        norch.Size([3, 2])
+        """
+        return become(self, lambda x: x.t())
+
+    def as_strided_(
+        self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    ) -> Tensor:
+        """In place: the elements of the memory at this shape, strides and offset; otherwise as `as_strided`.
+
+        >>> norch.arange(4).as_strided_([2], [2])
+        tensor([0, 2])
+        """
+        return become(self, lambda x: x.as_strided(size, stride, storage_offset))
+
+    def resize_(self: Tensor, *sizes: Sizes, memory_format: object = None) -> Tensor:
+        """In place: another shape over the same memory, in row order; more elements than there were are not set.
+
+        The dtype stays. If the memory is too small the tensor gets new memory, with its elements first. Raises
+        RuntimeError for a tensor that requires gradients, ShapeError for a negative size.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).resize_(3)
+        tensor([1, 2, 3])
+        """
+        shape = sizes_of(sizes, "resize_")
+        if self.requires_grad:
+            raise RuntimeError("resize_: cannot resize a tensor that requires gradients")
+        strides, count = _row_strides(shape), math.prod(shape)
+        if min(shape, default=0) < 0:
+            raise _C.ShapeError(f"resize_: sizes cannot be negative: got {shape}")
+        place = self.storage_offset()
+        if (place + count) * self.element_size() > len(self.untyped_storage()):
+            wider = uninitialized([place + count], self.dtype, self.device)
+            old = self.storage()._elements()
+            wider.narrow(0, 0, old.shape[0]).copy_(old)
+            self.data = wider
+        return become(self, lambda x: x.as_strided(shape, strides, place))
+
+    def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+        """In place: the shape of another tensor; otherwise as `resize_`.
+
+        >>> norch.arange(4).resize_as_(norch.ones(2))
+        tensor([0, 1])
+        """
+        return self.resize_(check_tensor(the_template, "resize_as_").shape)
+
+    def set_(
+        self: Tensor,
+        source: Tensor | Storage | None = None,
+        storage_offset: int = 0,
+        size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+    ) -> Tensor:
+        """In place: the memory of another tensor or storage, at an offset, in a shape and with strides; none without.
+
+        Raises RuntimeError for another dtype, ShapeError if the shape reaches outside the memory.
+
+        >>> norch.zeros(3).set_(norch.ones(2))
+        tensor([1., 1.])
+        """
+        if source is None:
+            elements = uninitialized([0], self.dtype, self.device)
+        else:
+            elements = source._elements() if isinstance(source, Storage) else source
+        if elements.dtype is not self.dtype:
+            raise RuntimeError(f"set_: expected a source of {self.dtype}, got {elements.dtype}")
+        if self.requires_grad and mode.enabled:
+            raise RuntimeError("set_: cannot change the memory of a tensor that requires gradients")
+        self.data = elements
+        if size is not None:
+            shape = sizes_of((list(size),), "set_")
+            strides = _row_strides(shape) if stride is None else list(stride)
+            become(self, lambda x: x.as_strided(shape, strides, storage_offset))
+        return self
+
+
+def _row_strides(shape: Sequence[int]) -> list[int]:
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return strides

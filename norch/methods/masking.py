@@ -1,0 +1,188 @@
+"""Elements by masks, and parts of matrices: masked_fill, nonzero, tril and so on.
+
+A name with a trailing underscore writes into the tensor; without, into a copy.
+"""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, overload
+
+from .._C import lib
+from ..arguments import broadcast_shapes, one_size
+from ..autograd.derivatives.indexing import MaskedFillBackward
+from ..autograd.in_place import write
+from ..operation import wrap
+from ..packing import counting
+from ..types import Operand
+from .advanced_indexing import AtIndices
+from .selection import check_mask, one_value
+
+if TYPE_CHECKING:
+    from ..autograd.function import Function
+    from ..forward_declarations import Tensor
+
+
+class MaskingMethods:
+    """The methods of Tensor that read and write through masks, and those of triangles and diagonals."""
+
+    # ---- By masks -----------------------------------------------------------------------------------------------
+
+    def masked_fill_(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+        """Set the elements where a bool mask, which broadcasts to this shape, is True to one number; the dtype stays.
+
+        Raises ShapeError if it does not broadcast, RuntimeError for a mask of another dtype.
+
+        >>> norch.tensor([1, 2]).masked_fill_(norch.tensor([True, False]), 9)
+        tensor([9, 2])
+        """
+        check_mask(mask, "masked_fill_")
+        filling = one_value(self, value, "masked_fill_")
+
+        def backward(x: Tensor, y: Tensor) -> Function:
+            return MaskedFillBackward(x, y, mask)
+
+        return write(self, backward, (filling,), lambda: lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
+
+    def masked_fill(self: Tensor, mask: Tensor, value: Operand) -> Tensor:
+        """`masked_fill_` into a copy, which takes the shape that this tensor and the mask broadcast to.
+
+        >>> norch.tensor([1, 2]).masked_fill(norch.tensor([True, False]), 9)
+        tensor([9, 2])
+        """
+        check_mask(mask, "masked_fill")
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_fill")
+        return self.expand(shape).clone().masked_fill_(mask, value)
+
+    def masked_select(self: Tensor, mask: Tensor) -> Tensor:
+        """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast.
+
+        Raises ShapeError if they do not broadcast, RuntimeError for a mask of another dtype.
+
+        >>> x = norch.tensor([1, 2, 3])
+        >>> x.masked_select(x > 1)
+        tensor([2, 3])
+        """
+        check_mask(mask, "masked_select")
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
+        return self.expand(shape)[mask.expand(shape)]
+
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[False] = False) -> Tensor: ...
+    @overload
+    def nonzero(self: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
+
+    def nonzero(self: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+        """The index of each element that is not zero, in row order: int64 [count, ndim].
+
+        With `as_tuple` a vector for each dimension, with which a tensor can be indexed.
+
+        >>> norch.tensor([[0, 2], [3, 0]]).nonzero()
+        tensor([[0, 1],
+                [1, 0]])
+        """
+        source = self.reshape(1) if as_tuple and self.ndim == 0 else self
+        places = wrap(lib.nonzero_tensor(source._ptr))
+        return tuple(places.select(1, d) for d in range(source.ndim)) if as_tuple else places
+
+    def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
+        """The first `size` rows of `nonzero`, and rows of `fill_value` after them: int64 [size, ndim].
+
+        Raises RuntimeError for a negative size.
+
+        >>> norch.tensor([0, 2, 3]).nonzero_static(size=3)
+        tensor([[ 1],
+                [ 2],
+                [-1]])
+        """
+        if one_size(size, "nonzero_static") < 0:
+            raise RuntimeError(f"nonzero_static: expected a size that is not negative, got {size}")
+        found = self.nonzero()
+        result = found.new_full((size, self.ndim), fill_value)
+        count = min(size, found.shape[0])
+        result.narrow(0, 0, count).copy_(found.narrow(0, 0, count))
+        return result
+
+    def argwhere(self: Tensor) -> Tensor:
+        """The index of each element that is not zero, in row order: int64 [count, ndim]; the same as `nonzero`.
+
+        >>> norch.tensor([0, 2, 3]).argwhere()
+        tensor([[1],
+                [2]])
+        """
+        return self.nonzero()
+
+    # ---- Parts of matrices --------------------------------------------------------------------------------------
+
+    def tril(self: Tensor, diagonal: int = 0) -> Tensor:
+        """The lower triangle of matrices [..., m, n]: zeros above the diagonal; the same shape and dtype.
+
+        Raises RuntimeError for fewer than two dimensions.
+
+        >>> norch.ones(2, 2).tril()
+        tensor([[1., 0.],
+                [1., 1.]])
+        """
+        return self.clone().tril_(diagonal)
+
+    def tril_(self: Tensor, diagonal: int = 0) -> Tensor:
+        """In place: zeros above the diagonal; shape, dtype and errors as for `tril`.
+
+        >>> norch.ones(2, 2).tril_()
+        tensor([[1., 0.],
+                [1., 1.]])
+        """
+        rows, columns = _coordinates(self, "tril")
+        return self.masked_fill_(columns > rows + diagonal, 0)
+
+    def triu(self: Tensor, diagonal: int = 0) -> Tensor:
+        """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype.
+
+        Raises RuntimeError for fewer than two dimensions.
+
+        >>> norch.ones(2, 2).triu()
+        tensor([[1., 1.],
+                [0., 1.]])
+        """
+        return self.clone().triu_(diagonal)
+
+    def triu_(self: Tensor, diagonal: int = 0) -> Tensor:
+        """In place: zeros below the diagonal; shape, dtype and errors as for `triu`.
+
+        >>> norch.ones(2, 2).triu_()
+        tensor([[1., 1.],
+                [0., 1.]])
+        """
+        rows, columns = _coordinates(self, "triu")
+        return self.masked_fill_(columns < rows + diagonal, 0)
+
+    def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+        """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.
+
+        Both are copies of the same dtype. Raises RuntimeError for more than two dimensions.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).diag()
+        tensor([1, 4])
+        """
+        if self.ndim not in (1, 2):
+            raise RuntimeError(f"diag: expected a vector or a matrix, got shape {list(self.shape)}")
+        down, right = max(-diagonal, 0), max(diagonal, 0)
+        if self.ndim == 2:
+            length = max(0, min(self.shape[0] - down, self.shape[1] - right))
+        else:
+            length = self.shape[0]
+        places = counting(length, self.device)
+        place = AtIndices([places + down, places + right])
+        if self.ndim == 2:
+            return self._read(place)
+        size = length + abs(diagonal)
+        return self.new_zeros(size, size)._put_(place, self)
+
+
+def _coordinates(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
+    """The row [rows, 1] and column [columns] of each element of a matrix."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: expected at least 2 dimensions, got shape {list(x.shape)}")
+    rows, columns = (counting(size, x.device) for size in x.shape[-2:])
+    return rows.unsqueeze(1), columns

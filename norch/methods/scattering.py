@@ -1,0 +1,216 @@
+"""Writing through indices with a reduction (sum, product, mean, largest, smallest)."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Sequence
+
+from ..arguments import broadcast_shapes
+from ..functions.promotion import iinfo
+from ..operation import check_tensor
+from ..types import bool_
+from .advanced_indexing import AtIndices, Combining
+from .selection import AlongAxis, check_mask, integers, scattered, slices, sources, with_axis
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+# How values combine at a place, by PyTorch's names.
+_REDUCTIONS = {
+    "sum": Combining.ADD,
+    "mean": Combining.ADD,
+    "prod": Combining.MULTIPLY,
+    "amax": Combining.LARGEST,
+    "amin": Combining.SMALLEST,
+}
+
+
+class ScatteringMethods:
+    """The methods of Tensor that write or combine values at places."""
+
+    # ---- With a reduction ---------------------------------------------------------------------------------------
+
+    def scatter_reduce_(
+        self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    ) -> Tensor:
+        """Combine what `scatter_` sends to one place: by "sum", "prod", "mean", "amax" or "amin", its old element too.
+
+        Without `include_self` the old elements at these places do not count. Shapes and errors as for `scatter_`;
+        raises RuntimeError for another reduction.
+
+        >>> norch.ones(2).scatter_reduce_(0, norch.tensor([0, 0, 1]), norch.tensor([2.0, 3.0, 5.0]), "prod")
+        tensor([6., 5.])
+        """
+        how = _reduction("scatter_reduce_", reduce, _REDUCTIONS)
+        place, values = scattered(with_axis(self), dim, index, src, "scatter_reduce_")
+        return _reduce_(self, place, values, reduce, how, include_self)
+
+    def scatter_reduce(
+        self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+    ) -> Tensor:
+        """`scatter_reduce_` into a copy.
+
+        >>> norch.zeros(2).scatter_reduce(0, norch.tensor([0, 0, 1]), norch.tensor([2.0, 3.0, -5.0]), "amax")
+        tensor([3., 0.])
+        """
+        return self.clone().scatter_reduce_(dim, index, src, reduce, include_self=include_self)
+
+    def index_reduce_(
+        self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+    ) -> Tensor:
+        """Combine the slices of `source` that go to one slice along `dim` by "prod", "mean", "amax" or "amin".
+
+        Shapes and errors as for `index_add_`; `include_self` as for `scatter_reduce_`. Raises RuntimeError for another
+        reduction.
+
+        >>> norch.ones(2).index_reduce_(0, norch.tensor([0, 0]), norch.tensor([2.0, 3.0]), "prod")
+        tensor([6., 1.])
+        """
+        how = _reduction("index_reduce_", reduce, {name: how for name, how in _REDUCTIONS.items() if name != "sum"})
+        place = slices(self, dim, index, "index_reduce_", wraps=False)
+        return _reduce_(self, place, sources(self, dim, index, source, "index_reduce_"), reduce, how, include_self)
+
+    def index_reduce(
+        self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+    ) -> Tensor:
+        """`index_reduce_` into a copy.
+
+        >>> norch.zeros(2).index_reduce(0, norch.tensor([0, 0]), norch.tensor([2.0, 3.0]), "amax")
+        tensor([3., 0.])
+        """
+        return self.clone().index_reduce_(dim, index, source, reduce, include_self=include_self)
+
+    # ---- Slices and single elements -----------------------------------------------------------------------------
+
+    def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        """Write the slices of `source` to the slices along `dim` that a vector of indices names; the dtype stays.
+
+        Raises ShapeError for a source of another shape than these slices, IndexError for an index out of range.
+
+        >>> norch.zeros(3).index_copy_(0, norch.tensor([2, 0]), norch.tensor([5.0, 6.0]))
+        tensor([6., 0., 5.])
+        """
+        place = slices(self, dim, index, "index_copy_", wraps=False)
+        with_axis(self)._put_(place, sources(self, dim, index, source, "index_copy_"))
+        return self
+
+    def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        """`index_copy_` into a copy.
+
+        >>> norch.zeros(3).index_copy(0, norch.tensor([2, 0]), norch.tensor([5.0, 6.0]))
+        tensor([6., 0., 5.])
+        """
+        return self.clone().index_copy_(dim, index, source)
+
+    def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+        """Write the elements of `source` to those that `index` names in the flattened tensor, or add them.
+
+        The index and the source have as many elements as each other, in any shapes. Raises RuntimeError if they do not,
+        or for a source of another dtype, IndexError for an index out of range.
+
+        >>> norch.zeros(2, 2).put_(norch.tensor([3, 0]), norch.tensor([5.0, 6.0]))
+        tensor([[6., 0.],
+                [0., 5.]])
+        """
+        places = integers(index, "put_")
+        if check_tensor(source, "put_").numel != places.numel:
+            raise RuntimeError(f"put_: got {places.numel} indices for {source.numel} elements")
+        if source.dtype is not self.dtype:
+            raise RuntimeError(f"put_: expected a source of the tensor's dtype {self.dtype}, got {source.dtype}")
+        if places.numel:
+            flat = self.is_contiguous()
+            coordinates = [places.reshape(-1)] if flat else _coordinates(places.reshape(-1), self.shape)
+            target = self.view(-1) if flat else self
+            target._put_(AtIndices(coordinates), source.reshape(-1), Combining.ADD if accumulate else Combining.REPLACE)
+        return self
+
+    def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+        """`put_` into a copy.
+
+        >>> norch.zeros(3).put(norch.tensor([0, 0]), norch.tensor([5.0, 6.0]), accumulate=True)
+        tensor([11.,  0.,  0.])
+        """
+        return self.clone().put_(index, source, accumulate)
+
+    # ---- By masks -----------------------------------------------------------------------------------------------
+
+    def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+        """Write the elements of `source`, in row order, where a bool mask, which broadcasts to this shape, is True.
+
+        Raises ShapeError if it does not broadcast, RuntimeError for a mask or a source of another dtype and if the
+        source has too few elements.
+
+        >>> norch.zeros(3).masked_scatter_(norch.tensor([True, False, True]), norch.tensor([5.0, 6.0, 7.0]))
+        tensor([5., 0., 6.])
+        """
+        check_mask(mask, "masked_scatter_")
+        if check_tensor(source, "masked_scatter_").dtype is not self.dtype:
+            raise RuntimeError(f"masked_scatter_: expected a source of {self.dtype}, got {source.dtype}")
+        places = with_axis(mask.expand(self.shape)).nonzero(as_tuple=True)
+        count = int(places[0].numel)
+        if source.numel < count:
+            raise RuntimeError(f"masked_scatter_: the mask has {count} True elements, the source {source.numel}")
+        if count:
+            with_axis(self)._put_(AtIndices(places), source.reshape(-1).narrow(0, 0, count))
+        return self
+
+    def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+        """`masked_scatter_` into a copy, which takes the shape that this tensor and the mask broadcast to.
+
+        >>> norch.zeros(3).masked_scatter(norch.tensor([True, False, True]), norch.tensor([5.0, 6.0]))
+        tensor([5., 0., 6.])
+        """
+        check_mask(mask, "masked_scatter")
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_scatter")
+        return self.expand(shape).clone().masked_scatter_(mask, source)
+
+
+# ---- Parts of the methods ---------------------------------------------------------------------------------------
+
+
+def _reduction(name: str, reduce: str, known: dict[str, Combining]) -> Combining:
+    if reduce not in known:
+        raise RuntimeError(f"{name}: expected a reduction of {', '.join(known)}, got {reduce!r}")
+    return known[reduce]
+
+
+def _reduce_(
+    x: Tensor, place: AlongAxis | AtIndices, values: Tensor, reduce: str, how: Combining, include_self: bool
+) -> Tensor:
+    target = with_axis(x)
+    if not include_self:
+        target._put_(place, place.spread(_neutral(x, how)))
+    target._put_(place, values, how)
+    if reduce == "mean":
+        ones = values.new_ones(())
+        counts = (target.new_ones if include_self else target.new_zeros)(target.shape)
+        counts._put_(place, ones.expand(values.shape), Combining.ADD)
+        counts.clamp_(min=1)
+        target.div_(counts) if x.is_floating_point() else target.floor_divide_(counts)
+    return x
+
+
+def _neutral(x: Tensor, how: Combining) -> Tensor:
+    """The value that changes nothing: 0 in a sum, 1 in a product, the smallest there is in a maximum."""
+    if how in (Combining.ADD, Combining.MULTIPLY):
+        return x.new_full((), int(how is Combining.MULTIPLY))
+    if x.is_floating_point():
+        return x.new_full((), -math.inf if how is Combining.LARGEST else math.inf)
+    if x.dtype is bool_:
+        return x.new_full((), how is Combining.SMALLEST)
+    limits = iinfo(x.dtype)
+    return x.new_full((), limits.max if how is Combining.SMALLEST else limits.min)
+
+
+def _coordinates(places: Tensor, shape: Sequence[int]) -> list[Tensor]:
+    """The index along each dimension of places in the flattened tensor, which may count from its end."""
+    total = math.prod(shape)
+    outside = (places < -total).logical_or(places >= total)
+    places = outside._choose(total, (places < 0)._choose(places + total, places))  # the first index will be too large
+    found = []
+    for size in reversed(shape[1:]):
+        found.append(places % size)
+        places = places // size
+    return [places, *reversed(found)]

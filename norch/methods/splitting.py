@@ -1,0 +1,170 @@
+"""A tensor split into parts along a dimension. The parts are views."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from .. import _C, operation
+from ..arguments import axis_of, one_size, sizes_of
+from ..types import Sizes, int64
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+
+class SplittingMethods:
+    """The methods of Tensor that return several parts of it."""
+
+    def split(
+        self: Tensor, split_size: Sizes | None = None, dim: int = 0, *, split_size_or_sections: Sizes | None = None
+    ) -> tuple[Tensor, ...]:
+        """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list.
+
+        All have the shape of x except for that size, and its dtype. Raises ShapeError if sizes do not add up,
+        RuntimeError for a size below 1 or a tensor of no dimensions, IndexError for a dim out of range.
+
+        >>> norch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        """
+        axis = axis_of(self, dim, "split")
+        if self.ndim == 0:
+            raise RuntimeError("split: expected at least one dimension, got a tensor of none")
+        given = split_size_or_sections if split_size is None else split_size
+        total = self.shape[axis]
+        if isinstance(given, (list, tuple)):
+            sizes = sizes_of((list(given),), "split")
+            if sum(sizes) != total or min(sizes, default=0) < 0:
+                raise _C.ShapeError(f"split: sizes {sizes} do not add up to {total}, the size of dimension {dim}")
+        else:
+            size = one_size(given, "split")
+            if size < 0 or (size == 0 and total > 0):
+                raise RuntimeError(f"split: expected a size of at least 1, got {size}")
+            sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
+        starts = itertools.accumulate(sizes, initial=0)
+        return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
+
+    def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+        """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
+
+        All have the shape of x except for that size, and its dtype. Raises RuntimeError for fewer than one, or for a
+        tensor of no dimensions, IndexError for a dim out of range.
+
+        >>> norch.arange(5).chunk(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        """
+        count = one_size(chunks, "chunk")
+        if count < 1:
+            raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
+        axis = axis_of(self, dim, "chunk")
+        if self.ndim == 0:
+            raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
+        if self.shape[axis] == 0:
+            return self.split([0] * count, axis)
+        return self.split(-(-self.shape[axis] // count), axis)
+
+    def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+        """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
+
+        The dtype stays. Raises IndexError for a dim out of range, or a tensor of no dimensions.
+
+        >>> norch.tensor([[1, 2], [3, 4]]).unbind()
+        (tensor([1, 2]), tensor([3, 4]))
+        """
+        axis = axis_of(self, dim, "unbind")
+        if self.ndim == 0:
+            raise IndexError("unbind: expected at least one dimension, got a tensor of none")
+        return tuple(self.select(axis, index) for index in range(self.shape[axis]))
+
+    def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
+        """The same as `split` with a list of sizes.
+
+        >>> norch.arange(5).split_with_sizes([2, 3])
+        (tensor([0, 1]), tensor([2, 3, 4]))
+        """
+        return self.split(sizes_of((split_sizes,), "split_with_sizes"), dim)
+
+    def tensor_split(
+        self: Tensor,
+        indices_or_sections: Sizes | Tensor | None = None,
+        dim: int = 0,
+        *,
+        indices: Sizes | None = None,
+        sections: int | None = None,
+    ) -> tuple[Tensor, ...]:
+        """A tuple of that many views along a dimension, of sizes that differ by at most 1, or views between indices.
+
+        The dtype stays, and the shape except for that size. The indices are those of a slice: (2, 3) gives `:2`,
+        `2:3` and `3:`. Raises RuntimeError for fewer than one part, or a tensor of no dimensions, IndexError for a dim
+        out of range.
+
+        >>> norch.arange(5).tensor_split(2)
+        (tensor([0, 1, 2]), tensor([3, 4]))
+        >>> norch.arange(5).tensor_split([1, 4])
+        (tensor([0]), tensor([1, 2, 3]), tensor([4]))
+        """
+        given = next((x for x in (indices_or_sections, indices, sections) if x is not None), None)
+        if self.ndim == 0:
+            raise RuntimeError("tensor_split: expected at least one dimension, got a tensor of none")
+        axis = axis_of(self, dim, "tensor_split")
+        total = self.shape[axis]
+        if isinstance(given, operation.Tensor):
+            if given.dtype is not int64 or given.ndim > 1:
+                raise RuntimeError(
+                    "tensor_split: expected a scalar or a vector of int64, got "
+                    f"shape {list(given.shape)} of {given.dtype}"
+                )
+            given = given.tolist()
+        if isinstance(given, (list, tuple)):
+            inner = sizes_of((list(given),), "tensor_split")
+        else:
+            count = one_size(given, "tensor_split")
+            if count < 1:
+                raise RuntimeError(f"tensor_split: expected at least one part, got {count}")
+            inner = [part * (total // count) + min(part, total % count) for part in range(1, count)]
+        bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
+        return tuple(self.narrow(axis, start, max(end - start, 0)) for start, end in zip(bounds, bounds[1:]))
+
+    def hsplit(self: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
+        """Parts along the second dimension, or the only one: equal ones, or those between indices, as `tensor_split`.
+
+        Dtype and other sizes of the shape stay. Raises RuntimeError if the size is not a multiple of their number,
+        or for no dimensions.
+
+        >>> norch.arange(4).hsplit(2)
+        (tensor([0, 1]), tensor([2, 3]))
+        """
+        return self._equal_parts(indices_or_sections, 0 if self.ndim == 1 else 1, 1, "hsplit")
+
+    def vsplit(self: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
+        """Parts along the first of at least two dimensions; otherwise as `hsplit`.
+
+        >>> norch.ones(4, 2).vsplit(2)[0].shape
+        norch.Size([2, 2])
+        """
+        return self._equal_parts(indices_or_sections, 0, 2, "vsplit")
+
+    def dsplit(self: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
+        """Parts along the third of at least three dimensions; otherwise as `hsplit`.
+
+        >>> norch.ones(1, 2, 4).dsplit(2)[0].shape
+        norch.Size([1, 2, 2])
+        """
+        return self._equal_parts(indices_or_sections, 2, 3, "dsplit")
+
+    def _equal_parts(self: Tensor, given: Sizes, axis: int, rank: int, name: str) -> tuple[Tensor, ...]:
+        if self.ndim < rank:
+            raise RuntimeError(f"{name}: expected at least {rank} dimensions, got shape {list(self.shape)}")
+        if not isinstance(given, (list, tuple)):
+            count = one_size(given, name)
+            if count < 1 or self.shape[axis] % count:
+                raise RuntimeError(
+                    f"{name}: dimension {axis} of shape {list(self.shape)} does not have {count} equal parts"
+                )
+        return self.tensor_split(given, axis)
+
+    unsafe_split = split
+    unsafe_chunk = chunk
+    unsafe_split_with_sizes = split_with_sizes

@@ -1,0 +1,407 @@
+"""Statistics: running extremes, differences, histograms, counts, covariances, and norms of slices."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
+
+from .. import operation
+from ..arguments import axis_of, one_size
+from ..autograd.derivatives.indexing import LogcumsumexpBackward
+from ..autograd.derivatives.joining import cat
+from ..autograd.mode import no_grad
+from ..functions.creation import linspace
+from ..operation import check_tensor, recorded
+from ..packing import counting
+from ..types import bool_, float32, float64, int64
+from .composed import check_floating
+from .reductions import Picked
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+
+class Extremes(NamedTuple):
+    """The pair that `aminmax` returns."""
+
+    min: Tensor
+    max: Tensor
+
+
+class Histogram(NamedTuple):
+    """The pair that `histogram` returns."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
+class StatisticsMethods:
+    """The methods of Tensor that describe its elements."""
+
+    def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
+        """The pair (min, max) of all elements or along `dim`: what `amin` and `amax` give.
+
+        Shapes, dtypes and errors as for `amin`.
+
+        >>> norch.tensor([3, 1, 2]).aminmax()
+        Extremes(min=tensor(1), max=tensor(3))
+        """
+        axis = () if dim is None else axis_of(self, dim, "aminmax")
+        return Extremes(self.amin(axis, keepdim), self.amax(axis, keepdim))
+
+    # ---- Running values -----------------------------------------------------------------------------------------
+
+    def cummax(self: Tensor, dim: int) -> Picked:
+        """The pair (values, indices): along `dim` the largest of each element and all before it, and its last place.
+
+        In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
+
+        >>> norch.tensor([1, 3, 2]).cummax(0)
+        norch.Picked(values=tensor([1, 3, 3]), indices=tensor([0, 1, 1]))
+        """
+        return _running_extreme("cummax", self, dim, lambda later, earlier: later >= earlier)
+
+    def cummin(self: Tensor, dim: int) -> Picked:
+        """The pair (values, indices): along `dim` the smallest of each element and all before it, and its last place.
+
+        In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
+
+        >>> norch.tensor([3, 1, 2]).cummin(0)
+        norch.Picked(values=tensor([3, 1, 1]), indices=tensor([0, 1, 1]))
+        """
+        return _running_extreme("cummin", self, dim, lambda later, earlier: later <= earlier)
+
+    def logcumsumexp(self: Tensor, dim: int) -> Tensor:
+        """log(cumsum(exp(x))) along `dim`, in which nothing overflows; in the shape and dtype of x.
+
+        Raises RuntimeError if the dtype is not floating, IndexError for a dim out of range.
+
+        >>> norch.tensor([1000.0, 1000.0]).logcumsumexp(0)
+        tensor([1000.0000, 1000.6932])
+        """
+        x, axis = check_floating(self, "logcumsumexp"), axis_of(self, dim, "logcumsumexp")
+        with no_grad():
+            result = _running(x.clone() if x.ndim else x.clone().reshape(1), axis, _log_sum)
+        return recorded(result.reshape(x.shape), LogcumsumexpBackward, (x,), axis)
+
+    # ---- Differences --------------------------------------------------------------------------------------------
+
+    def diff(
+        self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+    ) -> Tensor:
+        """Along `dim` each element less the one before it, n times; of bools whether they differ.
+
+        In the dtype and shape of x, but the size of `dim` falls by n; `prepend` and `append` are joined to x first.
+        Raises RuntimeError for a tensor of no dimensions or a negative n, IndexError for a dim out of range.
+
+        >>> norch.tensor([1, 4, 9]).diff()
+        tensor([3, 5])
+        """
+        if self.ndim == 0:
+            raise RuntimeError("diff: expected at least one dimension, got a tensor of none")
+        if one_size(n, "diff") < 0:
+            raise RuntimeError(f"diff: expected n >= 0, got {n}")
+        axis = axis_of(self, dim, "diff")
+        if n == 0:
+            return self.clone()
+        result = self
+        if prepend is not None or append is not None:
+            result = cat([part for part in (prepend, self, append) if part is not None], axis)
+        for _ in range(min(n, result.shape[axis])):
+            left = result.shape[axis] - 1
+            later, earlier = result.narrow(axis, 1, left), result.narrow(axis, 0, left)
+            result = later != earlier if result.dtype is bool_ else later - earlier
+        return result
+
+    # ---- Counts -------------------------------------------------------------------------------------------------
+
+    def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+        """How often each of 0, 1, ... occurs in a vector of integers; with `weights` the sum of theirs.
+
+        A vector of at least `minlength` elements, int64, or for weights float32 if they are, else float64. Raises
+        RuntimeError for another shape or dtype, and for negative integers.
+
+        >>> norch.tensor([1, 3, 1]).bincount()
+        tensor([0, 2, 0, 1])
+        """
+        if self.ndim != 1 or self.is_floating_point() or self.dtype is bool_:
+            raise RuntimeError(f"bincount: expected a vector of integers, got {self.dtype} of shape {list(self.shape)}")
+        if one_size(minlength, "bincount") < 0:
+            raise RuntimeError(f"bincount: expected minlength >= 0, got {minlength}")
+        if weights is not None and check_tensor(weights, "bincount").shape != self.shape:
+            raise RuntimeError(f"bincount: weights of shape {list(weights.shape)} for {self.numel} elements")
+        if self.numel and self.min().item() < 0:
+            raise RuntimeError("bincount: expected integers that are not negative")
+        count = max(int(self.max().item()) + 1 if self.numel else 0, minlength)
+        if weights is None:
+            added = self.new_ones(self.shape, dtype=int64)
+        else:
+            added = weights.detach() if weights.dtype is float32 else weights.detach().to(float64)
+        return added.new_zeros(count).scatter_add_(0, self.long(), added)
+
+    def histc(self: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+        """How many elements fall into each of `bins` ranges of one width from `min` to `max`: [bins], the dtype of x.
+
+        If both are equal they are the smallest and largest element. Others, and NaN, do not count. Raises RuntimeError
+        for fewer than one bin, max < min, and bounds that are not finite.
+
+        >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histc(bins=3, min=1, max=4)
+        tensor([2., 1., 1.])
+        """
+        x = self.detach().reshape(-1)
+        low, high = _range_of("histc", x, bins, (min, max), 1)
+        inside = x.masked_select((x >= low).logical_and(x <= high))
+        real = inside if x.is_floating_point() else inside.double()
+        places = ((real - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
+        return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
+
+    def histogram(
+        self: Tensor,
+        bins: int | Tensor,
+        *,
+        range: Sequence[float] | None = None,
+        weight: Tensor | None = None,
+        density: bool = False,
+    ) -> Histogram:
+        """The pair (hist, bin_edges): how many elements, or how much of their `weight`, fall into each bin.
+
+        `bins` is a number, for bins of one width over `range` (of the data, if it is None), or a vector of edges. The
+        last bin includes its upper edge. With `density` the integral is 1. Shapes [n] and [n + 1], the dtype of x.
+        Raises RuntimeError as `histc`, and for a weight or edges of another dtype.
+
+        >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histogram(3, range=(1.0, 4.0)).hist
+        tensor([2., 1., 1.])
+        """
+        given = None if range is None else list(range)
+        edges_given = [bins] if isinstance(bins, operation.Tensor) else [one_size(bins, "histogram")]
+        hist, edges = histogram_of(
+            "histogram", check_floating(self, "histogram").reshape(-1, 1), edges_given, given, weight, density
+        )
+        return Histogram(hist, edges[0].clone())
+
+    # ---- Covariances --------------------------------------------------------------------------------------------
+
+    def cov(
+        self: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+    ) -> Tensor:
+        """The covariances [rows, rows] of variables, the rows of x, over observations, its columns.
+
+        `fweights` say how often each observation counts (integers), `aweights` how much (floats). Of one variable a
+        tensor of no dimensions. Raises RuntimeError for more than two dimensions, weights of other shapes or dtypes,
+        and negative weights.
+
+        >>> norch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]).cov()
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+        """
+        if self.ndim > 2 or self.dtype is bool_:
+            raise RuntimeError(f"cov: expected at most two dimensions of numbers, got {self.dtype} {list(self.shape)}")
+        x = self if self.ndim == 2 else self.reshape(1, -1)
+        count = x.shape[1]
+        total: Any
+        weights = _cov_weights(x, fweights, aweights)
+        x = x if x.is_floating_point() else x.float()
+        if weights is None:
+            total, centred = float(count), x - (x.mean(1, keepdim=True) if count else 0.0)
+            weighted = centred
+        else:
+            total = weights.sum()
+            if bool(total == 0):
+                raise RuntimeError("cov: the weights sum to zero")
+            centred = x - (x * weights).sum(1, keepdim=True) / total
+            weighted = centred * weights
+        divisor: Any = total
+        if fweights is not None and aweights is not None and correction:
+            divisor = total - correction * (weights * aweights).sum() / total  # type: ignore[operator]
+        elif aweights is not None and correction:
+            divisor = total - correction * (aweights * aweights).sum() / total
+        else:
+            divisor = total - correction
+        divisor = divisor.clamp(min=0) if isinstance(divisor, operation.Tensor) else max(divisor, 0.0)
+        result = (weighted @ centred.t()) / divisor
+        return result if self.ndim == 2 and x.shape[0] != 1 else result.reshape(())
+
+    def corrcoef(self: Tensor) -> Tensor:
+        """The correlation coefficients [rows, rows] of variables, the rows of x: covariances over both deviations.
+
+        Shapes and errors as for `cov`.
+
+        >>> norch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]).corrcoef()
+        tensor([[ 1., -1.],
+                [-1.,  1.]])
+        """
+        covariances = self.cov()
+        if covariances.ndim == 0:
+            return covariances / covariances
+        deviations = covariances.diagonal().sqrt()
+        return (covariances / deviations.unsqueeze(1) / deviations).clamp(-1, 1)
+
+    # ---- Norms --------------------------------------------------------------------------------------------------
+
+    def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+        """A copy in which each slice along `dim` whose p-norm is larger than `maxnorm` is scaled down to it.
+
+        Shape and dtype stay. Raises RuntimeError for fewer than two dimensions, p <= 0 or a negative maxnorm,
+        IndexError for a dim out of range.
+
+        >>> norch.tensor([[3.0, 4.0], [0.3, 0.4]]).renorm(2, 0, 1.0)
+        tensor([[0.6000, 0.8000],
+                [0.3000, 0.4000]])
+        """
+        axis = axis_of(self, dim, "renorm")
+        if self.ndim < 2 or p <= 0 or maxnorm < 0:
+            given = f"shape {list(self.shape)}, p {p}, maxnorm {maxnorm}"
+            raise RuntimeError(f"renorm: expected two dimensions, p > 0 and maxnorm >= 0, got {given}")
+        norms = self.norm(p, [d for d in range(self.ndim) if d != axis], keepdim=True)
+        return self * (norms > maxnorm)._choose(float(maxnorm) / (norms + 1e-7), 1.0)
+
+    def renorm_(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+        """In place: slices along `dim` scaled down to `maxnorm`. Shape, dtype and errors as for `renorm`.
+
+        >>> norch.tensor([[3.0, 4.0]]).renorm_(2, 0, 1.0)
+        tensor([[0.6000, 0.8000]])
+        """
+        return self.copy_(self.clone().renorm(p, dim, maxnorm))
+
+    def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+        """The p-norm of x - other, whose shapes broadcast: a scalar of their dtype.
+
+        Raises ShapeError if they do not, RuntimeError for integers.
+
+        >>> norch.tensor([0.0, 0.0]).dist(norch.tensor([3.0, 4.0]))
+        tensor(5.)
+        """
+        return (self - check_tensor(other, "dist")).norm(p)
+
+
+# ---- Running values: each step doubles how far back an element looks ----------------------------------------------
+
+
+def _running(x: Any, axis: int, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """combine(later, earlier) of each element along an axis and all before it, in log2(n) steps."""
+    size, step = x.shape[axis], 1
+    while step < size:
+        later, earlier = x.narrow(axis, step, size - step), x.narrow(axis, 0, size - step)
+        x = cat([x.narrow(axis, 0, step), combine(later, earlier)], axis)
+        step *= 2
+    return x
+
+
+def _running_extreme(name: str, x: Tensor, dim: int, beats: Callable[[Tensor, Tensor], Tensor]) -> Picked:
+    axis = axis_of(x, dim, name)
+    if x.ndim == 0:
+        return Picked(x.clone(), x.new_zeros((), dtype=int64))
+    shape = [size if d == axis else 1 for d, size in enumerate(x.shape)]
+    places = counting(x.shape[axis], x.device).reshape(shape).expand(x.shape)
+    values = x.detach()
+
+    def later_or_earlier(later: Tensor, earlier: Tensor) -> Tensor:
+        a, b = values.gather(axis, later), values.gather(axis, earlier)
+        return (beats(a, b).logical_or(a != a))._choose(later, earlier)
+
+    indices = _running(places.clone(), axis, later_or_earlier)
+    return Picked(x.gather(axis, indices), indices)
+
+
+def _log_sum(a: Tensor, b: Tensor) -> Tensor:
+    """log(exp(a) + exp(b))"""
+    larger = a.maximum(b)
+    return larger.isinf()._choose(larger, larger + (-(a - b).abs()).exp().log1p())
+
+
+# ---- Histograms -----------------------------------------------------------------------------------------------------
+
+
+def _range_of(name: str, x: Tensor, bins: int, bounds: Sequence[float] | None, margin: float) -> tuple[float, float]:
+    """The bounds of a histogram: those given, or of the data if there are none; a margin around equal ones."""
+    if one_size(bins, name) < 1:
+        raise RuntimeError(f"{name}: expected at least one bin, got {bins}")
+    low, high = bounds or (0, 0 if x.numel else 1)
+    if low == high and x.numel:
+        low, high = x.min().item(), x.max().item()
+    if low == high:
+        low, high = low - margin, high + margin
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"{name}: range of [{low}, {high}] is not finite")
+    if low > high:
+        raise RuntimeError(f"{name}: expected max >= min, got {low} to {high}")
+    return low, high
+
+
+def bins_of(sorted_edges: Tensor, values: Tensor, right: bool) -> Tensor:
+    """For each value the first place in a sorted last dimension where it fits: by halving, all values at once.
+
+    `right`: behind elements equal to it. The edges have the leading sizes of the values, or are a vector.
+    """
+    size = sorted_edges.shape[-1]
+    low = values.new_zeros(values.shape, dtype=int64)
+    high = low + size
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        at = middle.clamp(max=max(size - 1, 0))
+        edge = sorted_edges.take(at) if sorted_edges.ndim == 1 else sorted_edges.gather(-1, at)
+        below = (edge <= values) if right else (edge < values)
+        # NaN is larger than all numbers: nothing but NaN lies above it
+        below = below.logical_or((values != values) if right else (values != values).logical_and(edge == edge))
+        open_, below = low < high, below.logical_and(low < high)
+        low, high = below._choose(middle + 1, low), open_.logical_and(below.logical_not())._choose(middle, high)
+    return low
+
+
+def histogram_of(
+    name: str,
+    x: Tensor,
+    bins: Sequence[Any],
+    bounds: Sequence[float] | None,
+    weight: Tensor | None,
+    density: bool,
+) -> tuple[Tensor, list[Tensor]]:
+    """The histogram of points, the rows of x [count, D], and the edges in each of the D dimensions."""
+    x = x.detach()
+    if weight is not None and weight.dtype is not x.dtype:
+        raise RuntimeError(f"{name}: expected a weight of the tensor's dtype {x.dtype}, got {weight.dtype}")
+    if weight is not None and weight.numel != x.shape[0]:
+        raise RuntimeError(f"{name}: weight has {weight.numel} elements for {x.shape[0]} points")
+    edges = []
+    for d, given in enumerate(bins):
+        if isinstance(given, operation.Tensor):
+            if given.dtype is not x.dtype:
+                raise RuntimeError(f"{name}: expected edges of the tensor's dtype {x.dtype}, got {given.dtype}")
+            edges.append(given.detach())
+            continue
+        ends = None if bounds is None else bounds[2 * d : 2 * d + 2]
+        low, high = _range_of(name, x.select(1, d), given, ends, 0.5)
+        edges.append(linspace(low, high, given + 1, dtype=x.dtype, device=x.device))
+    place, inside = x.new_zeros(x.shape[0], dtype=int64), x.new_ones(x.shape[0], dtype=bool_)
+    for d, edge in enumerate(edges):
+        value, last = x.select(1, d), edge.shape[0] - 2
+        found = bins_of(edge, value, right=True) - 1
+        inside = inside.logical_and(value >= edge.select(0, 0)).logical_and(value <= edge.select(0, last + 1))
+        place = place * (last + 1) + found.clamp(0, last)  # the last bin includes its upper edge
+    sizes = [edge.shape[0] - 1 for edge in edges]
+    amounts = x.new_ones(x.shape[0]) if weight is None else weight.detach().reshape(-1)
+    chosen = inside.nonzero().reshape(-1)
+    hist = x.new_zeros(math.prod(sizes)).scatter_add_(0, place.take(chosen), amounts.take(chosen)).reshape(sizes)
+    if density:
+        hist = hist / hist.sum()
+        for d, edge in enumerate(edges):
+            hist = hist / edge.diff().reshape([-1 if k == d else 1 for k in range(len(edges))])
+    return hist, edges
+
+
+def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) -> Tensor | None:
+    """How much each observation counts: the product of both weights; None if there are none."""
+    for weights, real in ((fweights, False), (aweights, True)):
+        if weights is None:
+            continue
+        kind = "floats" if real else "integers"
+        if weights.is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
+            found = f"{weights.dtype} of shape {list(weights.shape)}"
+            raise RuntimeError(f"cov: expected {kind} for {x.shape[1]} observations, got {found}")
+        if bool((weights < 0).any()):
+            raise RuntimeError("cov: expected weights that are not negative")
+    if fweights is None or aweights is None:
+        return fweights if aweights is None else aweights
+    return fweights * aweights

@@ -1,0 +1,106 @@
+"""The elements as Python's: numbers, lists, text, and what `t[...]` reads and writes."""
+# mypy: disable-error-code="misc"
+# `self` is the whole Tensor, of which the class here is a part.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator, NoReturn
+
+from ..display import formatting
+from ..display.notebook import tensor_html
+from ..types import DTYPES, HALVES, Index, Operand, Scalar, Size, float32
+from . import indexing
+
+if TYPE_CHECKING:
+    from ..forward_declarations import Tensor
+
+
+class ValueMethods:
+    """The methods of Tensor that give its values to Python."""
+
+    def tolist(self: Tensor) -> Any:
+        """The elements as nested lists of Python numbers (a number for a tensor of 0 dimensions).
+
+        >>> norch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+        """
+        source = self.detach().cpu().contiguous()
+        if source.dtype in HALVES:
+            source = source.float()
+        count = int(source.numel)
+        flat = list((source.dtype.ctype * count).from_address(source.data_ptr())) if count else []
+        for size in reversed(self.shape[1:]):
+            flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
+        if count == 0:
+            return _empty_lists(self.shape)
+        return flat[0] if self.ndim == 0 else flat
+
+    def item(self: Tensor) -> Scalar:
+        """The value of a tensor of one element, of any shape and dtype, as a Python number.
+
+        Raises RuntimeError for a tensor of no element or several.
+
+        >>> norch.tensor([2.5]).item()
+        2.5
+        """
+        struct = self._struct
+        if struct.size != 1:
+            raise RuntimeError(f"item: expected a tensor of one element, got shape {list(self.shape)}")
+        kind = DTYPES[struct.dtype]
+        if struct.device or kind in HALVES:
+            return self.detach().to("cpu", float32 if kind in HALVES else kind).item()
+        return kind.ctype.from_address(self.data_ptr()).value
+
+    def __float__(self: Tensor) -> float:
+        return float(self.item())
+
+    def __int__(self: Tensor) -> int:
+        return int(self.item())
+
+    def __index__(self: Tensor) -> int:
+        if self.is_floating_point() or self.numel != 1:
+            raise TypeError(
+                f"only an integer tensor of one element can be an index, got {self.dtype} of shape {list(self.shape)}"
+            )
+        return int(self.item())
+
+    def __bool__(self: Tensor) -> bool:
+        if self.numel != 1:
+            raise RuntimeError(f"the truth of a tensor of shape {list(self.shape)} is ambiguous; use any() or all()")
+        return bool(self.item())
+
+    def __round__(self: Tensor, ndigits: int | None = None) -> Scalar:
+        return round(self.item(), ndigits)
+
+    def __format__(self: Tensor, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.numel == 1 else format(str(self), spec)
+
+    def __contains__(self: Tensor, value: Operand) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self: Tensor) -> str:
+        return formatting.tensor_repr(self)
+
+    def __str__(self: Tensor) -> str:
+        return formatting.number_text(self) if self.ndim == 0 else repr(self)
+
+    def _repr_html_(self: Tensor) -> str:
+        return tensor_html(self)
+
+    def __getitem__(self: Tensor, index: Index) -> Tensor:
+        return indexing.get(self, index)
+
+    def __setitem__(self: Tensor, index: Index, value: object) -> None:
+        indexing.set(self, index, value)
+
+    def __delitem__(self: Tensor, index: Index) -> NoReturn:
+        raise TypeError("Tensor does not support deleting items")
+
+    def __iter__(self: Tensor) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("a tensor of 0 dimensions cannot be iterated over")
+        return (self[i] for i in range(self.shape[0]))
+
+
+def _empty_lists(shape: Size) -> list[Any]:
+    return [] if shape[0] == 0 else [_empty_lists(shape[1:]) for _ in range(shape[0])]

@@ -1,0 +1,234 @@
+"""The names that PyTorch has and norch has not: using one says so, and what to use instead.
+
+`__getattr__ = missing("nn")` in a module makes its absent names raise the AttributeError of this table.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, NoReturn
+
+# ---- The table: for each module, names and the reason, or what to use instead ---------------------------------------
+
+_TABLE: dict[str, list[tuple[str, str]]] = {
+    "": [
+        (
+            "cdouble cfloat chalf complex complex128 complex32 complex64 is_conj polar view_as_complex",
+            "norch has no complex dtypes",
+        ),
+        (
+            "bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 "
+            "uint6 uint7",
+            "norch has no dtypes of less than 8 bits, and no float8",
+        ),
+        (
+            "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
+            "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr q_per_channel_axis "
+            "q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point qint32 qint8 qscheme "
+            "quantization quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic quint2x4 quint4x2 "
+            "quint8",
+            "norch has no quantized dtypes",
+        ),
+        ("istft stft", "norch has no complex dtypes"),
+        ("uint16 uint32 uint64", "norch has no unsigned integers beyond uint8; use int32 or int64"),
+        ("func vmap", "norch has no vmap: write the loop, or batch the operands"),
+        (
+            "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
+            "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor sspaddmm",
+            "norch has sparse tensors in COO layout only",
+        ),
+        (
+            "Code CompilationUnit ExecutionPlan FunctionSchema GraphExecutorState StaticModule TracingState cond "
+            "export fx while_loop",
+            "norch runs the Python: it has no graph capture",
+        ),
+        ("Future fork futures is_distributed monitor wait", "norch trains in one process"),
+        (
+            "binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding embedding_bag "
+            "hinge_embedding_loss kl_div margin_ranking_loss poisson_nll_loss triplet_margin_loss",
+            "the function is in nn.functional",
+        ),
+        (
+            "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
+            "the layer is nn.RNN, nn.LSTM or nn.GRU",
+        ),
+        ("jagged masked nested", "use a mask"),
+        ("range", "use arange, whose end is excluded"),
+        ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
+        ("frobenius_norm nuclear_norm", "use norch.linalg"),
+        ("eig lobpcg symeig", "use norch.linalg.eigh for symmetric matrices"),
+        ("lstsq", "use norch.linalg.lstsq"),
+        ("matrix_rank", "use norch.linalg.matrix_rank"),
+        ("solve", "use norch.linalg.solve"),
+        ("pca_lowrank svd_lowrank", "use norch.linalg.svd"),
+        ("resize_as_sparse_", "use reshape, or new_empty and copy_"),
+        (
+            "AVG ArgumentSpec BenchmarkConfig BenchmarkExecutionStats BufferDict CallStack CompleteArgumentSpec "
+            "ConcreteModuleTypeBuilder DeepCopyMemoTable DeserializationStorageContext DisableTorchFunction "
+            "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
+            "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
+            "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
+            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn ao classes compiled_with_cxx11_abi "
+            "dsmm embedding_renorm_ from_file functional hash_tensor hsmm is_neg is_vulkan_available "
+            "legacy_contiguous_format library mtia norm_except_dim ops overrides package quasirandom "
+            "segment_reduce slice_inverse smm storage testing view_as_real",
+            "",
+        ),
+    ],
+    "Tensor": [
+        ("register_post_accumulate_grad_hook", "backward hooks on tensors are register_hook"),
+        ("cdouble cfloat chalf", "norch has no complex dtypes"),
+        (
+            "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
+            "q_zero_point qscheme",
+            "norch has no quantized dtypes",
+        ),
+        ("istft stft", "norch has no complex dtypes"),
+        (
+            "ccol_indices col_indices crow_indices row_indices sspaddmm to_sparse_bsc to_sparse_bsr to_sparse_csc "
+            "to_sparse_csr",
+            "norch has sparse tensors in COO layout only",
+        ),
+        ("reinforce volatile", "record with autograd as always"),
+        ("name", "tensors have no names"),
+        ("to_padded_tensor", "use a mask"),
+        ("eig symeig", "use norch.linalg.eigh for symmetric matrices"),
+        ("lstsq", "use norch.linalg.lstsq"),
+        ("solve", "use norch.linalg.solve"),
+        ("resize resize_as resize_as_sparse_", "use reshape, or new_empty and copy_"),
+        (
+            "as_subclass const_data_ptr dim_order hash_tensor index ipu map2_ map_ module_load mtia record_stream "
+            "slice_inverse smm sparse_mask sparse_resize_ sparse_resize_and_clear_ storage_type to_mkldnn xpu",
+            "",
+        ),
+    ],
+    "nn": [
+        ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
+        ("SyncBatchNorm", "norch trains in one process"),
+        ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
+        ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
+        ("Container", "use nn.Sequential or nn.ModuleList"),
+        ("Buffer", "use self.register_buffer"),
+        ("LinearCrossEntropyOptions attention", ""),
+    ],
+    "nn.functional": [
+        (
+            "adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices "
+            "conv_tbc fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices grad grouped_mm "
+            "max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices scaled_grouped_mm scaled_mm",
+            "",
+        ),
+    ],
+    "fft": [
+        (
+            "fft fft2 fftn hfft hfft2 hfftn ifft ifft2 ifftn ihfft ihfft2 ihfftn irfft irfft2 irfftn rfft rfft2 rfftn",
+            "norch has no complex dtypes; numpy.fft computes it on x.numpy()",
+        ),
+    ],
+    "nn.init": [],
+    "nn.utils": [
+        ("convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format memory_format stateless", ""),
+    ],
+    "optim": [
+        ("SparseAdam", "use optim.Adam: norch's gradients are dense"),
+        ("swap_in_optimizer_params_and_state", ""),
+    ],
+    "optim.lr_scheduler": [],
+    "autograd": [
+        ("graph", "backward hooks on tensors are register_hook"),
+        ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
+        (
+            "NestedIOFunction enforce_grad_layout_policy is_multithreading_enabled is_view_replay_enabled "
+            "kineto_available profiler_legacy profiler_util set_multithreading_enabled",
+            "",
+        ),
+    ],
+    "utils": [
+        ("dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
+        (
+            "ThroughputBenchmark backcompat backend_registration collect_env cpp_backtrace deterministic "
+            "generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend "
+            "set_module swap_tensors throughput_benchmark weak",
+            "",
+        ),
+    ],
+    "utils.data": [
+        ("graph", "backward hooks on tensors are register_hook"),
+        (
+            "DFIterDataPipe DataChunk IterDataPipe MapDataPipe argument_validation datapipes functional_datapipe "
+            "guaranteed_datapipes_determinism non_deterministic runtime_validation runtime_validation_disabled",
+            "use Dataset and IterableDataset",
+        ),
+        ("graph_settings", ""),
+    ],
+    "cuda": [
+        ("graph", "backward hooks on tensors are register_hook"),
+        (
+            "get_arch_list get_device_capability get_device_properties get_gencode_flags mem_get_info",
+            "norch does not ask the driver for it",
+        ),
+        (
+            "clock_rate device_memory_used list_gpu_processes memory_usage power_draw temperature utilization",
+            "norch does not watch the hardware: nvidia-smi does",
+        ),
+        ("make_graphed_callables", "norch runs the Python: it has no graph capture"),
+        ("nccl", "norch trains in one process"),
+        (
+            "CUDAPluggableAllocator DeferredCudaCallError ExternalStream GreenContext MemPool "
+            "caching_allocator_alloc caching_allocator_delete caching_allocator_disabled caching_allocator_enable "
+            "can_device_access_peer change_current_allocator current_blas_handle current_solver_handle device_of "
+            "gds get_allocator_backend get_per_process_memory_fraction get_stream_from_external "
+            "get_sync_debug_mode graph_pool_handle graphs green_contexts host_memory_stats "
+            "host_memory_stats_as_nested_dict is_current_stream_capturing is_tf32_supported jiterator "
+            "memory_snapshot memory_stats memory_stats_as_nested_dict nvtx profiler "
+            "reset_accumulated_host_memory_stats reset_peak_host_memory_stats set_per_process_memory_fraction "
+            "set_sync_debug_mode tunable use_mem_pool",
+            "",
+        ),
+    ],
+    "distributions": [
+        (
+            "CatTransform ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform "
+            "ExponentialFamily FisherSnedecor GeneralizedPareto HalfCauchy IndependentTransform InverseGamma "
+            "Kumaraswamy LKJCholesky LogisticNormal LowRankMultivariateNormal LowerCholeskyTransform "
+            "NegativeBinomial Pareto PositiveDefiniteTransform RelaxedOneHotCategorical ReshapeTransform "
+            "SoftmaxTransform StackTransform StickBreakingTransform VonMises Weibull Wishart biject_to "
+            "transform_to",
+            "",
+        ),
+    ],
+}
+
+ABSENT = {module: {name: reason for names, reason in rows for name in names.split()} for module, rows in _TABLE.items()}
+
+
+def message(module: str, name: str) -> str | None:
+    """What to say of a name that PyTorch has and norch has not; None for a name that PyTorch does not have either."""
+    reason = ABSENT.get(module, {}).get(name)
+    if reason is None:
+        return None
+    path = ".".join(filter(None, ["torch", module, name]))
+    return f"norch does not have {path}" + (f": {reason}" if reason else "")
+
+
+class Absent:
+    """An attribute of a class that PyTorch has and norch has not; reading it raises AttributeError.
+
+    (A `__getattr__` that says the same would slow down every attribute of every instance.)
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self._arguments = module, name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise AttributeError(message(*self._arguments))
+
+
+def missing(module: str) -> Callable[[str], NoReturn]:
+    """A `__getattr__` for a module of norch, which raises AttributeError."""
+
+    def __getattr__(name: str) -> NoReturn:
+        path = f"norch.{module}".rstrip(".")
+        raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
+
+    return __getattr__

@@ -1,0 +1,94 @@
+"""Checkpointing: a part of a model that keeps no intermediate results, and computes them again in backward."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Callable, Iterable, Sequence
+
+from ..autograd.engine import backward
+from ..autograd.function import Function
+from ..autograd.mode import enable_grad
+from ..functions.generator import get_rng_state
+from ..random import fork_rng, set_rng_state
+from ..tensor import Tensor
+
+
+class _Checkpoint(Function):
+    """A call of a function, of which only the arguments are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Callable[..., Any], kwargs: dict[str, Any], preserve: bool, *args: Any) -> Any:
+        ctx.function, ctx.kwargs, ctx.args = function, kwargs, args
+        ctx.state = get_rng_state() if preserve else None
+        ctx.save_for_backward(*[x for x in args if isinstance(x, Tensor)])
+        return function(*args, **kwargs)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        tensors = iter(ctx.saved_tensors)
+        args = [
+            next(tensors).detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args
+        ]
+        with enable_grad(), fork_rng(enabled=ctx.state is not None):
+            if ctx.state is not None:
+                set_rng_state(ctx.state)
+            result = ctx.function(*args, **ctx.kwargs)
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        pairs = [(y, g) for y, g in zip(results, gradients) if isinstance(y, Tensor) and y.requires_grad]
+        backward([y for y, _ in pairs], [g for _, g in pairs])
+        return (None, None, None, *(x.grad if isinstance(x, Tensor) and x.requires_grad else None for x in args))
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    context_fn: Any = None,
+    determinism_check: str = "default",
+    debug: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """`function(*args, **kwargs)`, computed again in backward instead of keeping what its derivative needs.
+
+    With `preserve_rng_state` it draws the same random numbers again. If no argument requires gradients, the function
+    is called as always. Only `backward` may follow, not `autograd.grad`.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> x = norch.ones(1, 2, requires_grad=True)
+    >>> y = norch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)
+    >>> y.sum().backward()
+    >>> layer.bias.grad
+    tensor([1.])
+    """
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in args):
+        return function(*args, **kwargs)
+    return _Checkpoint.apply(function, kwargs, preserve_rng_state, *args)
+
+
+def _run(steps: Sequence[Callable[..., Any]], x: Any) -> Any:
+    for step in steps:
+        x = step(x)
+    return x
+
+
+def checkpoint_sequential(
+    functions: Iterable[Callable[..., Any]],
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    **options: Any,
+) -> Any:
+    """The functions one after another, in `segments` parts of about one length, all but the last checkpointed.
+
+    >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    >>> x = norch.ones(1, 2, requires_grad=True)
+    >>> norch.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False).shape
+    norch.Size([1, 1])
+    """
+    steps = list(functions)
+    size = len(steps) // segments
+    for i in range(segments - 1):
+        part = partial(_run, steps[i * size : (i + 1) * size])
+        input = checkpoint(part, input, use_reentrant=use_reentrant, **options)
+    return _run(steps[(segments - 1) * size :], input)
