@@ -70,6 +70,13 @@ def formulas():
             (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="sum"), ramp(4, 3)),
             (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="none"), ramp(4, 3)),
         ],
+        "TransposedConvolutionBackward": [
+            (
+                lambda x, w: F.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1, groups=2),
+                ramp(2, 4, 3, 4),
+                ramp(4, 3, 3, 3),
+            )
+        ],
         "ConvolutionBackward": [
             (
                 lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1, groups=2),
@@ -135,7 +142,7 @@ FUSED = {
     "log_softmax": (lambda x: x.log_softmax(-1), lambda x: log_softmax(x, -1), lambda: (ramp(2, 3, 4),)),
     "mse": (F.mse_loss, lambda x, y: ((x - y) ** 2).mean(), lambda: (ramp(3, 2), ramp(3, 2, shift=0.1))),
     "mse sum": (
-        lambda x, y: F.mse_loss(x, y, "sum"),
+        lambda x, y: F.mse_loss(x, y, reduction="sum"),
         lambda x, y: ((x - y) ** 2).sum(),
         lambda: (ramp(4), ramp(4, shift=1.0)),
     ),

@@ -27,7 +27,7 @@ def test_a_tensor_that_nobody_holds_keeps_no_gradient():
     loss.backward(retain_graph=True)
     assert node.grad is None and loss.grad is not None
     loss.backward()
-    assert loss.grad.tolist() == [2]  # it adds up, as in leaves
+    assert loss.grad.item() == 2  # it adds up, as in leaves
 
 
 def test_a_tensor_that_left_the_graph_holds_nothing_of_it():
@@ -77,3 +77,12 @@ def test_a_gradient_can_be_given_and_forgotten():
     assert x.grad.tolist() == [1, 1] and not x.requires_grad
     x.grad = None
     assert x.grad is None
+
+
+def test_the_gradient_of_one_process_is_shared_under_the_inner_name():
+    own, shared = norch.ones(2, requires_grad=True), norch.zeros(2, requires_grad=True)
+    own.sum().backward()
+    shared._grad = own.grad
+    assert shared.grad is own.grad and shared._grad is own.grad
+    norch.optim.SGD([shared], lr=1.0).step()
+    assert shared.tolist() == [-1, -1]

@@ -180,8 +180,8 @@ def test_sin_squared_is_the_article_s():
     x, y = sin_squared().tensors
     assert x.shape == y.shape == [51, 1]
     for i in range(51):
-        assert x[i, 0] == pytest.approx(0.4 * i, abs=1e-5)
-        assert y[i, 0] == pytest.approx(math.sin(0.4 * i) ** 2, abs=2e-5)
+        assert x[i, 0].item() == pytest.approx(0.4 * i, abs=1e-5)
+        assert y[i, 0].item() == pytest.approx(math.sin(0.4 * i) ** 2, abs=2e-5)
     noisy = sin_squared(2000, noise=0.5, generator=seeded(1)).tensors[1] - sin_squared(2000).tensors[1]
     assert noisy.std().item() == pytest.approx(0.5, rel=0.1) and abs(noisy.mean().item()) < 0.05
 

@@ -132,6 +132,7 @@ from norch import nn, optim
 from norch.utils import load_checkpoint, save_checkpoint
 
 norch.manual_seed(3)
+random.seed(3)
 model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
 optimizer = optim.Adam(model.parameters(), lr=0.05)
 path, first, last, stop = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "stop"
@@ -164,8 +165,10 @@ def test_what_has_no_target_is_returned_and_random_numbers_may_stay(tmp_path):
     save_checkpoint(path, **run.parts, best=float("inf"), note=None)
     other = Run(OPTIMIZERS["SGD"])
     norch.manual_seed(4)
+    random.seed(4)
     expected = norch.rand(1).item(), random.random()
     norch.manual_seed(4)
+    random.seed(4)
     rest = load_checkpoint(path, model=other.model, restore_random=False, map_location="cpu")
     assert (norch.rand(1).item(), random.random()) == expected
     assert set(rest) == {"optimizer", "generator", "best", "note"} and rest["best"] == float("inf")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -9,6 +10,8 @@ import sys
 
 import pytest
 from documents import ROOT, blocks_of
+
+import norch
 
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -38,6 +41,25 @@ def test_the_readme_has_three_scripts_and_the_losses_of_the_article():
     blocks = blocks_of(text_of(README))
     assert len([block for block in blocks if not block.marker and block.output]) == 3
     assert "Epoch [1/10], Loss: 1.7035" in text_of(README) and "Epoch [10/10], Loss: 0.1297" in text_of(README)
+
+
+MODULES = [norch.nn, norch.optim, norch.optim.lr_scheduler, norch.utils.data, norch.distributions]
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_features_name_every_class(module):
+    """Of layers the name alone, without the dimensions and Lazy; transforms and what users derive from are left out."""
+    words = re.findall(r"\w+", text_of(ROOT / "docs" / "features.md"))
+    kinds = {
+        re.sub(r"^(Lazy|Uninitialized)|[123]d$", "", name) for name, value in vars(module).items() if is_class(value)
+    }
+    bases = {"Distribution", "LRScheduler", "Optimizer", "RNNBase", "Sampler", "Buffer", "_LRScheduler"}
+    named = {word for name in words for word in (name, re.sub(r"[123]d$", "", name))}
+    assert sorted(name for name in kinds - bases - named if not name.endswith("Transform")) == []
+
+
+def is_class(value):
+    return inspect.isclass(value) and value.__module__.startswith("norch")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -25,7 +25,7 @@ def committed(name):
 
 def test_every_script_has_its_picture_and_every_picture_its_script():
     assert NAMES == sorted(picture.stem for picture in FOLDER.glob("*.svg"))
-    assert {"strides", "transpose", "graph", "walk", "sin2", "layers"} <= set(NAMES)
+    assert {"strides", "transpose", "graph", "walk", "sin2", "start", "layers"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "sin2"])

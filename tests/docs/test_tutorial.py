@@ -14,7 +14,7 @@ from documents import ROOT, Block, blocks_of, find_compiler, quoted
 FOLDER = ROOT / "examples" / "tutorial"
 CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
 COUNT = 15
-PICTURES = ("strides", "transpose", "graph", "walk", "sin2", "layers")
+PICTURES = ("strides", "transpose", "graph", "walk", "sin2", "start", "layers")
 MOST_SHOWN = 6  # blocks that are shown and not run, in all chapters together
 
 

@@ -164,20 +164,36 @@ static void check_softmax(int64_t m, int64_t n, float scale) {
 
 // ---- The same everywhere ----------------------------------------------------------------------------------------
 
+static uint64_t digest_of(const std::vector<float>& values) {
+    uint64_t digest = 14695981039346656037u;
+    for (float value : values) {
+        uint32_t word;
+        memcpy(&word, &value, sizeof word);
+        digest = (digest ^ word) * 1099511628211u;
+    }
+    return digest;
+}
+
 static void print_random_numbers() {
     for (int kind = 0; kind < 3; kind++) {
         Box x(numbers(10007), {10007});
         if (kind == 0) uniform_into(x, 7, 1, -1, 1);
         if (kind == 1) normal_into(x, 7, 2, 0, 1);
         if (kind == 2) integers_into(x, 7, 3, -50, 1000);
-        uint64_t digest = 14695981039346656037u;
-        for (float value : x.values()) {
-            uint32_t word;
-            memcpy(&word, &value, sizeof word);
-            digest = (digest ^ word) * 1099511628211u;
-        }
-        printf("random numbers %d: %016llx\n", kind, (unsigned long long)digest);
+        printf("random numbers %d: %016llx\n", kind, (unsigned long long)digest_of(x.values()));
     }
+}
+
+// Numbers of every size, those too large for a dtype among them, as each dtype stores them.
+static void print_conversions() {
+    std::vector<float> inputs = {NAN,      INFINITY, -INFINITY, 65519, 65520,   0x1p-24f,
+                                 0x1p-25f, 255,      -129,      32768, 0x1p31f, 0x1p63f};
+    for (int i = 0; i < 5000; i++)
+        inputs.push_back(ldexpf(1 + float(i) / 5003, i % 250 - 125) * (i % 3 ? 1.0f : -1.0f));
+    Box x(inputs, {int64_t(inputs.size())});
+    for (int32_t dtype : {UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16})
+        printf("as dtype %d: %016llx\n", dtype,
+               (unsigned long long)digest_of(Box(cast_tensor(Box(cast_tensor(x, dtype)), FLOAT32)).values()));
 }
 
 int main() {
@@ -194,6 +210,7 @@ int main() {
         for (int64_t n : {1, 10, 64, 129, 1000}) check_softmax(37, n, 3);
         check_softmax(5, 300, 200);
         print_random_numbers();
+        print_conversions();
     }
     expect(add_tensor(Box(numbers(2), {2}), Box(numbers(3), {3})) == nullptr,
            "shapes that cannot be broadcast are refused");

@@ -11,7 +11,10 @@ PACKAGE = Path(norch.__file__).resolve().parent
 
 # Imports inside functions: file -> modules. Optional packages, or a heavy part that starts when it is first used.
 HIDDEN = {
-    "methods/interop.py": {"numpy"},
+    "functions/serialization.py": {"norch.functions.torch_files"},
+    "linalg/lapack.py": {"numpy"},
+    "methods/interop.py": {"ml_dtypes", "numpy"},
+    "onnx/nodes.py": {"onnx"},
 }
 
 

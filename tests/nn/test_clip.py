@@ -26,7 +26,7 @@ def gradients_of(parameters):
 def test_clip_by_norm(norm_type, norm, device):
     parameters = with_gradients([3.0, -4.0], None, [12.0], device=device)
     total = clip_grad_norm_(parameters, norm / 2, norm_type)
-    assert total.shape == [1] and total.device == parameters[0].device and total[0] == pytest.approx(norm, rel=1e-6)
+    assert total.shape == () and total.device == parameters[0].device and total.item() == pytest.approx(norm, rel=1e-6)
     first, second = gradients_of(parameters)
     assert first == pytest.approx([1.5, -2.0], rel=1e-5) and second == pytest.approx([6.0], rel=1e-5)
 
@@ -42,15 +42,15 @@ def test_one_tensor_and_no_gradients():
     (parameter,) = with_gradients([3.0, 4.0])
     assert clip_grad_norm_(parameter, 1.0)[0] == 5.0
     assert parameter.grad.tolist() == pytest.approx([0.6, 0.8])
-    assert clip_grad_norm_(with_gradients(None), 1.0).tolist() == [0.0]
-    assert clip_grad_norm_([], 1.0).tolist() == [0.0]
+    assert clip_grad_norm_(with_gradients(None), 1.0).item() == 0.0
+    assert clip_grad_norm_([], 1.0).item() == 0.0
     clip_grad_value_(with_gradients(None), 1.0)
 
 
 def test_gradients_that_backward_left_are_clipped_in_place():
     model = nn.Linear(3, 2)
     model(norch.ones(4, 3)).sum().backward()
-    assert clip_grad_norm_(model.parameters(), 1.0)[0] == pytest.approx(math.sqrt(6 * 16 + 2 * 16))
+    assert clip_grad_norm_(model.parameters(), 1.0).item() == pytest.approx(math.sqrt(6 * 16 + 2 * 16))
     assert sum(x * x for g in gradients_of(model.parameters()) for x in norch.Tensor(g).flatten().tolist()) == (
         pytest.approx(1.0, rel=1e-5)
     )
@@ -66,7 +66,7 @@ def test_gradients_of_two_dtypes():
     parameters[1].grad = norch.tensor([4.0], dtype=norch.float64)
     assert clip_grad_norm_(parameters, 2.5)[0] == 5.0
     assert [p.grad.dtype for p in parameters] == [norch.float32, norch.float64]
-    assert [p.grad[0] for p in parameters] == pytest.approx([1.5, 2.0])
+    assert [p.grad.item() for p in parameters] == pytest.approx([1.5, 2.0])
 
 
 @pytest.mark.parametrize("bad", [math.inf, math.nan])

@@ -24,7 +24,7 @@ def test_a_failed_allocation_is_a_memory_error(name):
 
 def test_refused_operands_go_to_the_formula():
     assert F.linear(X.long(), W.long()).tolist() == [[3, 3]] * 4
-    assert F.mse_loss(X.long(), Y.long(), "sum").item() == 12
+    assert F.mse_loss(X.long(), Y.long(), reduction="sum").item() == 12
 
 
 def test_the_formulas_error_stands_alone():

@@ -242,3 +242,46 @@ def test_apply_visits_every_module():
     model = nn.Sequential(nn.Linear(1, 1), nn.ModuleDict({"a": nn.ReLU()}))
     assert model.apply(lambda module: seen.append(module.get_name())) is model
     assert seen == ["Linear", "ReLU", "ModuleDict", "Sequential"]
+
+
+def test_full_backward_pre_hooks_see_and_replace_all_gradients_of_the_outputs():
+    seen = []
+    pair = Pair()
+    pair.register_full_backward_pre_hook(lambda module, grads: seen.append(grads))
+    pair.register_full_backward_pre_hook(lambda module, grads: (grads[0] * 3.0, grads[1]))
+    pair.register_full_backward_hook(lambda module, grad_input, grad_output: seen.append(grad_output))
+    x, y = (norch.Tensor([values]).requires_grad_() for values in ([1.0, 2.0], [3.0, 4.0]))
+    first, second = Pair()(x, y, 2.0)
+    expected = norch.autograd.grad(3.0 * first.sum() + second.sum(), [x, y])
+    first, second = pair(x, y, 2.0)
+    (first.sum() + second.sum()).backward()
+    close(x.grad, expected[0].tolist())
+    close(y.grad, expected[1].tolist())
+    assert [g.tolist() for g in seen[0]] == [[[1.0, 1.0]]] * 2
+    assert [g.tolist() for g in seen[1]] == [[[3.0, 3.0]], [[1.0, 1.0]]]
+
+
+def test_a_forward_hook_may_be_called_after_an_error():
+    class Failing(nn.Module):
+        def forward(self, x):
+            raise ValueError("no")
+
+    module, seen = Failing(), []
+    module.register_forward_hook(lambda m, args, y: seen.append("never"))
+    module.register_forward_hook(lambda m, args, y: seen.append(y), always_call=True)
+    with pytest.raises(ValueError, match="no"):
+        module(1)
+    assert seen == [None]
+
+
+def test_lists_of_modules_as_in_python():
+    a, b, c = nn.Tanh(), nn.ReLU(), nn.Sigmoid()
+    assert list(nn.ModuleList([a]) + [b, c]) == [a, b, c] and list(nn.Sequential(a) + nn.Sequential(b)) == [a, b]
+    assert list(nn.Sequential(a, b) * 2) == [a, b, a, b]
+    both = nn.Sequential(a)
+    both *= 2
+    assert list(both) == [a, a]
+    with pytest.raises(ValueError, match="-1"):
+        nn.Sequential(a) * -1
+    merged = nn.ParameterDict({"x": norch.ones(1)}) | nn.ParameterDict({"y": norch.ones(2)})
+    assert list(merged) == ["x", "y"] and list(reversed(merged)) == ["y", "x"]

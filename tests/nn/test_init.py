@@ -26,19 +26,18 @@ def test_constants_are_written_into_the_same_tensor():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_uniform_and_normal_follow_random_in_row_order(dtype):
-    dtype = getattr(norch, dtype)
-    tensor = norch.zeros(3, 2, dtype=dtype).T  # not contiguous: order is by index, not by memory
-    random.seed(11)
-    expected = [random.uniform(-2.0, 5.0) for _ in range(6)]
-    random.seed(11)
-    init.uniform_(tensor, -2.0, 5.0)
-    assert tensor.reshape(-1).tolist() == norch.tensor(expected, dtype=dtype).tolist()
-    random.seed(11)
-    expected = [random.gauss(1.0, 3.0) for _ in range(6)]
-    random.seed(11)
-    init.normal_(tensor, 1.0, 3.0)
-    assert tensor.reshape(-1).tolist() == norch.tensor(expected, dtype=dtype).tolist()
+@pytest.mark.parametrize("function", [init.uniform_, init.normal_, init.xavier_uniform_, init.kaiming_normal_])
+def test_a_seed_or_a_generator_repeats_the_numbers(function, dtype):
+    def drawn(**options):
+        return function(norch.zeros(3, 2, dtype=getattr(norch, dtype)).T, **options).tolist()
+
+    state = random.getstate()
+    norch.manual_seed(11)
+    first = drawn()
+    assert drawn() != first
+    norch.manual_seed(11)
+    assert drawn() == first == drawn(generator=norch.Generator().manual_seed(11))
+    assert random.getstate() == state, "a program's own random numbers"
 
 
 @pytest.mark.parametrize(
@@ -106,3 +105,72 @@ def test_an_empty_tensor_stays_empty():
 def test_init_refuses(use, error, words):
     with pytest.raises(error, match=words):
         use()
+
+
+# ---- Truncated, orthogonal, sparse, Dirac ----------------------------------------------------------------------------
+
+
+def test_trunc_normal_is_the_normal_distribution_between_bounds():
+    norch.manual_seed(1)
+    x = nn.init.trunc_normal_(norch.empty(20000), 1.0, 2.0, -1.0, 3.0)
+    assert -1 <= x.min() and x.max() <= 3
+    assert x.mean().item() == pytest.approx(1.0, abs=0.03)  # the bounds are one std away on either side
+    assert x.std().item() == pytest.approx(2 * 0.5396, abs=0.03)  # sqrt(1 - 2 p(1) / (1 - 2 P(-1))), p(1) = 0.242
+    with pytest.warns(UserWarning, match="two std"):
+        nn.init.trunc_normal_(norch.empty(3), mean=9.0)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 7), (7, 3), (4, 2, 3), (150, 150), (1, 1)])
+def test_orthogonal(shape):
+    norch.manual_seed(2)
+    x = nn.init.orthogonal_(norch.empty(*shape), gain=2.0).flatten(1).double() / 2
+    x = x if x.shape[0] <= x.shape[1] else x.T
+    assert (x @ x.T - norch.eye(len(x), dtype=norch.float64)).abs().max() < 1e-5
+    with pytest.raises(ValueError, match="two dimensions"):
+        nn.init.orthogonal_(norch.empty(3))
+    assert nn.init.orthogonal_(norch.empty(0, 3)).shape == [0, 3]
+
+
+def test_orthogonal_matrices_are_drawn_evenly():
+    """Each element of one of size 3 has mean 0 and variance 1/3."""
+    norch.manual_seed(3)
+    many = norch.stack([nn.init.orthogonal_(norch.empty(3, 3)) for _ in range(600)])
+    assert many.mean(0).abs().max() < 0.1 and ((many * many).mean(0) - 1 / 3).abs().max() < 0.06
+
+
+def test_sparse():
+    x = nn.init.sparse_(norch.empty(10, 40), 0.25, std=0.5)
+    assert (x == 0).sum(0).tolist() == [3] * 40 and 0.4 < x[x != 0].std() < 0.6
+    assert len({tuple(column) for column in (x == 0).T.tolist()}) > 10  # other rows in each column
+    with pytest.raises(ValueError, match="two dimensions"):
+        nn.init.sparse_(norch.empty(3), 0.5)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_dirac_keeps_the_input(axes):
+    weight = nn.init.dirac_(norch.empty(4, 2, *[3] * axes), groups=2)
+    middle = weight[(slice(None), slice(None), *[1] * axes)]
+    assert middle.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]] and weight.sum() == 4
+    x = norch.randn(1, 3, 6)
+    assert nn.functional.conv1d(x, nn.init.dirac_(norch.empty(3, 3, 3)), padding=1).tolist() == x.tolist()
+    for wrong in (lambda: nn.init.dirac_(norch.empty(2, 2)), lambda: nn.init.dirac_(norch.empty(3, 2, 3), 2)):
+        with pytest.raises(ValueError, match="dirac_"):
+            wrong()
+
+
+def test_generators_repeat_the_draws():
+    for draw in (
+        nn.init.trunc_normal_,
+        nn.init.orthogonal_,
+        lambda x, generator: nn.init.sparse_(x, 0.3, generator=generator),
+        nn.init.xavier_uniform_,
+        nn.init.kaiming_normal_,
+    ):
+        first, second = (draw(norch.empty(5, 6), generator=norch.Generator().manual_seed(7)).tolist() for _ in range(2))
+        assert first == second
+
+
+@pytest.mark.parametrize("name", ["uniform", "normal", "xavier_uniform", "kaiming_normal", "orthogonal"])
+def test_old_names_warn(name):
+    with pytest.warns(FutureWarning, match=f"{name} is now deprecated in favor of nn.init.{name}_"):
+        assert getattr(nn.init, name)(norch.empty(3, 4)).shape == [3, 4]

@@ -22,6 +22,27 @@ def test_linear_draws_weight_then_bias():
     linear = nn.Linear(2, 3)
     assert linear.weight.shape == [3, 2] and linear.bias.shape == [3]
     assert linear.weight.reshape(-1).tolist() + linear.bias.tolist() == numbers
+    linear.reset_parameters()
+    assert linear.bias.tolist() != numbers[6:]
+
+
+@pytest.mark.parametrize("inputs, bound", [(1, 1.0), (10, 1.0), (11, 11**-0.5), (400, 0.05)])
+def test_the_bound_of_linear_and_the_seed(inputs, bound):
+    def values():
+        norch.manual_seed(7)
+        linear = nn.Linear(inputs, 50)
+        return linear.weight.flatten().tolist() + linear.bias.tolist()
+
+    state, drawn = random.getstate(), values()
+    assert all(-bound <= value <= bound for value in drawn) and 0.85 * bound < max(drawn) and min(drawn) < -0.85 * bound
+    assert values() == drawn and random.getstate() == state
+
+
+def test_deep_wide_models_keep_their_signal():
+    norch.manual_seed(0)
+    model = nn.Sequential(*[layer for _ in range(10) for layer in (nn.Linear(100, 100), nn.Tanh())])
+    spread = model(norch.randn(200, 100)).std().item()
+    assert 0.005 < spread < 0.5  # from [-1, 1] every tanh would be saturated: 0.99
 
 
 @pytest.mark.parametrize(

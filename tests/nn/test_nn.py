@@ -56,7 +56,7 @@ def test_a_list_of_ints_is_a_shape_and_anything_else_is_values():
     assert nn.Parameter(norch.zeros(4, 5).shape).shape == [4, 5]
     assert nn.Parameter([2.0, 3.0]).tolist() == [2.0, 3.0]
     assert nn.Parameter([[1, 2], [3, 4]]).tolist() == [[1.0, 2.0], [3.0, 4.0]]
-    assert nn.Parameter(0.5).tolist() == [0.5]
+    assert nn.Parameter(0.5).tolist() == 0.5
 
 
 def test_a_parameter_of_a_tensor_shares_its_storage_dtype_and_flag():
@@ -441,8 +441,8 @@ def test_every_layer_is_listed_once_and_offered():
         value for file in files for value in vars(file).values() if getattr(value, "__module__", "") == file.__name__
     ]
     layers = {v.__name__ for v in layers if isinstance(v, type) and issubclass(v, nn.Module) and v.__name__[0] != "_"}
-    listed = [name for file in files for name in file.__all__]
-    assert sorted(listed) == sorted(layers - {"RNNBase", "RNNCellBase"})
+    listed = [name for file in files for name in getattr(file, "__all__", ())]  # PyTorch's paths have none
+    assert sorted(listed) == sorted(layers - {"RNNCellBase"})
     assert set(listed) < set(nn.__all__) and len(nn.__all__) == len(set(nn.__all__))
 
 

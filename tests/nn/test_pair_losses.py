@@ -63,12 +63,12 @@ def test_values(row, dtype, device):
     total = sum(map(sum, each))
     x, y = tensor(predictions, dtype, device), tensor(targets, dtype, device)
     tolerance = {"float32": 2e-6, "float64": 1e-12}[dtype]
-    for reduction, expected in (("none", each), ("sum", [total]), ("mean", [total / 6])):
+    for reduction, expected in (("none", each), ("sum", total), ("mean", total / 6)):
         for call in (getattr(F, name), lambda x, y, **more: getattr(nn, module)(**more)(x, y)):
             loss = call(x, y, reduction=reduction, **options)
             close(loss, expected, tolerance)
             assert loss.dtype is x.dtype and loss.device == x.device
-    close(getattr(nn, module)(**options)(x, y), [total / 6], tolerance)
+    close(getattr(nn, module)(**options)(x, y), total / 6, tolerance)
 
 
 @rows
@@ -106,7 +106,7 @@ def test_an_empty_batch(row):
     name, _, options, *_ = row
     x = norch.zeros(0, 3).requires_grad_()
     assert getattr(F, name)(x, norch.zeros(0, 3), reduction="none", **options).shape == (0, 3)
-    assert getattr(F, name)(x, norch.zeros(0, 3), reduction="sum", **options).tolist() == [0.0]
+    assert getattr(F, name)(x, norch.zeros(0, 3), reduction="sum", **options).item() == 0.0
     assert math.isnan(getattr(F, name)(x, norch.zeros(0, 3), **options)[0])
     getattr(F, name)(x, norch.zeros(0, 3), reduction="sum", **options).backward()
     assert x.grad.shape == (0, 3)
@@ -134,10 +134,10 @@ def test_weights_of_elements(weight):
     each = [[w * bce(p, y) for w, p, y in zip(*row)] for row in zip(spread(weight), UNIT, SHARES)]
     x, y, w = tensor(UNIT), tensor(SHARES), tensor(weight)
     close(F.binary_cross_entropy(x, y, w, reduction="none"), each, 1e-12)
-    close(nn.BCELoss(w)(x, y), [sum(map(sum, each)) / 6], 1e-12)  # the mean is over elements, not over weights
+    close(nn.BCELoss(w)(x, y), sum(map(sum, each)) / 6, 1e-12)  # the mean is over elements, not over weights
     logits = (x / (1 - x)).log()
     close(F.binary_cross_entropy_with_logits(logits, y, w, reduction="none"), each, 1e-10)
-    close(nn.BCEWithLogitsLoss(w, reduction="sum")(logits, y), [sum(map(sum, each))], 1e-10)
+    close(nn.BCEWithLogitsLoss(w, reduction="sum")(logits, y), sum(map(sum, each)), 1e-10)
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -148,7 +148,7 @@ def test_weights_of_positive_targets(weight):
     ]
     x, y, w = tensor(REAL, requires_grad=True), tensor(SHARES, requires_grad=True), tensor(weight)
     close(F.binary_cross_entropy_with_logits(x, y, pos_weight=w, reduction="none"), each, 1e-12)
-    close(nn.BCEWithLogitsLoss(pos_weight=w)(x, y), [sum(map(sum, each)) / 6], 1e-12)
+    close(nn.BCEWithLogitsLoss(pos_weight=w)(x, y), sum(map(sum, each)) / 6, 1e-12)
 
     def loss(x, y):
         return F.binary_cross_entropy_with_logits(x, y, tensor(WEIGHTS[0]), pos_weight=w)
@@ -171,10 +171,10 @@ def test_large_logits(dtype, device):
     y = tensor([1.0, 0.0, 0.0, 1.0, 0.5, 1.0], dtype, device)
     loss = F.binary_cross_entropy_with_logits(x, y, reduction="none")
     close(loss, [0.0, 0.0, 1000.0, 1000.0, math.log(2), math.exp(-30)], 1e-6)
-    assert loss[5] == pytest.approx(math.exp(-30), rel=1e-5)  # small, and no digit lost
+    assert loss[5].item() == pytest.approx(math.exp(-30), rel=1e-5)  # small, and no digit lost
     loss.sum().backward()
     close(x.grad, [0.0, 0.0, 1.0, -1.0, 0.0, -math.exp(-30)], 1e-6)
-    assert x.grad[5] == pytest.approx(-math.exp(-30), rel=1e-5)
+    assert x.grad[5].item() == pytest.approx(-math.exp(-30), rel=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -182,7 +182,7 @@ def test_certain_probabilities(dtype, device):
     x = tensor([0.0, 1.0, 0.0, 1.0, 1e-30], dtype, device, True)
     loss = F.binary_cross_entropy(x, tensor([0.0, 1.0, 1.0, 0.0, 0.0], dtype, device), reduction="none")
     close(loss, [0.0, 0.0, 100.0, 100.0, 1e-30], 1e-6)
-    assert loss[4] == pytest.approx(1e-30, rel=1e-6)
+    assert loss[4].item() == pytest.approx(1e-30, rel=1e-6)
     loss.sum().backward()
     close(x.grad, [0.0, 0.0, -1e12, 1e12, 1e-18], 1e-6)
 
@@ -192,13 +192,13 @@ def test_an_impossible_class_costs_nothing_where_the_target_is_0():
     y = norch.Tensor([[0.0, 1.0]], requires_grad=True)
     loss = F.kl_div(x, y, reduction="batchmean")
     loss.backward()
-    assert loss.tolist() == [0.0] and x.grad.tolist() == [[0.0, -1.0]] and y.grad.tolist() == [[0.0, 1.0]]
+    assert loss.item() == 0.0 and x.grad.tolist() == [[0.0, -1.0]] and y.grad.tolist() == [[0.0, 1.0]]
 
 
 def test_batchmean_divides_by_the_samples_and_mean_warns():
     x, y = tensor(LOGS), tensor(SHARES)
-    total = F.kl_div(x, y, reduction="sum")[0]
-    assert nn.KLDivLoss(reduction="batchmean")(x, y)[0] == pytest.approx(total / 2)
+    total = F.kl_div(x, y, reduction="sum").item()
+    assert nn.KLDivLoss(reduction="batchmean")(x, y).item() == pytest.approx(total / 2)
     with pytest.warns(UserWarning, match="'batchmean' divides by the number of samples"):
         nn.KLDivLoss()(x, y)
 
@@ -225,8 +225,9 @@ PAIRS = [
 @pytest.mark.parametrize("name", PAIRS)
 def test_pairs_that_do_not_fit(name):
     function = getattr(F, name)
-    with pytest.raises(ValueError, match=rf"{name}: input and target differ in shape: \[2, 3\] and \[3\]"):
-        function(X, norch.zeros(3))
+    differ = rf"{name}: input and target differ in shape: \[2, 3\] and \[4\]"
+    with pytest.raises(ValueError, match=differ if name.startswith("binary") else r"shapes .*\[4\]"):
+        function(X, norch.zeros(4))
     with pytest.raises(TypeError, match=f"{name} was given a list"):
         function(X, [0.0])
     with pytest.raises(TypeError, match=f"{name}: input has dtype norch.int64"):

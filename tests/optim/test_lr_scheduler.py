@@ -37,6 +37,33 @@ def linear(epoch, start=1 / 3, end=1.0, total=5):
     return start + (end - start) * min(epoch, total) / total
 
 
+def restarted(epoch, length, times):
+    """The part of the period that has passed."""
+    while epoch >= length:
+        epoch, length = epoch - length, length * times
+    return epoch / length
+
+
+def cyclic(batch, up, down):
+    """The height in a cycle of so many batches up and down."""
+    batch %= up + down
+    return batch / up if batch <= up else 1 - (batch - up) / down
+
+
+class Falling(schedulers._LRScheduler):
+    """A scheduler as programs for PyTorch write them."""
+
+    def __init__(self, optimizer, last_epoch=-1):
+        self.length = 32
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if not self._get_lr_called_within_step:
+            raise AssertionError
+        assert self._step_count == self.last_epoch + 1
+        return [base_lr * (1 - self.last_epoch / self.length) for base_lr in self.base_lrs]
+
+
 def one_cycle(step, total=20, top=1.0, div=25.0, final=1e4, part=0.3):
     up, last = part * total - 1, total - 1
     start, end, share = (
@@ -62,6 +89,39 @@ ROWS = {
         lambda o: schedulers.CosineAnnealingLR(o, 6, eta_min=0.1),
         lambda e: 0.1 + 0.9 * (1 + math.cos(math.pi * e / 6)) / 2,
     ),
+    "CosineAnnealingWarmRestarts": (
+        lambda o: schedulers.CosineAnnealingWarmRestarts(o, 3, 2, eta_min=0.1),
+        lambda e: 0.1 + 0.9 * (1 + math.cos(math.pi * restarted(e, 3, 2))) / 2,
+    ),
+    "MultiplicativeLR": (lambda o: schedulers.MultiplicativeLR(o, lambda e: e / (e + 1)), lambda e: 1 / (e + 1)),
+    "ConstantLR": (lambda o: schedulers.ConstantLR(o, 0.25, 4), lambda e: 0.25 if e < 4 else 1.0),
+    "PolynomialLR": (lambda o: schedulers.PolynomialLR(o, 8, 2.0), lambda e: (1 - min(e, 8) / 8) ** 2),
+    "CyclicLR": (lambda o: schedulers.CyclicLR(o, 0.25, 1.0, 3, 5), lambda e: 0.25 + 0.75 * cyclic(e, 3, 5)),
+    "CyclicLR triangular2": (
+        lambda o: schedulers.CyclicLR(o, 0.25, 1.0, 4, mode="triangular2", cycle_momentum=False),
+        lambda e: 0.25 + 0.75 * cyclic(e, 4, 4) / 2 ** (e // 8),
+    ),
+    "CyclicLR exp_range": (
+        lambda o: schedulers.CyclicLR(o, 0.25, 1.0, 4, mode="exp_range", gamma=0.9),
+        lambda e: 0.25 + 0.75 * cyclic(e, 4, 4) * 0.9**e,
+    ),
+    "CyclicLR of a function": (
+        lambda o: schedulers.CyclicLR(o, 0.25, 1.0, 4, scale_fn=lambda cycle: 1 / cycle),
+        lambda e: 0.25 + 0.75 * cyclic(e, 4, 4) / (1 + e // 8),
+    ),
+    "ChainedScheduler": (
+        lambda o: schedulers.ChainedScheduler([schedulers.ConstantLR(o, 0.1, 3), schedulers.ExponentialLR(o, 0.9)]),
+        lambda e: (0.1 if e < 3 else 1.0) * 0.9**e,
+    ),
+    "SWALR": (
+        lambda o: optim.swa_utils.SWALR(o, 0.25, 6),
+        lambda e: 0.25 + 0.75 * (1 + math.cos(math.pi * min(e, 6) / 6)) / 2,
+    ),
+    "SWALR on a line": (
+        lambda o: optim.swa_utils.SWALR(o, 2.0, 4, "linear"),
+        lambda e: 1.0 + min(e, 4) / 4,
+    ),
+    "a subclass": (Falling, lambda e: 1.0 - e / 32),
     "OneCycleLR": (lambda o: schedulers.OneCycleLR(o, 1.0, total_steps=20), one_cycle),
     "SequentialLR": (
         lambda o: schedulers.SequentialLR(o, [schedulers.LinearLR(o, 0.1), schedulers.ExponentialLR(o, 0.5)], [4]),
@@ -128,7 +188,7 @@ def test_a_step_uses_the_rate_of_its_epoch():
         parameter.grad = norch.Tensor([1.0])
         optimizer.step()
         scheduler.step()
-        values.append(parameter[0])
+        values.append(parameter.item())
     assert values == [0.0, -0.5, -0.75]
 
 
@@ -267,3 +327,71 @@ def one_cycle_with(**options):
 def test_schedulers_refuse(make, error, words):
     with pytest.raises(error, match=words):
         make()
+
+
+def test_cycles_move_the_momentum_the_other_way():
+    optimizer = make_optimizer(momentum=0.9)
+    scheduler = schedulers.CyclicLR(optimizer, 0.0, 1.0, 2, base_momentum=0.5, max_momentum=0.75)
+    seen = []
+    for _ in range(5):
+        seen.append(optimizer.param_groups[0]["momentum"])
+        scheduler.step()
+    assert seen == [0.75, 0.625, 0.5, 0.625, 0.75]
+    adam = make_optimizer(kind=optim.Adam)
+    schedulers.CyclicLR(adam, 0.0, 1.0, 2, base_momentum=0.5, max_momentum=0.75)
+    assert adam.param_groups[0]["betas"] == (0.75, 0.999)
+    with pytest.raises(ValueError, match="cycle_momentum"):
+        schedulers.CyclicLR(make_optimizer(kind=optim.Adagrad), 0.0, 1.0)
+
+
+def test_restarts_at_fractions_of_epochs():
+    optimizer = make_optimizer()
+    scheduler = schedulers.CosineAnnealingWarmRestarts(optimizer, 2, 2)
+    for epoch in (0.5, 1.75, 2.0, 3.5, 6.25, 1):
+        scheduler.step(epoch)
+        expected = (1 + math.cos(math.pi * restarted(epoch, 2, 2))) / 2
+        assert scheduler.get_last_lr()[0] == pytest.approx(expected) and scheduler.last_epoch == math.floor(epoch)
+    scheduler.step()
+    assert scheduler.last_epoch == 2 and scheduler.get_last_lr() == [1.0]
+    with pytest.raises(ValueError, match="-1"):
+        scheduler.step(-1)
+
+
+def test_a_rate_in_a_tensor_stays_the_tensor():
+    for make in (
+        lambda o: schedulers.StepLR(o, 1, 0.5),
+        lambda o: schedulers.LambdaLR(o, lambda e: 0.5**e),
+        lambda o: schedulers.CyclicLR(o, 0.5, 1.0, 1, cycle_momentum=False),
+        lambda o: schedulers.ReduceLROnPlateau(o, factor=0.5, patience=0),
+    ):
+        rate = norch.tensor(1.0)
+        optimizer = make_optimizer(lr=rate)
+        scheduler = make(optimizer)
+        first = scheduler.get_last_lr()[0]
+        for _ in range(2):
+            scheduler.step(1.0) if isinstance(scheduler, schedulers.ReduceLROnPlateau) else scheduler.step()
+        assert optimizer.param_groups[0]["lr"] is rate and first is not rate
+        assert rate.item() in (0.25, 0.5)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda o: schedulers.ConstantLR(o, 2.0), "factor is 2.0"),
+        (lambda o: schedulers.CyclicLR(o, 0.1, 1.0, mode="square"), "square"),
+        (lambda o: schedulers.CyclicLR(o, [0.1, 0.2], 1.0), "base_lr has 2"),
+        (lambda o: schedulers.CosineAnnealingWarmRestarts(o, 0), "T_0"),
+        (lambda o: schedulers.CosineAnnealingWarmRestarts(o, 2, 0), "T_mult"),
+        (lambda o: schedulers.ChainedScheduler([]), "no scheduler"),
+        (lambda o: schedulers.ChainedScheduler([schedulers.ReduceLROnPlateau(o)]), "metric"),
+        (
+            lambda o: schedulers.ChainedScheduler([schedulers.StepLR(o, 1), schedulers.StepLR(make_optimizer(), 1)]),
+            "other",
+        ),
+        (lambda o: optim.swa_utils.SWALR(o, 0.1, -1), "anneal_epochs"),
+        (lambda o: optim.swa_utils.SWALR(o, 0.1, 5, "square"), "square"),
+    ],
+)
+def test_more_schedulers_refuse(make, words):
+    with pytest.raises(ValueError, match=words):
+        make(make_optimizer(momentum=0.9))

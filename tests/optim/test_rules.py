@@ -132,7 +132,7 @@ def test_an_optimizer_of_a_rule_alone(options, dtype, device):
         assert view.tolist() == pytest.approx(values, rel=tolerance, abs=tolerance)
     assert type(parameter) is nn.Parameter and parameter.is_leaf and parameter.requires_grad
     state = optimizer.state_dict()["state"][0]
-    assert list(state) == ["step", "sum"] and state["step"].tolist() == [len(GRADIENTS)]
+    assert list(state) == ["step", "sum"] and state["step"].item() == len(GRADIENTS)
     assert not state["sum"].requires_grad
 
 

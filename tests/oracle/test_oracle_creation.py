@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from collections import deque
 
+import numpy as np
 import pytest
 import torch
 from arrays import DTYPES, REAL
@@ -152,3 +154,42 @@ def test_compositions():
     assert_same(norch.tensor(extremes).logsumexp(1), torch.tensor(extremes).logsumexp(1))
     assert_same(norch.tensor(extremes).nansum(1), torch.tensor(extremes).nansum(1))
     assert_same(norch.tensor(extremes).nanmean(0), torch.tensor(extremes).nanmean(0))
+
+
+# ---- Data -------------------------------------------------------------------------------------------------------
+
+DATA = {
+    "arrays": [np.array([1.0, 2]), np.array([3.0, 4])],
+    "arrays of float32": [np.array([1, 2], np.float32), np.array([3, 4], np.float32)],
+    "arrays of two dtypes": [np.array([1, 2]), np.array([3, 4], np.float32)],
+    "an array and a list": [np.array([1, 2]), [3.5, 4]],
+    "a list and an array": [[3.5, 4], np.array([1, 2])],
+    "nested arrays": [[np.array([1, 2])], [np.array([3, 4])]],
+    "a deque of arrays": deque([np.array([1.0, 2]), np.array([3.0, 4])]),
+    "float64": np.float64(2.5),
+    "float32": np.float32(2.5),
+    "int32": np.int32(2),
+    "bool": np.bool_(True),
+    "float64s": [np.float64(2.5), np.float64(1)],
+    "float32s": [np.float32(2.5), np.float32(1)],
+    "int64s": [np.int64(2), np.int64(1)],
+    "int32s": [np.int32(2), np.int32(1)],
+    "int32 and float": [np.int32(2), 1.5],
+    "bools": [np.bool_(True), False],
+    "a masked array": np.ma.array([1, 2, 3]),
+    "empty": np.zeros((0, 3)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list")
+@pytest.mark.parametrize("data", list(DATA.values()), ids=list(DATA))
+def test_data_of_numpy(data):
+    for make in ("tensor", "as_tensor"):
+        ours, theirs = getattr(norch, make)(data), getattr(torch, make)(data)
+        assert str(ours.dtype).split(".")[-1] == str(theirs.dtype).split(".")[-1]
+        assert tuple(ours.shape) == tuple(theirs.shape) and ours.tolist() == theirs.tolist()
+
+
+def test_arrays_of_two_shapes_are_ragged():
+    with pytest.raises(ValueError, match=r"\[2\].*\[3\]"):
+        norch.tensor([np.ones(2), np.ones(3)])

@@ -9,6 +9,7 @@ import weakref
 from pathlib import Path
 
 import h5py
+import ml_dtypes
 import numpy
 import pytest
 import safetensors.numpy
@@ -44,6 +45,7 @@ LAYOUTS = {
     "empty": lambda x: x[:0],
     "empty within": lambda x: x[:, 4:],
 }
+IN_NUMPY = [dtype for dtype in DTYPES if dtype != "bfloat16"]
 ACROSS = {
     "from_numpy": norch.from_numpy,
     "as_tensor": norch.as_tensor,
@@ -55,7 +57,7 @@ ACROSS = {
 
 
 @pytest.mark.parametrize("way", ACROSS)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", IN_NUMPY)
 def test_an_array_becomes_a_tensor_over_the_same_memory(way, dtype):
     for layout in LAYOUTS.values():
         check_tensor_over(layout(grid(dtype)), ACROSS[way], dtype)
@@ -96,8 +98,8 @@ def test_what_from_numpy_refuses():
     refused_like_torch(lambda convert: convert(numpy.arange(3)[::-1]), norch.from_numpy, message="negative strides")
     refused_like_torch(lambda convert: convert(numpy.zeros(2, ">f4")), norch.from_numpy, message="byte order")
     refused_like_torch(lambda convert: convert(numpy.array(["a"])), norch.from_numpy, message="can't convert.*<U1")
-    for dtype in ("float16", "int8", "int16", "uint16", "uint32", "uint64", "complex64"):
-        with pytest.raises(TypeError, match=f"{dtype}: the only supported types are bool, uint8, int32"):
+    for dtype in ("uint16", "uint32", "uint64", "complex64"):
+        with pytest.raises(TypeError, match=f"{dtype}: the only supported types are bool, uint8, int8"):
             norch.from_numpy(numpy.zeros(2, dtype))
     with pytest.raises(ValueError, match="at most 8 dimensions"):
         norch.from_numpy(numpy.zeros((1,) * 9))
@@ -108,7 +110,7 @@ def test_what_from_numpy_refuses():
 
 def test_as_tensor_copies_where_it_must():
     backwards = numpy.arange(3)[::-1]
-    for array in (backwards, numpy.arange(3, dtype="int16"), numpy.arange(3, dtype=">f8")):
+    for array in (backwards, numpy.arange(3, dtype=">f8")):
         x = norch.as_tensor(array)
         assert x.tolist() == array.tolist()
         x[0] = 9
@@ -131,7 +133,7 @@ BACK = {
 
 
 @pytest.mark.parametrize("way", BACK)
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", IN_NUMPY)
 def test_a_tensor_becomes_an_array_over_the_same_memory(way, dtype):
     for layout, view in LAYOUTS.items():
         whole = norch.arange(12).reshape(3, 4).to(dtype_named(dtype))
@@ -150,6 +152,23 @@ def check_array_over(x, convert, dtype):
         if array.flags.writeable:  # what from_dlpack makes is read-only in some versions of NumPy
             array[...] = 0
             assert not x.any().item()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_bfloat16_is_that_of_ml_dtypes(layout):
+    """Both ways over the same memory; NumPy's DLPack has no bfloat16, and torch no arrays of it."""
+    whole = norch.arange(12).reshape(3, 4).bfloat16()
+    x = LAYOUTS[layout](whole) if layout != "no dimensions" else whole[1, 1:2].reshape(())
+    for convert in (BACK[way] for way in ("numpy", "asarray", "__array__")):
+        check_array_over(x, convert, ml_dtypes.bfloat16)
+    for convert in (norch.from_numpy, norch.as_tensor):
+        array = LAYOUTS[layout](grid(ml_dtypes.bfloat16))
+        y = convert(array)
+        assert (y.dtype, y.shape, y.tolist()) == (norch.bfloat16, list(array.shape), array.tolist())
+        y.zero_()
+        assert not numpy.asarray(array).any() or not array.ndim
+    with pytest.raises((BufferError, RuntimeError)):
+        numpy.from_dlpack(x)
 
 
 def test_dtype_and_copy_arguments():
@@ -213,8 +232,8 @@ def test_three_libraries_over_one_memory():
 
 
 def test_dlpack_refuses_as_it_should():
-    with pytest.raises(TypeError, match="type code 2 of 16 bits"):
-        norch.from_dlpack(torch.zeros(2, dtype=torch.float16))
+    with pytest.raises(TypeError, match="type code 5 of 64 bits"):
+        norch.from_dlpack(torch.zeros(2, dtype=torch.complex64))
     with pytest.raises(BufferError):
         norch.from_dlpack(torch.zeros(2, requires_grad=True))
     fixed = norch.frombuffer(bytes(8), dtype=norch.float32)

@@ -111,6 +111,72 @@ NORMALIZATIONS = [
 ]
 
 
+TRANSPOSES = [
+    row("ConvTranspose1d", 3, 4, 3, x=(2, 3, 9), stride=2, padding=1, output_padding=1),
+    row("ConvTranspose1d", 4, 6, 2, x=(4, 9), groups=2, dilation=3, bias=False),
+    row("ConvTranspose2d", 3, 4, 4, x=(2, 3, 7, 6), stride=2, padding=1),
+    row("ConvTranspose2d", 4, 8, (3, 2), x=(2, 4, 5, 6), stride=(1, 3), groups=4, output_padding=(0, 2)),
+    row("ConvTranspose2d", 16, 30, 3, x=(1, 16, 13, 11), padding=1),
+    row("ConvTranspose2d", 2, 3, 2, x=(2, 2, 3, 3), dilation=3, output_padding=2),
+    row("ConvTranspose3d", 2, 4, 3, x=(2, 2, 3, 4, 3), stride=2, padding=(1, 0, 1), output_padding=1),
+    row("ConvTranspose3d", 4, 4, (1, 2, 3), x=(4, 3, 2, 2), groups=2),
+]
+
+VOLUMES = [
+    row("Conv3d", 2, 4, 3, x=(2, 2, 5, 6, 4), stride=(2, 1, 1), padding=1),
+    row("Conv3d", 4, 4, (2, 1, 3), x=(4, 5, 6, 4), groups=2, dilation=(1, 1, 2), padding=(0, 0, 2)),
+    row("Conv3d", 2, 3, 2, x=(1, 2, 4, 3, 5), padding="same"),
+    row("Conv1d", 2, 3, 3, x=(2, 2, 7), padding=2, padding_mode="circular"),
+    row("Conv2d", 2, 3, (3, 2), x=(2, 2, 7, 6), padding=(1, 2), padding_mode="reflect", stride=2),
+    row("Conv2d", 2, 3, 4, x=(2, 2, 7, 6), padding="same", padding_mode="replicate"),
+    row("Conv3d", 2, 3, 3, x=(2, 2, 4, 5, 3), padding=1, padding_mode="circular"),
+    row("MaxPool3d", 2, x=(2, 3, 4, 5, 6)),
+    row("MaxPool3d", (3, 2, 2), x=(2, 5, 6, 7), stride=(2, 1, 2), padding=1, dilation=(1, 2, 1), ceil_mode=True),
+    row("AvgPool3d", 2, x=(2, 3, 4, 5, 6)),
+    row("AvgPool3d", (3, 2, 2), x=(2, 3, 5, 6, 7), stride=2, padding=1, ceil_mode=True, count_include_pad=False),
+    row("AvgPool3d", 3, x=(2, 5, 6, 7), stride=2, padding=1, ceil_mode=True, divisor_override=5),
+    row("AdaptiveAvgPool3d", (2, None, 3), x=(2, 3, 5, 4, 7)),
+    row("AdaptiveMaxPool1d", 4, x=(2, 3, 10)),
+    row("AdaptiveMaxPool2d", (3, None), x=(2, 3, 7, 5)),
+    row("AdaptiveMaxPool3d", (2, 3, 1), x=(3, 5, 4, 7)),
+    row("LPPool1d", 2, 3, x=(2, 3, 10), stride=2),
+    row("LPPool2d", 2, (2, 3), x=(2, 3, 6, 7), ceil_mode=True),
+    row("LPPool3d", 4, 2, x=(2, 3, 4, 5, 4)),
+]
+
+RESHAPES = [
+    row("ReflectionPad2d", (1, 2, 0, 3), x=(2, 3, 5, 4)),
+    row("ReplicationPad3d", 2, x=(2, 3, 2, 3)),
+    row("CircularPad1d", (3, 1), x=(2, 3, 4)),
+    row("ZeroPad2d", (1, -1, 2, 0), x=(3, 4, 5)),
+    row("ConstantPad3d", 1, 2.5, x=(2, 3, 2, 3, 2)),
+    row("Upsample", x=(2, 3, 5), scale_factor=2.3),
+    row("Upsample", x=(2, 3, 5, 4), size=(7, 3), mode="bilinear"),
+    row("Upsample", x=(2, 3, 5, 4), scale_factor=(1.7, 0.6), mode="bicubic", align_corners=True),
+    row("Upsample", x=(2, 3, 5, 4), scale_factor=(1.7, 0.6), mode="bicubic", recompute_scale_factor=True),
+    row("Upsample", x=(2, 2, 3, 4, 5), scale_factor=1.5, mode="trilinear"),
+    row("UpsamplingNearest2d", x=(2, 3, 5, 4), size=(11, 3)),
+    row("UpsamplingBilinear2d", x=(2, 3, 5, 4), scale_factor=2),
+    row("PixelShuffle", 3, x=(2, 18, 3, 4)),
+    row("PixelUnshuffle", 2, x=(3, 4, 6)),
+    row("ChannelShuffle", 3, x=(2, 12, 5)),
+]
+
+MORE_NORMALIZATIONS = [
+    row("BatchNorm3d", 3, x=(4, 3, 2, 5, 3)),
+    row("BatchNorm2d", 3, x=(4, 3, 2, 5), bias=False),
+    row("InstanceNorm1d", 3, x=(4, 3, 5), affine=True),
+    row("InstanceNorm1d", 3, x=(3, 5), affine=True, track_running_stats=True),
+    row("InstanceNorm2d", 3, x=(4, 3, 5, 2), track_running_stats=True, momentum=0.3),
+    row("InstanceNorm3d", 3, x=(2, 3, 2, 3, 2), affine=True, track_running_stats=True, eps=1e-2),
+    row("GroupNorm", 2, 6, x=(3, 6, 4), bias=False),
+    row("RMSNorm", 5, x=(3, 4, 5)),
+    row("RMSNorm", (4, 5), x=(3, 4, 5), eps=1e-3, elementwise_affine=False),
+    row("LocalResponseNorm", 3, x=(2, 6, 4), alpha=0.5, beta=0.6, k=2.0),
+    row("LocalResponseNorm", 4, x=(2, 6, 4, 3), alpha=0.5),
+]
+
+
 def same(mine: norch.Tensor, theirs: torch.Tensor, dtype: str) -> None:
     assert tuple(mine.shape) == tuple(theirs.shape)
     assert str(mine.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
@@ -161,7 +227,10 @@ def compare(mine, theirs, x, dtype):
 
 @pytest.mark.filterwarnings("ignore:Using padding='same'")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name, arguments, options, x", CONVOLUTIONS + COLUMNS + POOLS + NORMALIZATIONS)
+@pytest.mark.parametrize(
+    "name, arguments, options, x",
+    CONVOLUTIONS + TRANSPOSES + VOLUMES + COLUMNS + POOLS + RESHAPES + NORMALIZATIONS + MORE_NORMALIZATIONS,
+)
 def test_layer(name, arguments, options, x, dtype, tmp_path):
     mine, theirs = pair_of_layers(name, arguments, options, dtype, tmp_path / "state.safetensors")
     for _ in range(3):  # running statistics move
@@ -169,12 +238,82 @@ def test_layer(name, arguments, options, x, dtype, tmp_path):
     compare(mine.eval(), theirs.eval(), x, dtype)
 
 
-@pytest.mark.parametrize("name, arguments, options, x", [case for case in POOLS if case.values[0].startswith("Max")])
+@pytest.mark.parametrize("name, arguments, options, x", [case for case in POOLS + VOLUMES if "Max" in case.values[0]])
 def test_indices_of_max_pools(name, arguments, options, x):
     mine, theirs = (getattr(lib.nn, name)(*arguments, return_indices=True, **options) for lib in (norch, torch))
     my_x, their_x = pair_of_tensors(x, "float32")
     for result, expected in zip(mine(my_x), theirs(their_x)):
         same(result, expected, "float32")
+
+
+def test_output_sizes_of_transposed_convolutions():
+    """Every size that a convolution with this stride maps to the size of x."""
+    mine, theirs = (lib.nn.ConvTranspose2d(2, 3, 4, stride=3, padding=1, bias=False) for lib in (norch, torch))
+    mine.load_state_dict({name: norch.from_numpy(value.numpy()) for name, value in theirs.state_dict().items()})
+    my_x, their_x = pair_of_tensors((2, 2, 4, 3), "float32")
+    for size in ((11, 8), (12, 9), (13, 10), (2, 3, 13, 8), (14, 8), (11, 7), (11,)):
+        try:
+            expected = theirs(their_x, output_size=size)
+        except ValueError:
+            with pytest.raises(ValueError):
+                mine(my_x, output_size=size)
+            continue
+        same(mine(my_x, output_size=size), expected, "float32")
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+def test_fractional_max_pools(axes):
+    """Values, indices and gradients for the same random numbers."""
+    for seed in range(20):
+        torch.manual_seed(seed)
+        my_x, their_x = pair_of_tensors((2, 3, *[9, 8, 7][:axes]), "float64")
+        samples = torch.rand(2, 3, axes, dtype=torch.float64)
+        size = [int(torch.randint(1, 6, ())) for _ in range(axes)]
+        options = {"output_size": size, "return_indices": True}
+        name = f"fractional_max_pool{axes}d"
+        mine = getattr(norch.nn.functional, name)(
+            my_x, 2, _random_samples=norch.tensor(samples.tolist(), dtype=norch.float64), **options
+        )
+        theirs = getattr(torch.nn.functional, name)(their_x, 2, _random_samples=samples, **options)
+        for result, expected in zip(mine, theirs):
+            same(result, expected, "float64")
+        mine[0].sum().backward()
+        theirs[0].sum().backward()
+        same(my_x.grad, their_x.grad, "float64")
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("axes", [2, 3])
+def test_grid_sample(axes, mode, padding, align):
+    """Points within, upon and beyond the borders, and both gradients."""
+    if axes == 3 and mode == "bicubic":
+        return
+    torch.manual_seed(1)
+    my_x, their_x = pair_of_tensors((2, 3, *[4, 5, 3][:axes]), "float64")
+    points = 2 * torch.randn(2, *[6, 3, 2][:axes], axes, dtype=torch.float64)
+    points.view(-1)[:8] = torch.tensor([-1, 1, 0, 0.5, -0.5, 3, -3, 1.5])
+    my_grid, their_grid = norch.from_numpy(points.numpy()).clone().requires_grad_(), points.requires_grad_()
+    mine = norch.nn.functional.grid_sample(my_x, my_grid, mode, padding, align)
+    theirs = torch.nn.functional.grid_sample(their_x, their_grid, mode, padding, align)
+    same(mine, theirs, "float64")
+    my_weights, their_weights = pair_of_tensors(theirs.shape, "float64", requires_grad=False)
+    (mine * my_weights).sum().backward()
+    (theirs * their_weights).sum().backward()
+    same(my_x.grad, their_x.grad, "float64")
+    same(my_grid.grad, their_grid.grad, "float64")
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_images_of_bytes_are_resized_to_the_bit(mode):
+    torch.manual_seed(1)
+    for options in ({}, {"align_corners": True}, {"antialias": True}):
+        theirs = torch.randint(0, 256, (2, 3, 41, 37), dtype=torch.uint8)
+        mine = norch.from_numpy(theirs.numpy())
+        for size in ((17, 60), (41, 9), (80, 37)):
+            result = norch.nn.functional.interpolate(mine, size, mode=mode, **options)
+            assert result.tolist() == torch.nn.functional.interpolate(theirs, size, mode=mode, **options).tolist()
 
 
 def test_max_pool_of_ties_and_nans():

@@ -19,7 +19,8 @@ NAMES.update(
     {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
 )
 NAMES.update({"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "bitwise_not": "invert"})
-TOLERANCE = {"float32": 3e-6, "float64": 1e-11}
+HALVES = {"float16", "bfloat16"}  # whose sums NumPy rounds at every step, and norch once
+TOLERANCE = {"float16": 2e-3, "bfloat16": 2**-7, "float32": 3e-6, "float64": 1e-11}
 
 BY_NUMPY = {
     "relu": lambda x: numpy.maximum(x, 0),
@@ -46,18 +47,23 @@ def assert_same(result, expected, dtype=None, scale=1):
     actual = array_of(result)
     if dtype is not None:
         assert actual.dtype == numpy.dtype(dtype), f"{actual.dtype} != {dtype}"
-    tolerance = TOLERANCE.get(str(actual.dtype), 0) * scale
+    name = str(actual.dtype)
+    tolerance = TOLERANCE.get(name, 0) * (1 if name in HALVES else scale)
     numpy.testing.assert_allclose(actual.reshape(expected.shape), expected, rtol=tolerance, atol=tolerance)
 
 
-@by_name(ELEMENTWISE)
+NOT_IN_NUMPY = {"erfinv", "lgamma", "digamma", "xlogy", "igamma", "igammac"}
+NOT_FOR_BOOL = {"sign", "gcd", "lcm", "bitwise_left_shift", "bitwise_right_shift"}
+
+
+@by_name([row for row in ELEMENTWISE if row.name not in NOT_IN_NUMPY])
 def test_elementwise(row):
     arity = 1 if row in UNARY else 2
     for seed in range(80):
         case = RandomCase((row.name, "numpy", seed))
         dtype = case.rng.choice(ACCEPTED[row.rule])
-        if row.name == "sign" and dtype == "bool":
-            continue  # NumPy has none for bool
+        if dtype == "bfloat16" or (dtype == "bool" and row.name in NOT_FOR_BOOL):
+            continue  # NumPy has none for it
         with case.reporting(), numpy.errstate(all="ignore"):
             texts = [case.tensor(shape, dtype, draw) for shape, draw in zip(case.broadcastable(arity), row.draws)]
             tensors = [evaluate(text, norch) for text in texts]
@@ -82,7 +88,7 @@ def test_reduction(row):
             keepdim = axis is not None and case.rng.random() < 0.5
             case.expressions.append(f"{row.name}(axis={axis}, keepdim={keepdim})")
             array = array_of(tensor)
-            if row.name in ("sum", "prod"):
+            if dtype in HALVES or row.name in ("sum", "prod"):
                 array = array.astype("float64" if dtype in REAL else "int64")
             more = {"ddof": 1} if row.name in ("var", "std") else {}
             expected = getattr(numpy, row.name)(array, axis=axis, keepdims=keepdim, **more)

@@ -69,6 +69,36 @@ OPTIMIZERS = [
             lr=0.02, alpha=0.7, eps=1e-3, weight_decay=0.2, momentum=0.8, centered=True, maximize=True
         )
     ),
+    *(
+        ("Adadelta", options)
+        for options in each(lr=0.5, rho=0.7, eps=1e-3, weight_decay=0.2, maximize=True)
+    ),
+    *(
+        ("Adagrad", options)
+        for options in each(
+            lr=0.1, lr_decay=0.1, weight_decay=0.2, initial_accumulator_value=0.5, eps=1e-3, maximize=True
+        )
+    ),
+    *(
+        ("Adamax", options)
+        for options in each(lr=0.02, betas=(0.6, 0.95), eps=1e-3, weight_decay=0.2, maximize=True)
+    ),
+    *(
+        ("ASGD", options)
+        for options in each(lr=0.1, lambd=1e-2, alpha=0.5, t0=20, weight_decay=0.2, maximize=True)
+    ),
+    *(
+        (name, {**options, **more})
+        for name in ("NAdam", "RAdam")
+        for options in each(lr=0.02, betas=(0.6, 0.95), eps=1e-3, weight_decay=0.2, maximize=True)
+        for more in ({}, {"decoupled_weight_decay": True})
+    ),
+    ("NAdam", {"momentum_decay": 0.1}),
+    *(("Rprop", options) for options in each(lr=0.02, etas=(0.3, 1.5), step_sizes=(1e-3, 0.1), maximize=True)),
+    *(
+        ("Adafactor", options)
+        for options in each(lr=0.1, beta2_decay=-0.6, eps=(1e-6, 1e-2), d=1.5, weight_decay=0.2, maximize=True)
+    ),
 ]  # fmt: skip
 
 
@@ -196,6 +226,23 @@ SCHEDULERS = [
     ("LinearLR", {"start_factor": 1.0, "end_factor": 0.0, "total_iters": 4}),
     *(("CosineAnnealingLR", {"T_max": count}) for count in (1, 2, 7, 25)),
     ("CosineAnnealingLR", {"T_max": 10, "eta_min": 0.01}),
+    *(("CosineAnnealingWarmRestarts", {"T_0": first, "T_mult": times}) for first in (1, 4) for times in (1, 2)),
+    ("CosineAnnealingWarmRestarts", {"T_0": 5, "eta_min": 0.01}),
+    ("MultiplicativeLR", {"lr_lambda": lambda epoch: 0.95}),
+    ("MultiplicativeLR", {"lr_lambda": [Decay(0.99), Decay(0.97)]}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.1, "total_iters": 9}),
+    ("PolynomialLR", {}),
+    ("PolynomialLR", {"total_iters": 12, "power": 2.5}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 1.0, "step_size_up": 4}),
+    ("CyclicLR", {"base_lr": [0.1, 0.2], "max_lr": [1.0, 0.5], "step_size_up": 3, "step_size_down": 5}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 1.0, "step_size_up": 2, "mode": "triangular2"}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 1.0, "step_size_up": 4, "mode": "exp_range", "gamma": 0.9}),
+    ("CyclicLR", {"base_lr": 0.1, "max_lr": 1.0, "step_size_up": 4, "scale_fn": Decay(0.8), "cycle_momentum": False}),
+    (
+        "CyclicLR",
+        {"base_lr": 0.1, "max_lr": 1.0, "step_size_up": 4, "scale_fn": Decay(0.9), "scale_mode": "iterations"},
+    ),
     ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25}),
     ("OneCycleLR", {"max_lr": [1.0, 2.0], "epochs": 5, "steps_per_epoch": 5, "pct_start": 0.4}),
     ("OneCycleLR", {"max_lr": 1.0, "total_steps": 25, "anneal_strategy": "linear", "three_phase": True}),

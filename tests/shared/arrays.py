@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import struct
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-DTYPES = ["bool", "uint8", "int32", "int64", "float32", "float64"]  # in the order of promotion
-REAL = ["float32", "float64"]
-WHOLE = ["bool", "uint8", "int32", "int64"]
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
+REAL = DTYPES[6:]
+WHOLE = DTYPES[:6]
 
 CTYPES = {
     "bool": ctypes.c_bool,
     "uint8": ctypes.c_uint8,
+    "int8": ctypes.c_int8,
+    "int16": ctypes.c_int16,
     "int32": ctypes.c_int32,
     "int64": ctypes.c_int64,
     "float32": ctypes.c_float,
@@ -24,11 +27,30 @@ CTYPES = {
 
 def wrap(value: Any, dtype: str) -> Any:
     """The Python number that an element of this dtype holds: floats rounded, integers modulo their range."""
+    if dtype == "float16":
+        try:
+            return struct.unpack("e", struct.pack("e", value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
+    if dtype == "bfloat16":
+        return to_bfloat16(float(value))
     return CTYPES[dtype](value).value
 
 
+def to_bfloat16(x: float) -> float:
+    """The nearest number of 8 binary digits, of two the even one, with the exponent of a float32."""
+    if x == 0 or not math.isfinite(x):
+        return x
+    place = max(math.frexp(x)[1] - 8, -133)
+    rounded = round(math.ldexp(x, -place)) * 2.0**place
+    return math.copysign(rounded if abs(rounded) < 2.0**128 else math.inf, x)
+
+
 def promote(*dtypes: str) -> str:
-    return max(dtypes, key=DTYPES.index)
+    """The larger dtype, in the order above; but two pairs give one that holds both."""
+    if {"uint8", "int8"} == set(dtypes):
+        return "int16"
+    return "float32" if {"float16", "bfloat16"} == set(dtypes) else max(dtypes, key=DTYPES.index)
 
 
 class Array(NamedTuple):
@@ -79,16 +101,16 @@ def rearrange(array: Array, shape: Sequence[int], source: Callable) -> Array:
 
 
 def reduce(function: Callable, array: Array, axes: Sequence[int] | None, keepdim: bool = False) -> Array:
-    """The function of the list of elements along the axes; over all axes (None) the shape is [1]."""
+    """The function of the list of elements along the axes; over all axes (None) the shape is []."""
     if axes is None:
-        return Array([function(array.flat)], (1,) * len(array.shape) if keepdim else (1,))
+        return Array([function(array.flat)], (1,) * len(array.shape) if keepdim else ())
     rank = len(array.shape)
     axes = [axis % rank for axis in axes]
     kept = tuple(1 if d in axes else size for d, size in enumerate(array.shape))
     groups: dict = {index: [] for index in indices(kept)}
     for index in indices(array.shape):
         groups[tuple(0 if d in axes else i for d, i in enumerate(index))].append(array.at(index))
-    shape = kept if keepdim else tuple(size for d, size in enumerate(array.shape) if d not in axes) or (1,)
+    shape = kept if keepdim else tuple(size for d, size in enumerate(array.shape) if d not in axes)
     return Array([function(group) for group in groups.values()], shape)
 
 
@@ -110,4 +132,4 @@ def matmul(a: Array, b: Array) -> Array:
         for j in range(columns)
     ]
     shape = batch + ((rows,) if len(a.shape) > 1 else ()) + ((columns,) if len(b.shape) > 1 else ())
-    return Array(flat, shape or (1,))
+    return Array(flat, shape)

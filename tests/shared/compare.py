@@ -10,7 +10,7 @@ from arrays import REAL, Array, indices
 
 import norch
 
-TOLERANCE = {"float32": 2e-6, "float64": 1e-12}
+TOLERANCE = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 2e-6, "float64": 1e-12}  # of halves: two places
 
 
 def same_number(actual: Any, expected: Any, rtol: float, atol: float) -> bool:

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 
 import norch
+import norch.distributions
 from norch.autograd import Function
 
 

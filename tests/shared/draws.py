@@ -24,6 +24,10 @@ def nonzero(rng, count, dtype):
     return [x if x else wrap(rng.randint(1, 5), dtype) for x in any_numbers(rng, count, dtype)]
 
 
+def positive(rng, count, dtype):
+    return [abs(x) or wrap(1, dtype) for x in any_numbers(rng, count, dtype)]
+
+
 def exponents(rng, count, dtype):
     """Any numbers for floats; for integers none below 0, because negative powers are not integers."""
     return [x if dtype in REAL else abs(x) for x in any_numbers(rng, count, dtype)]
@@ -46,6 +50,10 @@ def smooth_unit(rng, count):
 
 def smooth_positive(rng, count):
     return smooth(rng, count, low=3, high=50)
+
+
+def smooth_above_one(rng, count):
+    return smooth(rng, count, low=13, high=50)
 
 
 def smooth_either(rng, count):

@@ -9,6 +9,8 @@ from typing import Any, Callable
 from arrays import DTYPES, REAL, Array, elementwise, indices, matmul, rearrange, reduce
 from draws import any_numbers, truths
 from indexing_cases import indexing
+from spatial_cases import spatial_cases
+from statistics_cases import statistics_cases
 from window_cases import window_cases
 
 
@@ -363,8 +365,8 @@ def views() -> list:
             taken([2, 3, 4], lambda i, j, k: (j, 0)),
             "ExpandBackward",
         ),
-        view("[1]", [(2, 3)], lambda lib, x: x[1], taken([3], lambda j: (1, j)), "SelectBackward"),
-        view("[-1]", [(2, 3)], lambda lib, x: x[-1], taken([3], lambda j: (1, j)), "SelectBackward"),
+        view("[1]", [(2, 3)], lambda lib, x: x[1], taken([3], lambda j: (1, j)), "AtBackward"),
+        view("[-1]", [(2, 3)], lambda lib, x: x[-1], taken([3], lambda j: (1, j)), "AtBackward"),
         view(
             "[1:, ::2]",
             [(3, 5)],
@@ -518,4 +520,6 @@ def compositions() -> list:
 CASES = products() + joins() + choices() + distributions() + writes() + views() + rearrangements() + compositions()
 CASES += indexing(case, along, taken, written)
 CASES += window_cases(case)
+CASES += spatial_cases(case)
+CASES += statistics_cases(case, along)
 TERNARY_NAMES = ["where", "clamp"]  # the rows of operations.h with three operands, which CASES covers

@@ -1,15 +1,16 @@
 """Kernels on every layout: tiles of transposed operands, and results that are too large for the cache."""
 
 import pytest
+from arrays import DTYPES
+from tensors import dtype_named
 
 import norch
-
-DTYPES = [norch.bool, norch.uint8, norch.int32, norch.int64, norch.float32, norch.float64]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows, columns", [(64, 64), (65, 131), (3, 200), (200, 3), (16, 17), (257, 130)])
 def test_transposed(dtype, rows, columns):
+    dtype = dtype_named(dtype)
     x = (norch.arange(rows * columns) % 251).to(dtype).reshape(rows, columns)
     wanted = [list(column) for column in zip(*x.tolist())]
     assert x.T.contiguous().tolist() == wanted

@@ -151,7 +151,7 @@ def window_cases(case: Callable) -> list:
         return case(name, shapes, call, reference, *backward, accepted=REAL)
 
     def conv(name, *shapes, **options):
-        backward = ("ConvolutionBackward", "UnfoldBackward", "FoldBackward")
+        backward = ("ConvolutionBackward", "TransposedConvolutionBackward")
         return row(name, list(shapes), functional(name, **options), convolution(**options), *backward)
 
     def average(values, count):

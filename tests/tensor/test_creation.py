@@ -6,7 +6,7 @@ import itertools
 import math
 
 import pytest
-from arrays import DTYPES, REAL, promote, wrap
+from arrays import DTYPES, REAL, WHOLE, promote, wrap
 from compare import assert_close
 from tensors import dtype_named
 
@@ -176,14 +176,14 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize("source", REAL)
-@pytest.mark.parametrize("target", DTYPES[:4])
+@pytest.mark.parametrize("target", WHOLE)
 def test_floats_out_of_range_become_defined_integers(source, target, device):
-    """NaN and numbers that do not fit become the lowest integer, as on x86; in uint8 the last byte; in bool True."""
+    """NaN and numbers that do not fit become the lowest integer, as on x86, whose last bytes are 0; in bool True."""
 
     def reference(x):
         if target == "bool":
             return x != 0
-        wide = target if target in LOWEST else "int64"
+        wide = {"uint8": "int64", "int8": "int32", "int16": "int32"}.get(target, target)
         fits = math.isfinite(x) and LOWEST[wide] <= int(x) < -LOWEST[wide]
         return wrap(int(x) if fits else LOWEST[wide], target)
 
@@ -212,7 +212,11 @@ def test_to_takes_device_and_dtype_in_any_form(device):
 def test_a_device_is_its_name(device):
     assert norch.device("cpu") == "cpu" and norch.device("cuda", 1) == "cuda:1" and norch.device("cuda:0") == "cuda:0"
     assert norch.zeros(2, device=norch.device(device)).device == norch.zeros(2, device=device).device
-    with pytest.raises(TypeError, match="got 0"):
-        norch.device(0)
+    assert repr(norch.device("cpu")) == "device(type='cpu')" and str(norch.device(1)) == "cuda:1"
+    assert (norch.device("cuda").type, norch.device("cuda").index, norch.device(1).index) == ("cuda", None, 1)
+    with norch.device(device):
+        assert norch.get_default_device() == norch.zeros(2, device=device).device
+    with pytest.raises(TypeError, match="got 1.5"):
+        norch.device(1.5)
     with pytest.raises(RuntimeError, match='"cuda:-1"'):
         norch.device("cuda", -1)

@@ -6,6 +6,12 @@ x is [2, 3] and float32, n is [2] and int64, leaf requires gradients. The rows o
 
 from __future__ import annotations
 
+from bad_elementary import BAD_ELEMENTARY, SAFE_ELEMENTARY
+from bad_layers import BAD_LAYERS
+from bad_spatial import BAD_SPATIAL, SAFE_SPATIAL
+from bad_statistics import BAD_STATISTICS, SAFE_STATISTICS
+from bad_views import BAD_VIEWS, SAFE_VIEWS
+
 BAD = """
 Tensor.square_: leaf.square_()
 Tensor.frac: norch.tensor([True]).frac()
@@ -152,8 +158,6 @@ norch.hstack: norch.hstack([x, n])
 norch.vstack: norch.vstack([x, n])
 norch.stack: norch.stack([x, n]) | norch.stack([]) | norch.stack([x], 5)
 norch.meshgrid: norch.meshgrid(x) | norch.meshgrid(n, indexing="a")
-norch.bernoulli: norch.bernoulli(n) | norch.bernoulli(x * 2)
-norch.multinomial: norch.multinomial(-x, 1) | norch.multinomial(n, 1)
 norch.normal: norch.normal(0.0, 1.0) | norch.normal(x, -1.0)
 norch.rand: norch.rand(-1) | norch.rand(2, dtype=norch.int64)
 norch.rand_like: norch.rand_like(1) | norch.rand_like(n)
@@ -268,6 +272,16 @@ SAFE = """
 Tensor.square Tensor.flipud Tensor.ravel Tensor.T Tensor.clone Tensor.cpu Tensor.float Tensor.double Tensor.long
 Tensor.int Tensor.bool Tensor.contiguous Tensor.detach Tensor.ones_like Tensor.zeros_like Tensor.nonzero nn.Identity
 """.split()
+
+BAD += BAD_STATISTICS.strip() + "\n"
+BAD += BAD_VIEWS.strip() + "\n"
+SAFE += SAFE_VIEWS
+BAD += BAD_SPATIAL
+BAD += BAD_ELEMENTARY.strip() + "\n"
+BAD += BAD_LAYERS.strip() + "\n"
+SAFE += SAFE_STATISTICS
+SAFE += SAFE_SPATIAL
+SAFE += SAFE_ELEMENTARY
 
 
 def of_rows(name: str, operands: int, rule: str) -> list[str]:

@@ -1,0 +1,126 @@
+"""The dtypes that operations return under autocast, and a training step, beside PyTorch's."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+import norch
+
+# Each is called with a library, its nn.functional, and operands of float32 or bfloat16: a vector, a matrix, a batch of
+# them, an image and a volume; and with labels.
+CALLS = {
+    "matmul": lambda lib, F, t: t.m @ t.m,
+    "mm": lambda lib, F, t: lib.mm(t.m, t.m),
+    "bmm": lambda lib, F, t: lib.bmm(t.b, t.b),
+    "mv": lambda lib, F, t: t.m.mv(t.v),
+    "dot": lambda lib, F, t: t.v.dot(t.v),
+    "outer": lambda lib, F, t: lib.outer(t.v, t.v),
+    "addmm": lambda lib, F, t: lib.addmm(t.m, t.m, t.m),
+    "baddbmm": lambda lib, F, t: lib.baddbmm(t.b, t.b, t.b),
+    "addbmm": lambda lib, F, t: lib.addbmm(t.m, t.b, t.b),
+    "einsum": lambda lib, F, t: lib.einsum("ij,jk->ik", t.m, t.m),
+    "tensordot": lambda lib, F, t: lib.tensordot(t.m, t.m, 1),
+    "inner": lambda lib, F, t: lib.inner(t.m, t.m),
+    "linear": lambda lib, F, t: F.linear(t.m, t.m, t.v),
+    "conv2d": lambda lib, F, t: F.conv2d(t.image, t.image[:, :, :2, :2]),
+    "conv3d": lambda lib, F, t: F.conv3d(t.volume, t.volume[:, :, :2, :2, :2]),
+    "conv_transpose2d": lambda lib, F, t: F.conv_transpose2d(t.image, t.kernel),
+    "attention": lambda lib, F, t: F.scaled_dot_product_attention(t.b, t.b, t.b),
+    "prelu": lambda lib, F, t: F.prelu(t.m, t.v[:1]),
+    "exp": lambda lib, F, t: t.m.exp(),
+    "pow": lambda lib, F, t: t.m**2.0,
+    "sum": lambda lib, F, t: t.m.sum(),
+    "mean": lambda lib, F, t: t.m.mean(),
+    "prod": lambda lib, F, t: t.m.prod(),
+    "trace": lambda lib, F, t: t.m.trace(),
+    "cumsum": lambda lib, F, t: t.m.cumsum(0),
+    "norm": lambda lib, F, t: t.m.norm(),
+    "softmax": lambda lib, F, t: t.m.softmax(1),
+    "log_softmax": lambda lib, F, t: F.log_softmax(t.m, 1),
+    "gelu": lambda lib, F, t: F.gelu(t.m),
+    "layer_norm": lambda lib, F, t: F.layer_norm(t.m, (3,)),
+    "group_norm": lambda lib, F, t: F.group_norm(t.image, 2),
+    "normalize": lambda lib, F, t: F.normalize(t.m),
+    "cosine_similarity": lambda lib, F, t: F.cosine_similarity(t.m, t.m),
+    "cdist": lambda lib, F, t: lib.cdist(t.m, t.m),
+    "max_pool2d": lambda lib, F, t: F.max_pool2d(t.image, 2),
+    "avg_pool2d": lambda lib, F, t: F.avg_pool2d(t.image, 2),
+    "max_pool3d": lambda lib, F, t: F.max_pool3d(t.volume, 2),
+    "adaptive_avg_pool3d": lambda lib, F, t: F.adaptive_avg_pool3d(t.volume, 2),
+    "mse_loss": lambda lib, F, t: F.mse_loss(t.m, t.m),
+    "l1_loss": lambda lib, F, t: F.l1_loss(t.m, t.m),
+    "huber_loss": lambda lib, F, t: F.huber_loss(t.m, t.m),
+    "cross_entropy": lambda lib, F, t: F.cross_entropy(t.m, t.labels),
+    "nll_loss": lambda lib, F, t: F.nll_loss(t.m, t.labels),
+    "kl_div": lambda lib, F, t: F.kl_div(t.m, t.m, reduction="sum"),
+    "bce": lambda lib, F, t: F.binary_cross_entropy(t.m, t.m),
+    "bce_with_logits": lambda lib, F, t: F.binary_cross_entropy_with_logits(t.m, t.m),
+    "cat": lambda lib, F, t: lib.cat([t.m, t.wide]),
+    "stack": lambda lib, F, t: lib.stack([t.m, t.wide]),
+    "add": lambda lib, F, t: t.m + t.wide,
+    "matmul of two dtypes": lambda lib, F, t: t.m @ t.wide,
+    "matmul of doubles": lambda lib, F, t: t.m.double() @ t.m.double(),
+    "embedding": lambda lib, F, t: F.embedding(t.labels, t.m),
+}
+
+
+class Operands:
+    def __init__(self, lib, kind):
+        values = [0.1 * i for i in range(1, 10)]
+        self.wide = lib.tensor(values).reshape(3, 3)
+        self.m = self.wide.to(kind)
+        self.v, self.b = self.m[0], lib.stack([self.m, self.m])
+        self.image = lib.arange(72).reshape(1, 2, 6, 6).to(kind) * 0.01
+        self.kernel = self.image[:, :, :3, :3].permute(1, 0, 2, 3)
+        self.volume = lib.arange(432).reshape(1, 2, 6, 6, 6).to(kind) * 0.01
+        self.labels = lib.tensor([0, 1, 2])
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", CALLS)
+def test_dtype_and_values(name, kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autocast("cpu"):
+            expected = CALLS[name](torch, torch.nn.functional, Operands(torch, getattr(torch, kind)))
+        with norch.autocast("cpu"):
+            found = CALLS[name](norch, norch.nn.functional, Operands(norch, getattr(norch, kind)))
+    assert str(found.dtype).split(".")[1] == str(expected.dtype).split(".")[1]
+    tolerance = 2e-5 if found.dtype is norch.float32 and kind == "float32" else 2e-2
+    torch.testing.assert_close(
+        torch.tensor(found.tolist()), torch.tensor(expected.tolist()), rtol=tolerance, atol=tolerance
+    )
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16"])
+def test_training_with_a_scaler(kind):
+    """Twenty steps of a small net: losses as PyTorch's, but for roundings."""
+
+    def train(lib):
+        nn = lib.nn
+        model = nn.Sequential(nn.Linear(4, 16), nn.LayerNorm(16), nn.ReLU(), nn.Linear(16, 3))
+        with lib.no_grad():
+            for k, p in enumerate(model.parameters()):
+                count = p.numel()
+                p.copy_((lib.arange(count) * 7 % 11 / 11 - 0.45).reshape(p.shape) * (0.5 if k % 2 == 0 else 0.1))
+        optimizer = lib.optim.SGD(model.parameters(), lr=0.1)
+        scaler = lib.amp.GradScaler("cpu", init_scale=256.0, growth_interval=5)
+        x = (lib.arange(48) * 5 % 13 / 13).reshape(12, 4)
+        y = lib.arange(12) % 3
+        losses = []
+        for _ in range(20):
+            optimizer.zero_grad()
+            with lib.autocast("cpu", dtype=getattr(lib, kind)):
+                loss = nn.functional.cross_entropy(model(x), y)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            losses.append(loss.item())
+        return losses, scaler.get_scale()
+
+    (found, scale), (expected, expected_scale) = train(norch), train(torch)
+    assert scale == expected_scale == 4096.0
+    assert found == pytest.approx(expected, rel=1e-2)

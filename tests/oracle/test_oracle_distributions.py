@@ -1,0 +1,236 @@
+"""norch's distributions beside torch's: densities, moments, divergences and their gradients; draws by moments."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import norch  # noqa: E402
+
+MIDDLE = [[-0.2, 1.5, 3.0], [0.5, -0.5, 2.0]]
+POSITIVE = [[0.3, 1.0, 2.5], [4.0, 0.7, 1.5]]
+OTHER = [[0.9, 0.4, 3.5], [1.0, 2.7, 0.5]]
+REAL = [[-0.3, 1.0, 2.5], [0.0, -0.7, 1.5]]
+UNIT = [[0.1, 0.5, 0.9], [0.7, 0.3, 0.25]]
+COUNTS = [[0.0, 2.0, 1.0], [3.0, 0.0, 4.0]]
+BITS = [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+ONE_HOT = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+SIMPLEX = [[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+TRIL = [[1.2, 0.0, 0.0], [0.3, 0.8, 0.0], [-0.5, 0.2, 1.5]]
+COVARIANCE = [[2.0, 0.5, 0.1], [0.5, 1.5, 0.3], [0.1, 0.3, 1.0]]
+
+# name: (a function of the module of distributions and the parameters, the parameters, others of that kind, a value)
+CASES = {
+    "Normal": (lambda d, a, b: d.Normal(a, b), (REAL, POSITIVE), (POSITIVE, OTHER), REAL),
+    "LogNormal": (lambda d, a, b: d.LogNormal(a, b), (REAL, POSITIVE), (POSITIVE, OTHER), POSITIVE),
+    "HalfNormal": (lambda d, a: d.HalfNormal(a), (POSITIVE,), (OTHER,), POSITIVE),
+    "Laplace": (lambda d, a, b: d.Laplace(a, b), (REAL, POSITIVE), (POSITIVE, OTHER), REAL),
+    "Cauchy": (lambda d, a, b: d.Cauchy(a, b), (REAL, POSITIVE), (POSITIVE, OTHER), REAL),
+    "Gumbel": (lambda d, a, b: d.Gumbel(a, b), (REAL, POSITIVE), None, REAL),
+    "Uniform": (lambda d, a, b: d.Uniform(a, a + b), (REAL, POSITIVE), ([[-1.0] * 3] * 2, [[9.0] * 3] * 2), MIDDLE),
+    "Exponential": (lambda d, a: d.Exponential(a), (POSITIVE,), (OTHER,), POSITIVE),
+    "Gamma": (lambda d, a, b: d.Gamma(a, b), (POSITIVE, OTHER), (OTHER, POSITIVE), POSITIVE),
+    "Chi2": (lambda d, a: d.Chi2(a), (POSITIVE,), None, POSITIVE),
+    "Beta": (lambda d, a, b: d.Beta(a, b), (POSITIVE, OTHER), (OTHER, POSITIVE), UNIT),
+    "Dirichlet": (lambda d, a: d.Dirichlet(a), (POSITIVE,), (OTHER,), SIMPLEX),
+    "StudentT": (lambda d, a, b, c: d.StudentT(a, b, c), (POSITIVE, REAL, OTHER), None, REAL),
+    "Bernoulli": (lambda d, a: d.Bernoulli(a), (UNIT,), (SIMPLEX,), BITS),
+    "Bernoulli logits": (lambda d, a: d.Bernoulli(logits=a), (REAL,), (POSITIVE,), BITS),
+    "Geometric": (lambda d, a: d.Geometric(a), (UNIT,), (SIMPLEX,), COUNTS),
+    "Binomial": (lambda d, a: d.Binomial(5, a), (UNIT,), None, COUNTS),
+    "Poisson": (lambda d, a: d.Poisson(a), (POSITIVE,), (OTHER,), COUNTS),
+    "Categorical": (lambda d, a: d.Categorical(a), (POSITIVE,), (OTHER,), [2, 0]),
+    "Categorical logits": (lambda d, a: d.Categorical(logits=a), (REAL,), (POSITIVE,), [[2, 0], [1, 1], [0, 2]]),
+    "OneHotCategorical": (lambda d, a: d.OneHotCategorical(a), (POSITIVE,), (OTHER,), ONE_HOT),
+    "Multinomial": (lambda d, a: d.Multinomial(7, a), (POSITIVE,), None, [[3.0, 2.0, 2.0], [7.0, 0.0, 0.0]]),
+    "MultivariateNormal": (
+        lambda d, a, b: d.MultivariateNormal(a, scale_tril=b.tril()), (REAL, TRIL), (POSITIVE, TRIL), OTHER,
+    ),
+    "MultivariateNormal covariance": (
+        lambda d, a, b: d.MultivariateNormal(a, covariance_matrix=b), (REAL, COVARIANCE), None, OTHER,
+    ),
+    "MultivariateNormal precision": (
+        lambda d, a, b: d.MultivariateNormal(a, precision_matrix=b), (REAL, COVARIANCE), None, OTHER,
+    ),
+    "Independent": (
+        lambda d, a, b: d.Independent(d.Normal(a, b), 1), (REAL, POSITIVE), (POSITIVE, OTHER), REAL,
+    ),
+    "squashed": (
+        lambda d, a, b: d.TransformedDistribution(d.Normal(a, b), [d.transforms.TanhTransform(cache_size=1)]),
+        (REAL, POSITIVE), None, UNIT,
+    ),
+    "affine sigmoid": (
+        lambda d, a, b: d.TransformedDistribution(
+            d.Laplace(a, b), [d.AffineTransform(0.5, -2.0), d.SigmoidTransform()]
+        ),
+        (REAL, POSITIVE), None, UNIT,
+    ),
+    "mixture": (
+        lambda d, a, b, c: d.MixtureSameFamily(d.Categorical(a), d.Normal(b, c)), (POSITIVE, REAL, OTHER), None,
+        [0.3, -0.2],
+    ),
+    "mixture of vectors": (
+        lambda d, a, b: d.MixtureSameFamily(d.Categorical(a[:, 0]), d.Independent(d.Normal(a, b), 1)),
+        (POSITIVE, OTHER), None, [0.3, -0.2, 1.0],
+    ),
+    "relaxed": (lambda d, a, b: d.RelaxedBernoulli(a[0, 0], probs=b), (POSITIVE, UNIT), None, UNIT),
+}  # fmt: skip
+
+ATTRIBUTES = "mean variance stddev mode".split()
+
+
+def made(library, name, parameters):
+    make = CASES[name][0]
+    tensors = [library.tensor(p, dtype=library.float64, requires_grad=True) for p in parameters]
+    return make(library.distributions, *tensors), tensors
+
+
+def as_numpy(x):
+    return np.array(x.tolist())
+
+
+def gradients(library, result, tensors):
+    finite = library.where(library.isfinite(result), result, library.zeros_like(result))
+    if not finite.requires_grad:
+        return []
+    found = library.autograd.grad(finite.sum(), tensors, allow_unused=True)
+    return [0.0 if part is None else as_numpy(part) for part in found]
+
+
+def agree(name, what, parameters):
+    """Values and gradients of what(library, distribution)."""
+    results = []
+    for library in (torch, norch):
+        distribution, tensors = made(library, name, parameters)
+        try:
+            result = what(library, distribution)
+            results.append((as_numpy(result.detach()), gradients(library, result, tensors)))
+        except NotImplementedError:
+            results.append(None)
+    theirs, ours = results
+    if theirs is None:
+        return
+    assert ours is not None, "torch has it"
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-6, atol=1e-9)
+    for mine, wanted in zip(ours[1], theirs[1]):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_densities_and_moments(name):
+    parameters, value = CASES[name][1], CASES[name][3]
+    agree(name, lambda library, p: p.log_prob(library.tensor(value)), parameters)
+    agree(name, lambda library, p: p.entropy(), parameters)
+    if not name.startswith("affine"):  # torch's sign of a list of transforms is an int there
+        agree(name, lambda library, p: p.cdf(library.tensor(value)), parameters)
+    agree(name, lambda library, p: p.icdf(library.tensor(UNIT, dtype=library.float64)), parameters)
+    for attribute in ATTRIBUTES:
+        if attribute == "mode" and name == "Beta":
+            continue  # torch's has NaN where both are below 1
+        agree(name, lambda library, p, attribute=attribute: getattr(p, attribute), parameters)
+    for library in (torch, norch):
+        p, _ = made(library, name, parameters)
+        shapes = [tuple(p.batch_shape), tuple(p.event_shape), tuple(p.sample((4, 2)).shape), p.has_rsample]
+        shapes += [tuple(p.sample().shape), p.sample().requires_grad, str(p.sample().dtype).split(".")[-1]]
+        if library is torch:
+            expected = shapes
+    assert shapes == expected
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][2]])
+def test_divergences(name):
+    others = CASES[name][2]
+    agree(
+        name, lambda library, p: library.distributions.kl_divergence(p, made(library, name, others)[0]), CASES[name][1]
+    )
+    agree(name, lambda library, p: library.distributions.kl_divergence(p, p), CASES[name][1])
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n not in ("Cauchy", "StudentT", "LogNormal", "relaxed")])
+def test_draws_have_the_moments(name):
+    norch.manual_seed(1)
+    p, tensors = made(norch, name, CASES[name][1])
+    if name.startswith("Categorical"):
+        drawn = norch.nn.functional.one_hot(p.sample((20000,)), 3).double()
+        mean, deviation = p.probs, (p.probs * (1 - p.probs)).sqrt()
+    else:
+        drawn = p.sample((20000,)).double()
+        moments = p if name not in ("squashed", "affine sigmoid") else made(torch, name, CASES[name][1])[0]
+        if moments is not p:
+            torch.manual_seed(0)
+            theirs = moments.sample((20000,))
+            mean, deviation = norch.tensor(theirs.mean(0).numpy()), norch.tensor(theirs.std(0).numpy()) * 1.5
+        else:
+            mean, deviation = p.mean, p.stddev
+    error = (drawn.mean(0) - mean.detach()).abs() / (deviation.detach() / 20000**0.5)
+    assert bool((error < 5).all()), error
+    if p.has_rsample:
+        p.rsample((3,)).sum().backward()
+        assert all(t.grad is not None and bool(t.grad.isfinite().all()) for t in tensors)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.5, 1.0, 3.0, 40.0, 900.0])
+def test_the_gradient_of_a_gamma_draw(alpha):
+    """torch's own derivative, at the same draws."""
+    drawn = torch.distributions.Gamma(torch.tensor(alpha, dtype=torch.float64), 1.0).sample((200,))
+    expected = torch._standard_gamma_grad(torch.full_like(drawn, alpha), drawn).numpy()
+    from norch.distributions.gamma import _StandardGamma
+
+    class Context:
+        saved_tensors = norch.full((200,), alpha, dtype=norch.float64), norch.tensor(drawn.numpy())
+
+    found = _StandardGamma.backward(Context, norch.ones(200, dtype=norch.float64)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-12)  # torch approximates
+
+
+REFUSED = {
+    "scale": lambda t: t.distributions.Normal(0.0, -1.0),
+    "nan": lambda t: t.distributions.Normal(t.tensor([float("nan")]), 1.0),
+    "both": lambda t: t.distributions.Bernoulli(t.tensor([0.5]), t.tensor([0.5])),
+    "neither": lambda t: t.distributions.Categorical(),
+    "probability": lambda t: t.distributions.Bernoulli(t.tensor([1.5])),
+    "support": lambda t: t.distributions.Exponential(1.0).log_prob(t.tensor(-1.0)),
+    "class": lambda t: t.distributions.Categorical(t.ones(3)).log_prob(t.tensor(3)),
+    "shape": lambda t: t.distributions.Dirichlet(t.ones(3)).log_prob(t.ones(2) / 2),
+    "bounds": lambda t: t.distributions.Uniform(1.0, 0.0),
+    "rsample": lambda t: t.distributions.Bernoulli(t.tensor([0.5])).rsample(),
+    "kl": lambda t: t.distributions.kl_divergence(t.distributions.Poisson(1.0), t.distributions.Normal(0.0, 1.0)),
+    "ndims": lambda t: t.distributions.Independent(t.distributions.Normal(0.0, 1.0), 1),
+    "matrix": lambda t: t.distributions.MultivariateNormal(t.zeros(2)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    errors = []
+    for library in (torch, norch):
+        with pytest.raises((ValueError, NotImplementedError, TypeError)) as caught:
+            REFUSED[name](library)
+        errors.append(caught.type)
+    assert errors[0] is errors[1]
+
+
+def test_without_checks():
+    assert norch.distributions.Normal(0.0, -1.0, validate_args=False).scale.item() == -1.0
+
+
+@pytest.mark.parametrize("name", ["Normal", "Gamma", "Categorical", "Independent", "Bernoulli logits", "squashed"])
+def test_expand(name):
+    shapes = []
+    for library in (torch, norch):
+        p = made(library, name, CASES[name][1])[0]
+        q = p.expand((4, *p.batch_shape))
+        shapes.append([tuple(q.batch_shape), tuple(q.event_shape), tuple(q.sample().shape)])
+        shapes[-1].append(tuple(q.log_prob(q.sample()).shape))
+    assert shapes[0] == shapes[1]
+
+
+def test_reprs():
+    for library in (torch, norch):
+        d, t = library.distributions, library.tensor
+        found = [repr(p) for p in (d.Normal(0.0, 1.0), d.Normal(t([0.0, 1.0]), 1.0), d.Bernoulli(t([0.5, 0.5])))]
+        if library is torch:
+            expected = [text.replace("torch", "norch") for text in found]
+    assert found == expected

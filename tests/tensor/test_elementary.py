@@ -1,0 +1,203 @@
+"""Elementwise methods with options, and those composed of others: values, dtypes, gradients, forms in place."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from compare import assert_close
+
+import norch
+from norch.autograd import gradcheck, gradgradcheck
+
+inf, nan = math.inf, math.nan
+
+
+def test_alpha(device):
+    x, y = norch.tensor([1, 2], device=device), norch.tensor([10, 20], device=device)
+    assert_close(x.add(y, alpha=3), [31, 62], "int64")
+    assert_close(norch.sub(x, y, alpha=2), [-19, -38], "int64")
+    assert_close(norch.add(x.float(), y, alpha=0.5), [6.0, 12.0])
+    assert_close(norch.rsub(x, y, alpha=2), [8, 16], "int64")
+    assert_close(norch.rsub(x, 1, alpha=2), [-1, -3], "int64")
+    assert_close(x.clone().add_(y, alpha=-1), [-9, -18], "int64")
+    assert_close(x.clone().sub_(1, alpha=2), [-1, 0], "int64")
+    for alpha, match in ((1.5, "floating"), (True, "bool")):
+        with pytest.raises(RuntimeError, match=match):
+            x.add(y, alpha=alpha)
+
+
+def test_older_orders_of_operands():
+    x, y = norch.tensor([1.0, 2.0]), norch.tensor([10.0, 20.0])
+    assert_close(x.add(0.5, y), [6.0, 12.0])
+    assert_close(x.clone().add_(-0.1, y), [0.0, 0.0])
+    assert_close(x.sub(0.5, y), [-4.0, -8.0])
+    assert_close(x.addcmul(2, y, y), [201.0, 802.0])
+    assert_close(x.clone().addcdiv_(2, y, y), [3.0, 4.0])
+    with pytest.raises(TypeError):
+        x.add(1, y, y)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_rounding_mode(dtype, device):
+    x = norch.tensor([7, -7, 6], dtype=getattr(norch, dtype), device=device)
+    assert_close(x.div(2, rounding_mode="trunc"), [3, -3, 3], dtype)
+    assert_close(norch.div(x, 2, rounding_mode="floor"), [3, -4, 3], dtype)
+    assert_close(x.clone().div_(2, rounding_mode="floor"), [3, -4, 3], dtype)
+    assert_close(norch.divide(x, x, rounding_mode=None), [1.0, 1.0, 1.0])
+    with pytest.raises(RuntimeError, match="rounding_mode"):
+        x.div(2, rounding_mode="up")
+
+
+def test_a_rounded_quotient_has_a_gradient_of_zeros():
+    x = norch.tensor([7.0, 1.0], requires_grad=True)
+    y = norch.tensor([2.0, 0.0], requires_grad=True)
+    norch.div(x, y, rounding_mode="trunc").sum().backward()
+    assert_close(x.grad, [0.0, 0.0])
+    assert_close(y.grad, [0.0, 0.0])
+
+
+def test_decimals(device):
+    x = norch.tensor([1.2345, -567.5], dtype=norch.float64, device=device)
+    assert_close(x.round(decimals=2), [1.23, -567.5], "float64")
+    assert_close(norch.round(x, decimals=-2), [0.0, -600.0], "float64")
+    assert_close(x.clone().round_(decimals=1), [1.2, -567.5], "float64")
+    with pytest.raises(RuntimeError, match="float"):
+        norch.tensor([15]).round(decimals=-1)
+
+
+def test_float_power(device):
+    x = norch.tensor([2, 4], device=device)
+    assert_close(x.float_power(-1), [0.5, 0.25], "float64")
+    assert_close(norch.float_power(2, x), [4.0, 16.0], "float64")
+    assert_close(norch.float_power(x.float(), x), [4.0, 256.0], "float64")
+    with pytest.raises(RuntimeError, match="float64.*int64"):
+        x.float_power_(2)
+
+
+def test_nan_to_num(device):
+    x = norch.tensor([nan, inf, -inf, 1.5], device=device)
+    largest = norch.finfo(norch.float32).max
+    assert_close(x.nan_to_num(), [0.0, largest, -largest, 1.5])
+    assert_close(norch.nan_to_num(x, 1.0, posinf=2.0, neginf=-3.0), [1.0, 2.0, -3.0, 1.5])
+    assert_close(norch.tensor([1, 2]).nan_to_num(5.0), [1, 2], "int64")
+    x.requires_grad_()
+    x.nan_to_num().sum().backward()
+    assert_close(x.grad, [0.0, 0.0, 0.0, 1.0])
+
+
+def test_bounds_on_one_side(device):
+    x = norch.tensor([1, 5], device=device)
+    assert_close(x.clamp_min(2), [2, 5], "int64")
+    assert_close(norch.clamp_max(x, norch.tensor([0.5, 7.0], device=device)), [0.5, 5.0])
+    assert_close(x.clone().clamp_max_(2), [1, 2], "int64")
+    y = norch.tensor([2.0, 2.0], requires_grad=True)
+    norch.clamp_min(y, norch.tensor([2.0, 3.0])).sum().backward()  # a bound that is met lets the gradient through
+    assert_close(y.grad, [1.0, 0.0])
+
+
+def test_frexp(device):
+    x = norch.tensor([10.0, -0.25, 0.0, inf, 1.0], device=device)
+    mantissa, exponent = norch.frexp(x)
+    assert_close(mantissa, [0.625, -0.5, 0.0, inf, 0.5])
+    assert_close(exponent, [4, -1, 0, 0, 1], "int32")
+    assert x.frexp().mantissa.equal(mantissa)
+    assert_close(norch.ldexp(mantissa, exponent), x.tolist())
+    y = norch.tensor([10.0, -0.3], dtype=norch.float64, requires_grad=True)
+    assert gradcheck(lambda t: t.frexp().mantissa, (y,))
+    with pytest.raises(RuntimeError, match="int64"):
+        norch.tensor([1]).frexp()
+
+
+def test_neighbours(device):
+    x = norch.tensor([1.0, 0.0, -1.0], dtype=norch.float64, device=device)
+    assert norch.nextafter(x, x + 1).tolist() == [1.0 + 2**-52, 5e-324, -1.0 + 2**-53]
+    assert norch.nextafter(x.float(), x.float() - 1).tolist() == [1.0 - 2**-24, -(2.0**-149), -1.0 - 2**-23]
+
+
+def test_shifts_beyond_the_width(device):
+    x = norch.tensor([3, -3], device=device)
+    assert_close(x << 64, [0, 0], "int64")
+    assert_close(x << -1, [0, 0], "int64")
+    assert_close(x >> 64, [0, -1], "int64")
+    assert_close(1 << norch.tensor([1, 2], device=device), [2, 4], "int64")
+    x <<= 2
+    assert_close(x, [12, -12], "int64")
+    lowest = norch.tensor([-(2**63)], device=device)
+    assert_close(norch.gcd(lowest, norch.tensor([6], device=device)), [2], "int64")
+
+
+def test_as_of_complex_numbers(device):
+    x = norch.tensor([1.0, -2.0, nan], device=device)
+    assert x.conj() is x and norch.real(x) is x and x.real is x and x.resolve_conj() is x
+    assert_close(x.angle(), [0.0, math.pi, nan])
+    assert_close(norch.isreal(x), [True] * 3, "bool")
+    for imaginary in (lambda: x.imag, lambda: norch.imag(x)):
+        with pytest.raises(RuntimeError, match="non-complex"):
+            imaginary()
+
+
+def test_sinc_is_smooth_at_zero():
+    x = norch.tensor([0.0, 0.5], dtype=norch.float64, requires_grad=True)
+    x.sinc().sum().backward()
+    assert_close(x.grad, [0.0, -4 / math.pi], "float64")
+
+
+COMPOSED = {
+    "ldexp": lambda x: x.ldexp(norch.tensor(2)),
+    "float_power": lambda x: x.float_power(1.5),
+    "deg2rad": norch.deg2rad,
+    "rad2deg": norch.rad2deg,
+    "logit": lambda x: x.logit(0.4),
+    "polygamma": lambda x: x.polygamma(1),
+    "sinc": norch.sinc,
+}
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_gradients(name):
+    x = norch.tensor([0.3, 0.45, 0.7], dtype=norch.float64, requires_grad=True)
+    assert gradcheck(COMPOSED[name], (x,)) and gradgradcheck(COMPOSED[name], (x,))
+
+
+def test_a_composed_operation_in_place():
+    """It has the gradient of the operation, may write into a view, and keeps the dtype."""
+    x = norch.tensor([0.3, 0.7], dtype=norch.float64, requires_grad=True)
+    y = x * 1.0
+    assert y.sinc_() is y
+    y.sum().backward()
+    expected = norch.tensor([0.3, 0.7], dtype=norch.float64, requires_grad=True)
+    expected.sinc().sum().backward()
+    assert_close(x.grad, expected.grad.tolist(), "float64")
+    base = norch.zeros(2, 2)
+    base[0].deg2rad_().add_(1)
+    assert_close(base, [[1.0, 1.0], [0.0, 0.0]])
+    with pytest.raises(RuntimeError, match="float32.*int64"):
+        norch.tensor([1, 2]).sinc_()
+    with pytest.raises(RuntimeError, match="leaf"):
+        x.logit_()
+
+
+def test_other_names():
+    x = norch.tensor([0.25, 0.5])
+    for name, other in (
+        ("arcsin", "asin"),
+        ("arctanh", "atanh"),
+        ("fix", "trunc"),
+        ("sgn", "sign"),
+        ("absolute", "abs"),
+    ):
+        assert getattr(norch, name)(x).equal(getattr(x, other)())
+        assert getattr(x.clone(), f"{name}_")().equal(getattr(x, other)())
+    for name, other in (("greater", "gt"), ("less_equal", "le"), ("not_equal", "ne"), ("arctan2", "atan2")):
+        assert getattr(norch, name)(x, x.flip(0)).equal(getattr(x, other)(x.flip(0)))
+    for name in ("subtract", "multiply", "divide", "true_divide"):
+        assert hasattr(norch.Tensor, f"{name}_")
+
+
+def test_fill():
+    x = norch.tensor([1, 2])
+    assert_close(norch.fill(x, 7), [7, 7], "int64")
+    assert_close(x, [1, 2], "int64")
+    with pytest.raises(RuntimeError, match="dimensions"):
+        norch.fill(x, norch.tensor([1]))

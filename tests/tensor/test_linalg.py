@@ -1,0 +1,309 @@
+"""norch.linalg: every function gives what defines its result, without a look at NumPy's; gradients of both orders."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from compare import assert_close
+
+import norch
+from norch import linalg
+from norch.autograd import gradcheck, gradgradcheck
+
+
+def drawn(*shape, seed=0):
+    generator = norch.Generator()
+    generator.manual_seed(seed)
+    return norch.randn(*shape, dtype=norch.float64, generator=generator)
+
+
+def symmetric(*shape):
+    x = drawn(*shape)
+    return x + x.mT
+
+
+def positive(*shape):
+    x = drawn(*shape)
+    return x @ x.mT + norch.eye(shape[-1], dtype=norch.float64)
+
+
+def close(x, y):
+    assert x.shape == y.shape, (x.shape, y.shape)
+    assert x.allclose(y, rtol=1e-9, atol=1e-9)
+
+
+# ---- Without NumPy ---------------------------------------------------------------------------------------------------
+
+
+def test_vector_norms():
+    x = norch.tensor([[3.0, -4.0], [0.0, 0.0]])
+    for order, expected in [
+        (2, [5.0, 0.0]),
+        (1, [7.0, 0.0]),
+        (0, [2.0, 0.0]),
+        (math.inf, [4.0, 0.0]),
+        (3, [91 ** (1 / 3), 0]),
+    ]:
+        assert_close(linalg.vector_norm(x, order, dim=1), expected, rtol=1e-6)
+    assert linalg.vector_norm(x).item() == 5.0
+    assert linalg.vector_norm(x, dim=1, keepdim=True).shape == (2, 1)
+    assert linalg.vector_norm(x, dtype=norch.float64).dtype is norch.float64
+    with pytest.raises(RuntimeError, match="no elements"):
+        linalg.vector_norm(norch.ones(0), math.inf)
+    with pytest.raises(RuntimeError, match="int64"):
+        linalg.vector_norm(norch.tensor([1]))
+
+
+def test_matrix_norms():
+    x = norch.tensor([[1.0, -2.0], [3.0, 4.0]])
+    for order, expected in [("fro", math.sqrt(30)), (1, 6.0), (-1, 4.0), (math.inf, 7.0), (-math.inf, 3.0)]:
+        assert_close(linalg.matrix_norm(x, order), expected, rtol=1e-6)
+        assert_close(linalg.norm(x, order), expected, rtol=1e-6)
+    batch = norch.ones(2, 3, 4)
+    assert linalg.matrix_norm(batch, 1, dim=(0, 2)).tolist() == [2.0] * 3
+    assert linalg.matrix_norm(batch, 1, dim=(0, 2), keepdim=True).shape == (1, 3, 1)
+    assert linalg.norm(batch).item() == pytest.approx(math.sqrt(24))
+    for bad in (3, "x"):
+        with pytest.raises(RuntimeError, match="expected 'fro'"):
+            linalg.matrix_norm(x, bad)
+    with pytest.raises(RuntimeError, match="needs dim"):
+        linalg.norm(batch, 2)
+
+
+def test_powers():
+    x = norch.tensor([[1, 1], [0, 1]])
+    assert linalg.matrix_power(x, 13).tolist() == [[1, 13], [0, 1]]
+    assert x.matrix_power(0).tolist() == [[1, 0], [0, 1]]
+    y = linalg.matrix_power(x, 1)
+    assert y.equal(x) and y.data_ptr() != x.data_ptr()
+    with pytest.raises(ValueError, match="square"):
+        linalg.matrix_power(norch.ones(2, 3), 2)
+
+
+def test_exponential():
+    angle = norch.tensor([[0.0, -1.0], [1.0, 0.0]], dtype=norch.float64) * norch.tensor([0.5, 30.0]).double().reshape(
+        2, 1, 1
+    )
+    expected = [[[math.cos(t), -math.sin(t)], [math.sin(t), math.cos(t)]] for t in (0.5, 30.0)]
+    assert_close(linalg.matrix_exp(angle), expected, "float64", rtol=1e-12, atol=1e-13)
+    x = drawn(3, 3).requires_grad_()
+    assert gradcheck(linalg.matrix_exp, (x,)) and gradgradcheck(linalg.matrix_exp, (x,))
+
+
+def test_products():
+    a, b, c = drawn(2, 5), drawn(5, 3), drawn(3)
+    close(linalg.multi_dot([a, b, c]), a @ b @ c)
+    close(linalg.multi_dot([c, b.T, a.T]), c @ b.T @ a.T)
+    assert linalg.vecdot(norch.tensor([[1, 2], [3, 4]]), norch.tensor([1, 10])).tolist() == [21, 43]
+    assert linalg.cross(norch.tensor([1, 0, 0]), norch.tensor([0, 1, 0])).tolist() == [0, 0, 1]
+    assert linalg.vander(norch.tensor([2, 3]), N=3).tolist() == [[1, 2, 4], [1, 3, 9]]
+    assert linalg.diagonal(norch.ones(2, 3, 3)).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="at least 2"):
+        linalg.multi_dot([a])
+
+
+def test_without_numpy_the_error_says_what_to_install(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(ImportError, match="pip install numpy"):
+        linalg.inv(norch.eye(2))
+    assert linalg.matrix_norm(norch.eye(2)).item() == pytest.approx(math.sqrt(2))
+
+
+# ---- What NumPy's LAPACK computes ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lapack():
+    pytest.importorskip("numpy")
+
+
+SHAPES = [(3, 3), (2, 4, 4), (0, 0), (2, 0, 0), (0, 3, 3)]
+TALL_AND_WIDE = [*SHAPES, (5, 3), (2, 3, 5), (0, 3), (3, 0)]
+
+
+def unit(x):
+    return norch.eye(x.shape[-1], dtype=x.dtype).expand(*x.shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_inverse_and_solution(shape, lapack):
+    a = positive(*shape)
+    close(linalg.inv(a) @ a, unit(a))
+    close(linalg.inv_ex(a).inverse, a.inverse())
+    b = drawn(*shape[:-1], 2)
+    close(a @ linalg.solve(a, b), b)
+    close(linalg.solve(a, b.mT, left=False) @ a, b.mT)
+    close(linalg.lu_solve(*linalg.lu_factor(a), b), linalg.solve_ex(a, b).result)
+    close(b.cholesky_solve(a.cholesky()), linalg.solve(a, b))
+    close(a.cholesky(upper=True).cholesky_inverse(upper=True), linalg.inv(a))
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("unitriangular", [False, True])
+def test_triangular_solution(upper, unitriangular, lapack):
+    a, b = drawn(2, 4, 4) + 3 * norch.eye(4), drawn(4, 2)
+    triangle = a.triu() if upper else a.tril()
+    if unitriangular:
+        triangle = triangle - triangle.diagonal(0, -2, -1).diag_embed() + norch.eye(4)
+    x = linalg.solve_triangular(a, b, upper=upper, unitriangular=unitriangular)
+    close(triangle @ x, b.expand(2, 4, 2))
+    close(b.triangular_solve(a, upper, unitriangular=unitriangular).solution, x)
+    y = linalg.solve_triangular(a, b.T, upper=upper, unitriangular=unitriangular, left=False)
+    close(y @ triangle, b.T.expand(2, 2, 4))
+
+
+@pytest.mark.parametrize("shape", TALL_AND_WIDE)
+def test_products_of_the_factors(shape, lapack):
+    a = drawn(*shape)
+    for mode in ("reduced", "complete"):
+        q, r = linalg.qr(a, mode)
+        close(q @ r, a)
+        close(q.mT @ q, unit(q.mT @ q))
+        close(r.triu(), r)
+    for full in (False, True):
+        u, s, vh = linalg.svd(a, full_matrices=full)
+        size = min(shape[-2:])
+        close((u[..., :size] * s.unsqueeze(-2)) @ vh[..., :size, :], a)
+        close(vh @ vh.mT, unit(vh @ vh.mT))
+    close(linalg.svdvals(a), s)
+    p, lower, upper = linalg.lu(a)
+    close(p @ lower @ upper, a)
+    close(norch.lu_unpack(*a.lu()).L, lower)
+    if shape[-2] >= shape[-1]:
+        close(linalg.householder_product(*a.geqrf()), linalg.qr(a).Q)
+    close(a.geqrf().a.ormqr(a.geqrf().tau, drawn(*shape[:-1], 2)), linalg.qr(a, "complete").Q @ drawn(*shape[:-1], 2))
+    close(a @ linalg.pinv(a) @ a, a)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_eigenvalues(shape, lapack):
+    a = symmetric(*shape)
+    for read in ("L", "U"):
+        values, vectors = linalg.eigh(a.tril() if read == "L" else a.triu(), read)
+        close(a @ vectors, vectors * values.unsqueeze(-2))
+    close(linalg.eigvalsh(a), values)
+    close(linalg.eigvals(a).sort().values, values)
+    values, vectors = linalg.eig(a)
+    close(a @ vectors, vectors * values.unsqueeze(-2))
+
+
+def test_complex_eigenvalues_are_refused(lapack):
+    with pytest.raises(RuntimeError, match="complex"):
+        linalg.eigvals(norch.tensor([[0.0, -1.0], [1.0, 0.0]]))
+
+
+def test_determinants(lapack):
+    x = norch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [2.0, 4.0]]], dtype=norch.float64)
+    assert_close(linalg.det(x), [-2.0, 0.0], "float64", atol=1e-15)
+    sign, logarithm = x.slogdet()
+    assert sign.tolist() == [-1.0, 0.0]
+    assert_close(logarithm, [math.log(2), -math.inf], "float64")
+    assert math.isnan(x[0].logdet().item())
+
+
+def test_least_squares(lapack):
+    a, b = drawn(5, 3), drawn(5, 2)
+    found = linalg.lstsq(a, b, driver="gelsd")
+    close(a.mT @ (a @ found.solution), a.mT @ b)
+    close(found.residuals, (a @ found.solution - b).square().sum(0))
+    assert found.rank.item() == 3 and found.singular_values.shape == (3,)
+    assert linalg.lstsq(a, b).residuals.numel() == 0
+    rank_one = drawn(4, 1) @ drawn(1, 3)
+    assert linalg.matrix_rank(rank_one).item() == 1
+    close(linalg.lstsq(rank_one, b[:4]).solution, linalg.pinv(rank_one) @ b[:4])
+
+
+def test_norms_of_singular_values(lapack):
+    x = norch.tensor([[3.0, 0.0], [0.0, -4.0]])
+    for order, expected in (("nuc", 7.0), (2, 4.0), (-2, 3.0)):
+        assert_close(linalg.matrix_norm(x, order), expected, rtol=1e-6)
+    assert_close(x.norm("nuc"), 7.0, rtol=1e-6)
+    assert_close(linalg.cond(x), 4 / 3, rtol=1e-6)
+    assert_close(linalg.cond(x, 1), 4 / 3, rtol=1e-6)
+    assert linalg.cond(norch.zeros(2, 2), "fro").item() == math.inf
+
+
+def test_of_more_dimensions(lapack):
+    a, b = drawn(2, 3, 6), drawn(2, 3)
+    close(norch.tensordot(a, linalg.tensorsolve(a, b), 1), b)
+    close(norch.tensordot(linalg.tensorinv(a), b, 2), linalg.tensorsolve(a, b))
+
+
+def test_what_is_refused(lapack):
+    singular = norch.tensor([[1.0, 2.0], [2.0, 4.0]])
+    for call in (lambda: linalg.inv(norch.zeros(2, 2)), lambda: linalg.solve(norch.zeros(2, 2), norch.ones(2))):
+        with pytest.raises(linalg.LinAlgError, match="[Ss]ingular"):
+            call()
+    with pytest.raises(linalg.LinAlgError, match="positive"):
+        linalg.cholesky(-norch.eye(2))
+    assert linalg.inv_ex(singular).info.item() == 2
+    assert linalg.cholesky_ex(norch.tensor([[1.0, 0.0], [0.0, -1.0]])).info.item() == 2
+    with pytest.raises(linalg.LinAlgError):
+        linalg.cholesky_ex(-norch.eye(2), check_errors=True)
+    with pytest.raises(ValueError, match="square"):
+        linalg.det(norch.ones(2, 3))
+    with pytest.raises(RuntimeError, match="int64"):
+        linalg.inv(norch.tensor([[1]]))
+    with pytest.raises(RuntimeError, match="mode"):
+        linalg.qr(singular, "full")
+    with pytest.raises(RuntimeError, match="not unique"):
+        linalg.qr(norch.ones(3, 2).requires_grad_(), "complete").R.sum().backward()
+    with pytest.raises(ValueError, match="do not fit"):
+        linalg.solve(singular, norch.ones(3, 1))
+    with pytest.raises(ValueError, match="UPLO"):
+        linalg.eigh(singular, "X")
+
+
+def of_positive(function):
+    return lambda x: function(x @ x.mT + norch.eye(x.shape[-1], dtype=norch.float64))
+
+
+DIFFERENTIABLE = {
+    "inv": (linalg.inv, [(2, 3, 3)]),
+    "solve": (linalg.solve, [(3, 3), (2, 3, 2)]),
+    "solve_vector": (linalg.solve, [(3, 3), (3,)]),
+    "solve_triangular": (lambda a, b: linalg.solve_triangular(a, b, upper=True), [(3, 3), (3, 2)]),
+    "lu_solve": (lambda a, b: linalg.lu_solve(*linalg.lu_factor(a), b, adjoint=True), [(3, 3), (3, 2)]),
+    "det": (linalg.det, [(2, 3, 3)]),
+    "slogdet": (lambda a: linalg.slogdet(a).logabsdet, [(3, 3)]),
+    "cholesky": (of_positive(linalg.cholesky), [(2, 3, 3)]),
+    "cholesky_solve": (lambda b, a: b.cholesky_solve(a.tril()), [(3, 2), (3, 3)]),
+    "qr": (lambda a: linalg.qr(a).Q.sin() @ linalg.qr(a).R, [(4, 3)]),
+    "qr_wide": (lambda a: linalg.qr(a).Q @ linalg.qr(a).R.sin(), [(2, 3, 4)]),
+    "lu": (lambda a: linalg.lu(a).L.sin() @ linalg.lu(a).U.cos(), [(3, 3)]),
+    "lu_tall": (lambda a: linalg.lu(a).L.sin() @ linalg.lu(a).U.cos(), [(5, 3)]),
+    "lu_wide": (lambda a: linalg.lu(a).L.sin() @ linalg.lu(a).U.cos(), [(2, 3, 5)]),
+    "eigvalsh": (of_positive(linalg.eigvalsh), [(2, 3, 3)]),
+    "eigh": (of_positive(lambda a: linalg.eigh(a).eigenvectors.square()), [(3, 3)]),
+    "eig": (of_positive(lambda a: linalg.eig(a).eigenvectors.square()), [(3, 3)]),
+    "svdvals": (linalg.svdvals, [(2, 3, 4)]),
+    "svd_tall": (lambda a: linalg.svd(a, False).U.square() @ linalg.svd(a, False).Vh.square(), [(4, 3)]),
+    "svd_wide": (lambda a: linalg.svd(a, False).U @ linalg.svd(a, False).Vh, [(3, 5)]),
+    "pinv": (linalg.pinv, [(2, 4, 3)]),
+    "pinv_wide": (linalg.pinv, [(3, 4)]),
+    "lstsq": (lambda a, b: linalg.lstsq(a, b).solution, [(4, 3), (4, 2)]),
+    "cond": (linalg.cond, [(3, 3)]),
+    "nuclear_norm": (lambda a: a.norm("nuc"), [(3, 4)]),
+    "householder_product": (linalg.householder_product, [(4, 3), (3,)]),
+    "ormqr": (lambda a, tau, b: a.ormqr(tau, b, transpose=True), [(4, 3), (3,), (4, 2)]),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients(name, lapack):
+    function, shapes = DIFFERENTIABLE[name]
+    inputs = tuple(drawn(*shape, seed=seed).requires_grad_() for seed, shape in enumerate(shapes, 1))
+    assert gradcheck(function, inputs) and gradgradcheck(function, inputs)
+
+
+def test_gradient_of_a_singular_determinant(lapack):
+    """It is the matrix of cofactors."""
+    x = norch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=norch.float64, requires_grad=True)
+    linalg.det(x).backward()
+    assert_close(x.grad, [[4.0, -2.0], [-2.0, 1.0]], "float64", rtol=1e-12)
+    zero = norch.zeros(3, 3, requires_grad=True)
+    zero.det().backward()
+    assert_close(zero.grad, [[0.0] * 3] * 3)

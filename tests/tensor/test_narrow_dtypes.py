@@ -1,0 +1,177 @@
+"""float16, bfloat16, int8 and int16 beyond the tables: limits, the default dtype, printing, training."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+from arrays import DTYPES, promote, to_bfloat16, wrap
+from tensors import dtype_named
+
+import norch
+from norch import nn, optim
+
+HALVES = {norch.float16: "float16", norch.bfloat16: "bfloat16"}
+
+
+@pytest.fixture
+def default_dtype_restored():
+    yield
+    norch.set_default_dtype(norch.float32)
+
+
+def test_names_and_attributes():
+    assert norch.half is norch.float16 and norch.short is norch.int16
+    assert [dtype_named(name).itemsize for name in DTYPES] == [1, 1, 1, 2, 4, 8, 2, 2, 4, 8]
+    assert [dtype_named(name).is_signed for name in DTYPES] == [False, False] + [True] * 8
+    assert [dtype_named(name).is_floating_point for name in DTYPES] == [False] * 6 + [True] * 4
+    for name in DTYPES:
+        assert pickle.loads(pickle.dumps(dtype_named(name))) is dtype_named(name)
+    x = norch.tensor([1.7, -1.7])
+    assert x.half().dtype is norch.float16 and x.bfloat16().dtype is norch.bfloat16
+    assert x.char().tolist() == x.short().tolist() == [1, -1] and x.byte().tolist() == [1, 255]
+    assert isinstance(x.half(), norch.HalfTensor) and x.short().type() == "torch.ShortTensor"
+
+
+def test_every_half_is_the_float_that_its_bits_say(device):
+    """All 65536 of each: as floats, and back; infinities and NaN too."""
+    bits = norch.arange(-(2**15), 2**15, dtype=norch.int16, device=device)
+    for kind, name in HALVES.items():
+        mantissa, bias = (10, 15) if name == "float16" else (7, 127)
+        largest = 2 * bias + 1
+        expected = []
+        for word in bits.tolist():
+            sign = -1.0 if word < 0 else 1.0
+            exponent, rest = (word & 0x7FFF) >> mantissa, word & (2**mantissa - 1)
+            if exponent == largest:
+                expected.append(math.nan if rest else sign * math.inf)
+            else:
+                lead = 2**mantissa if exponent else 0
+                expected.append(sign * (lead + rest) * 2.0 ** (max(exponent, 1) - bias - mantissa))
+        halves = bits.view(kind)
+        floats = halves.float()
+        assert repr(floats.tolist()) == repr(expected)
+        back, numbers = floats.to(kind).view(norch.int16), floats == floats
+        assert (back == bits)[numbers].all() and floats.to(kind).float()[~numbers].isnan().all()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_floats_are_rounded_to_the_nearest_half_to_the_even_one(name, rng, device):
+    kind = dtype_named(name)
+    ends = [0.0, -0.0, 65504.0, 65519.0, 65520.0, 1e30, 3.4e38, 6e-8, 2.9e-8, 3e-8, 1e-40, math.inf, -math.inf]
+    steps = [1 + k * 2.0**-12 for k in range(64)]  # each half, the middles between them, and quarters
+    drawn = [wrap(rng.choice([-1, 1]) * rng.uniform(1, 2) * 2.0 ** rng.randint(-30, 20), "float32") for _ in range(500)]
+    values = [wrap(x, "float32") for x in ends + steps] + drawn
+    x = norch.tensor(values, device=device)
+    assert repr(x.to(kind).tolist()) == repr([wrap(value, name) for value in values])
+    assert norch.tensor(values, dtype=kind).tolist() == x.to(kind).tolist()
+
+
+def test_the_reference_rounds_as_it_should():
+    assert [to_bfloat16(x) for x in (1.0, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 3.4e38)] == [1.0, 1.0, 1 + 2.0**-6, math.inf]
+
+
+def test_promotion_has_two_exceptions():
+    for x in DTYPES:
+        for y in DTYPES:
+            assert norch.promote_types(dtype_named(x), dtype_named(y)) is dtype_named(promote(x, y))
+    eight = norch.tensor([100], dtype=norch.int8)
+    assert (eight + eight).tolist() == [-56] and (eight + 1).dtype is norch.int8
+    assert (eight + norch.tensor([200], dtype=norch.uint8)).tolist() == [300]
+    half = norch.tensor([1.0], dtype=norch.float16)
+    assert (half + 1e-3).dtype is (half * norch.tensor(2.0)).dtype is (half + eight).dtype is norch.float16
+    assert (half + half.bfloat16()).dtype is norch.float32
+    with pytest.raises(RuntimeError, match="200 does not fit into int8"):
+        eight + 200
+    assert (norch.tensor([0.1]).bfloat16() == 0.1).item()  # as PyTorch: the number is rounded, too
+
+
+def test_limits():
+    half, brain = norch.finfo(norch.float16), norch.finfo(norch.bfloat16)
+    assert (half.bits, half.max, half.eps, half.tiny) == (16, 65504.0, 2.0**-10, 2.0**-14)
+    assert (brain.bits, brain.max, brain.eps, brain.tiny) == (16, 255 * 2.0**120, 2.0**-7, 2.0**-126)
+    assert (norch.iinfo(norch.int8).min, norch.iinfo(norch.int16).max) == (-128, 32767)
+    assert norch.iinfo(norch.uint8).min == 0
+
+
+def test_text():
+    assert repr(norch.tensor([1.5, 2.0]).half()) == "tensor([1.5000, 2.0000], dtype=norch.float16)"
+    assert repr(norch.tensor(0.1, dtype=norch.bfloat16)) == "tensor(0.1001, dtype=norch.bfloat16)"
+    assert repr(norch.tensor([1, -2], dtype=norch.int8)) == "tensor([ 1, -2], dtype=norch.int8)"
+
+
+@pytest.mark.parametrize("kind", [norch.float64, norch.float16, norch.bfloat16])
+def test_default_dtype(kind, default_dtype_restored):
+    norch.set_default_dtype(kind)
+    assert norch.get_default_dtype() is kind and norch.finfo().bits == 8 * kind.itemsize
+    made = [
+        norch.tensor([1.5]),
+        norch.zeros(2),
+        norch.rand(2),
+        norch.arange(0, 1, 0.5),
+        norch.Tensor([1]),
+        norch.eye(2),
+    ]
+    made += [norch.tensor([1]) / 2, norch.tensor([1]) + 0.5, norch.linspace(0, 1, 3), norch.tensor([1]).sqrt()]
+    assert {x.dtype for x in made} == {kind} and norch.tensor([1, 2]).dtype is norch.int64
+    assert repr(norch.tensor([1.5])) == "tensor([1.5000])" and norch.result_type(norch.tensor([1]), 1.0) is kind
+    assert nn.Linear(2, 2).weight.dtype is kind
+    norch.set_default_dtype(norch.float32)
+    assert norch.tensor([1.5]).dtype is norch.float32
+    with pytest.raises(TypeError, match="int64"):
+        norch.set_default_dtype(norch.int64)
+
+
+OPTIMIZERS = [
+    lambda p: optim.SGD(p, lr=0.1),
+    lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+    lambda p: optim.Adam(p, lr=0.01),
+    lambda p: optim.AdamW(p, lr=0.01, amsgrad=True),
+    lambda p: optim.RMSprop(p, lr=0.01, momentum=0.5, centered=True),
+]
+
+
+@pytest.mark.parametrize("kind", [norch.float16, norch.bfloat16])
+@pytest.mark.parametrize("optimizer_of", OPTIMIZERS)
+def test_a_model_of_halves_learns(optimizer_of, kind, device):
+    norch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 2)).to(device)
+    assert (model.half() if kind is norch.float16 else model.bfloat16()) is model
+    optimizer = optimizer_of(model.parameters())
+    x = norch.rand(16, 4, device=device).to(kind)
+    y = (x.float().sum(1) > 2).long()
+    losses = []
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert {p.dtype for p in model.parameters()} == {p.grad.dtype for p in model.parameters()} == {kind}
+    assert losses[-1] < losses[0] - 0.02
+
+
+def test_sums_that_a_half_would_not_hold():
+    """Composed functions compute in float32: no partial result is infinite or lost."""
+    x = norch.full((1000,), 300.0, dtype=norch.float16)
+    assert x.mean().item() == 300 and x[:4].norm().item() == 600 and x.var().item() == 0
+    assert (norch.arange(1000) + 300).to(norch.bfloat16).std().item() == pytest.approx(289, rel=0.01)
+    assert x.mean(dtype=norch.float64).dtype is norch.float64 and x.norm().dtype is norch.float16
+
+
+def test_gradients_of_halves_cannot_be_checked():
+    with pytest.raises(ValueError, match="float16"):
+        norch.autograd.gradcheck(lambda x: x * x, norch.ones(2, dtype=norch.float16, requires_grad=True))
+
+
+def test_embeddings_move_rows_of_halves(device):
+    table = norch.arange(12, device=device).reshape(4, 3).bfloat16().requires_grad_()
+    rows = table[norch.tensor([3, 0, 3], device=device)]
+    assert rows.tolist() == [[9.0, 10.0, 11.0], [0.0, 1.0, 2.0], [9.0, 10.0, 11.0]]
+    rows.sum().backward()
+    assert table.grad.dtype is norch.bfloat16 and table.grad.tolist() == [[1.0] * 3, [0.0] * 3, [0.0] * 3, [2.0] * 3]
+    with norch.no_grad():
+        table[1] = -1.0
+        table[:, 2] += 0.5
+    assert table.tolist()[:2] == [[0.0, 1.0, 2.5], [-1.0, -1.0, -0.5]]

@@ -1,0 +1,78 @@
+"""`out=`: the tensor that a function writes its result into; numbers in place of the first tensor."""
+
+from __future__ import annotations
+
+import pytest
+from compare import assert_close
+
+import norch
+
+
+def test_the_result_is_written_into_out(device):
+    x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+    out = norch.zeros(2, 2, device=device)
+    address = out.data_ptr()
+    assert norch.add(x, x, out=out) is out
+    assert out.data_ptr() == address
+    assert_close(out, [[2.0, 4.0], [6.0, 8.0]])
+    assert norch.add(x, 1, out=x) is x  # an operand itself
+    assert_close(x, [[2.0, 3.0], [4.0, 5.0]])
+    assert_close(norch.mul(x, 2, out=out.T), [[4.0, 6.0], [8.0, 10.0]])
+    assert_close(out, [[4.0, 8.0], [6.0, 10.0]])
+
+
+def test_the_dtype_of_out_stays(device):
+    out = norch.zeros(2, dtype=norch.float64, device=device)
+    norch.add(norch.tensor([1, 2], device=device), 1, out=out)
+    assert_close(out, [2.0, 3.0], "float64")
+    with pytest.raises(RuntimeError, match="float32.*int64"):
+        norch.exp(norch.ones(2, device=device), out=norch.tensor([1, 2], device=device))
+
+
+def test_an_empty_out_is_resized_and_another_with_a_warning(device):
+    x = norch.tensor([1.0, 2.0], device=device)
+    out = norch.empty(0, device=device)
+    assert_close(norch.cat([x, x], out=out), [1.0, 2.0, 1.0, 2.0])
+    assert out.shape == (4,)
+    with pytest.warns(UserWarning, match=r"\[4\].*\[2\]"):
+        norch.neg(x, out=out)
+    assert_close(out, [-1.0, -2.0])
+
+
+def test_several_results_are_written_into_a_tuple(device):
+    x = norch.tensor([[1.0, 5.0], [7.0, 3.0]], device=device)
+    values, indices = norch.empty(0, device=device), norch.empty(0, dtype=norch.int64, device=device)
+    result = norch.sort(x, 1, out=(values, indices))
+    assert result[0] is values and result.indices is indices
+    assert_close(values, [[1.0, 5.0], [3.0, 7.0]])
+    assert_close(indices, [[0, 1], [1, 0]], "int64")
+    with pytest.raises(TypeError, match="1 tensors for 2 results"):
+        norch.sort(x, 1, out=values)
+
+
+def test_out_has_no_gradient():
+    x, out = norch.ones(2, requires_grad=True), norch.zeros(2)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        norch.exp(x, out=out)
+    with norch.no_grad():
+        assert_close(norch.mul(x, 3, out=out), [3.0, 3.0])
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        norch.exp(out, out=x)
+
+
+def test_views_have_no_out():
+    with pytest.raises(TypeError, match="out"):
+        norch.reshape(norch.ones(2), (2, 1), out=norch.ones(2, 1))
+    with pytest.raises(TypeError, match="expected a Tensor"):
+        norch.exp(norch.ones(2), out=1.0)
+
+
+def test_a_number_in_place_of_the_first_tensor(device):
+    x, whole = norch.tensor([1.0, 2.0], device=device), norch.tensor([1, 2], dtype=norch.int32, device=device)
+    assert_close(norch.pow(2, x), [2.0, 4.0])
+    assert_close(norch.pow(2.5, whole), [2.5, 6.25])
+    assert_close(norch.sub(1, whole), [0, -1], "int32")
+    assert_close(norch.bitwise_and(3, other=whole), [1, 2], "int32")
+    assert_close(norch.remainder(5, whole), [0, 1], "int32")
+    with pytest.raises(TypeError, match="expected a Tensor"):
+        norch.exp(2)

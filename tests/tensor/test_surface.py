@@ -1,0 +1,273 @@
+"""What scripts touch beside operations: tensor types, devices, modes, settings, namespaces, pickled modules."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import io
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import norch
+from norch import nn
+
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.b.weight = self.a.weight
+        self.register_buffer("count", norch.arange(2))
+
+    def forward(self, x):
+        return self.b(self.a(x))
+
+
+# ---- Types ----------------------------------------------------------------------------------------------------------
+
+
+def test_tensor_types_make_convert_and_recognize():
+    assert norch.LongTensor([1.7, 2]).tolist() == [1, 2] and norch.FloatTensor(2, 3).shape == (2, 3)
+    assert norch.FloatTensor().shape == (0,) and norch.FloatTensor(norch.Size([2])).shape == (2,)
+    assert norch.Tensor(2, 3).shape == (2, 3) and norch.Tensor().shape == (0,)
+    assert norch.Tensor([1], "cpu", True).requires_grad and norch.Tensor([1], requires_grad=True).requires_grad
+    x = norch.ones(2)
+    assert isinstance(x, norch.FloatTensor) and not isinstance(x, (norch.LongTensor, norch.cuda.FloatTensor))
+    assert x.type() == "torch.FloatTensor" and x.type("torch.LongTensor").type() == "torch.LongTensor"
+    assert x.type(norch.DoubleTensor).dtype is norch.float64 and x.type(norch.int32).dtype is norch.int32
+    assert x.new(3).shape == (3,) and x.long().new([1, 2]).type() == "torch.LongTensor"
+    for wrong in ("float", "torch.NoTensor", 3):
+        with pytest.raises(ValueError, match="type"):
+            x.type(wrong)
+    with pytest.raises(TypeError, match="FloatTensor"):
+        norch.FloatTensor(3.0)
+
+
+def test_questions_about_tensors():
+    x = norch.ones(2, 3)
+    assert norch.is_tensor(x) and not norch.is_tensor(3) and norch.is_storage(x.storage())
+    assert norch.numel(x) == x.nelement() == 6 and x.ndimension() == 2 and norch.is_floating_point(x)
+    assert not norch.is_complex(x) and norch.is_nonzero(norch.tensor([2])) and x.get_device() == -1
+    assert x.is_set_to(x.detach()) and not x.is_set_to(x.clone()) and x.pin_memory() is x and not x.is_pinned()
+    assert x.names == (None, None) and not x.is_sparse and x.is_cpu and not x.is_meta
+    with pytest.raises(RuntimeError):
+        x.is_nonzero()
+
+
+# ---- Writes through data --------------------------------------------------------------------------------------------
+
+
+def test_writes_through_data_are_not_noticed_and_others_are():
+    x = norch.ones(2, requires_grad=True)
+    y = x * x
+    x.data.add_(1)
+    x.data[0] = 5.0
+    y.sum().backward()
+    assert x.grad.tolist() == [10.0, 4.0]  # of the new values, as in PyTorch
+    x = norch.ones(2, requires_grad=True)
+    y = x * x
+    x.detach().add_(1)
+    with pytest.raises(RuntimeError, match="modified"):
+        y.sum().backward()
+    held = norch.ones(2).data
+    y = norch.ones(2, requires_grad=True) * held
+    held.add_(1)  # a count of its own, which the graph that saved it follows
+    with pytest.raises(RuntimeError, match="modified"):
+        y.sum().backward()
+
+
+def test_data_can_be_replaced_between_forward_and_backward():
+    x = norch.ones(2, requires_grad=True)
+    y = x * x
+    x.data = norch.full((2,), 5.0)
+    y.sum().backward()
+    assert x.grad.tolist() == [10.0, 10.0]
+
+
+# ---- Pickles --------------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_module_is_saved_and_loaded_only_if_it_is_trusted(tmp_path):
+    model, x = Pair(), norch.ones(1, 2)
+    norch.save({"model": model, "set": {1}}, tmp_path / "model")
+    with pytest.raises(pickle.UnpicklingError, match="weights_only=False"):
+        norch.load(tmp_path / "model")
+    loaded = norch.load(tmp_path / "model", weights_only=False, map_location="cpu")["model"]
+    assert loaded(x).equal(model(x)) and loaded.a.weight is loaded.b.weight
+    assert isinstance(loaded.a.weight, nn.Parameter) and loaded.count.tolist() == [0, 1]
+    assert (loaded.a.weight is loaded._modules["a"]._parameters["weight"]) and loaded.a.weight.requires_grad
+    file = io.BytesIO()
+    norch.save(model, file, pickle_protocol=5)
+    file.seek(0)
+    with open(tmp_path / "model", "rb") as other:
+        assert isinstance(norch.load(other, weights_only=False)["model"], Pair)
+    assert isinstance(norch.load(file, weights_only=False, map_location=lambda storage, place: storage), Pair)
+
+
+def test_pickled_tensors_share_what_they_shared():
+    x = norch.arange(6).reshape(2, 3)
+    a, b, empty, scalar = pickle.loads(pickle.dumps((x, x.T[1:], norch.ones(0, 2), norch.tensor(2.5))))
+    a[0, 1] = 77
+    assert b.tolist() == [[77, 4], [2, 5]] and empty.shape == (0, 2) and scalar.item() == 2.5
+    parameter = pickle.loads(pickle.dumps(nn.Parameter([1.0])))
+    assert isinstance(parameter, nn.Parameter) and parameter.requires_grad
+    assert copy.copy(norch.device("cuda:1")) == "cuda:1" and pickle.loads(pickle.dumps(norch.float32)) is norch.float32
+
+
+# ---- Custom operations ----------------------------------------------------------------------------------------------
+
+
+def test_a_custom_operation_with_several_results():
+    class Both(norch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.x, ctx.result = 3, "free names"
+            product, exponential = x * y, x.exp()
+            ctx.save_for_backward(x, y, exponential)
+            return product, exponential
+
+        @staticmethod
+        def backward(ctx, first, second):
+            x, y, exponential = ctx.saved_tensors
+            return first * y + second * exponential, first * x
+
+    x = norch.tensor([0.5, 1.5], dtype=norch.float64, requires_grad=True)
+    y = norch.tensor([2.0, 3.0], dtype=norch.float64, requires_grad=True)
+
+    def use(x, y):
+        product, exponential = Both.apply(x, y)
+        return product.sin() + exponential
+
+    assert norch.autograd.gradcheck(use, (x, y)) and norch.autograd.gradgradcheck(use, (x, y))
+    assert norch.autograd.gradcheck(lambda x: Both.apply(x, y.detach())[1], x)  # the other result has no gradient
+
+
+def test_results_without_gradients_and_contexts_apart():
+    class Split(norch.autograd.Function):
+        @staticmethod
+        def forward(x, factor):
+            return x * factor, (x > 0).float()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.factor = inputs[1]
+            ctx.mark_non_differentiable(output[1])
+            ctx.set_materialize_grads(False)
+
+        @staticmethod
+        @norch.autograd.function.once_differentiable
+        def backward(ctx, gradient, nothing):
+            assert nothing is None
+            return gradient * ctx.factor, None
+
+    x = norch.ones(2, requires_grad=True)
+    scaled, sign = Split.apply(x, 3.0)
+    assert scaled.requires_grad and not sign.requires_grad
+    w = norch.ones(2, requires_grad=True)
+    (first,) = norch.autograd.grad((scaled * w).sum(), x, create_graph=True)
+    assert first.tolist() == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
+# ---- Modes and settings ---------------------------------------------------------------------------------------------
+
+
+def test_modes():
+    @norch.inference_mode
+    def bare():
+        return norch.is_inference_mode_enabled(), norch.is_grad_enabled()
+
+    @norch.inference_mode()
+    def called():
+        return norch.is_inference_mode_enabled(), norch.is_grad_enabled()
+
+    assert bare() == called() == (True, False)
+    assert not norch.is_inference_mode_enabled()
+    with norch.inference_mode(), norch.inference_mode(False):
+        assert norch.is_grad_enabled()
+    with norch.autograd.detect_anomaly(), pytest.raises(RuntimeError, match="NaN"):
+        (norch.zeros(1, requires_grad=True) * 0).sqrt().sum().backward()
+    assert not norch.is_anomaly_enabled()
+
+
+def test_settings_and_namespaces():
+    from norch.autograd import Variable
+    from norch.backends import cudnn
+    from norch.distributions.categorical import Categorical
+    from norch.distributions.normal import Normal
+    from norch.nn.modules.rnn import LSTM
+    from norch.nn.modules.upsampling import Upsample
+    from norch.nn.modules.utils import _pair
+    from norch.optim.adamw import AdamW
+    from norch.optim.sgd import SGD
+    from norch.utils.data.distributed import DistributedSampler
+
+    with cudnn.flags(benchmark=True):
+        assert cudnn.benchmark
+    assert not cudnn.benchmark and LSTM is nn.LSTM and _pair(3) == (3, 3)
+    assert (Categorical, Normal) == (norch.distributions.Categorical, norch.distributions.Normal)
+    assert (AdamW, SGD, Upsample) == (norch.optim.AdamW, norch.optim.SGD, nn.Upsample)
+    assert list(DistributedSampler(range(4), 2, 0, shuffle=False)) == [0, 2]
+    assert isinstance(norch.ones(1), Variable) and Variable(norch.ones(1), requires_grad=True).is_leaf
+    layer = nn.Linear(2, 1)
+    assert norch.compile(layer) is layer and norch.compile(mode="default")(layer) is layer
+    assert norch.jit.script(layer) is layer and nn.DataParallel(layer)(norch.ones(3, 2)).shape == (3, 1)
+    assert norch.accelerator.is_available() == norch.cuda.is_available() and not norch.distributed.is_available()
+    with norch.random.fork_rng():
+        first = norch.rand(2)
+    assert norch.rand(2).equal(first)
+    with pytest.raises(ImportError, match="tensorboardX"):
+        importlib.import_module("norch.utils.tensorboard")
+    with pytest.raises(RuntimeError, match="one process"):
+        nn.parallel.DistributedDataParallel(layer)
+
+
+def test_names_that_only_pytorch_has_say_what_to_use():
+    for find, message in [
+        (lambda: norch.vmap, "torch.vmap: norch has no vmap"),
+        (lambda: nn.SyncBatchNorm, "one process"),
+        (lambda: norch.ones(1).to_sparse_csr, "COO"),
+        (lambda: norch.optim.SparseAdam, "optim.Adam"),
+        (lambda: norch.no_such_name, "no attribute 'no_such_name'"),
+        (lambda: norch.ones(1).no_such_name, "no attribute 'no_such_name'"),
+    ]:
+        with pytest.raises(AttributeError, match=message):
+            find()
+    assert not hasattr(norch, "vmap") and not hasattr(norch.ones(1), "foo") and hasattr(nn.functional, "relu")
+
+
+def test_checkpointed_parts_compute_the_same():
+    from norch.utils.checkpoint import checkpoint, checkpoint_sequential
+
+    norch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Dropout(0.5), nn.Linear(4, 2))
+    gradients = []
+    runs = [model, lambda x: checkpoint(model, x), lambda x: checkpoint_sequential(model, 2, x)]
+    for run in runs:
+        model.zero_grad()
+        x = norch.arange(6).float().reshape(2, 3).requires_grad_()
+        norch.manual_seed(1)
+        run(x).sum().backward()
+        gradients.append([x.grad.tolist(), *[p.grad.tolist() for p in model.parameters()]])
+    assert gradients[0] == gradients[1] == gradients[2]
+
+
+def test_memory_shared_with_a_forked_process():
+    script = (
+        "import norch, norch.multiprocessing as mp\n"
+        "x = norch.zeros(2).share_memory_()\n"
+        "def work(rank, x): x[rank] = rank + 1.0\n"
+        "mp.spawn(work, args=(x,), nprocs=2)\n"
+        "print(x.tolist(), x.is_shared(), norch.zeros(1).is_shared())\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert found.stdout == "[1.0, 2.0] True False\n", found.stderr
+
+
+def test_versions_compare_as_pytorchs():
+    assert norch.__version__ >= "1.8" and norch.__version__ >= (2, 1) and not norch.__version__ < "2.0.0+cpu"
+    assert norch.__version__ == str(norch.__version__) and norch.__version__ < "3"
