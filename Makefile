@@ -83,7 +83,7 @@ endif
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
 # Integers are left to the baseline copy. The emulator's variants test other kernels and need only the baseline.
 ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
-ISA_FLAGS_avx2   := -mavx2 -mfma -DNORCH_REALS_ONLY
+ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 KERNEL_SOURCES := $(filter norch/csrc/cpu.cpp norch/csrc/cpu/%,$(SOURCES))

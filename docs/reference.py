@@ -22,8 +22,12 @@ import pdoc.render
 import norch
 
 MODULES = """
-norch norch.nn norch.nn.functional norch.nn.init norch.nn.utils norch.optim norch.optim.lr_scheduler norch.autograd
-norch.utils norch.utils.data norch.cuda
+norch norch.linalg norch.special norch.fft norch.sparse norch.signal.windows norch.nn norch.nn.functional norch.nn.init
+norch.nn.parallel norch.nn.utils norch.nn.utils.rnn norch.nn.utils.parametrize norch.nn.utils.parametrizations
+norch.optim norch.optim.lr_scheduler norch.optim.swa_utils norch.autograd norch.autograd.functional norch.amp
+norch.distributions norch.distributions.constraints norch.distributions.transforms norch.utils norch.utils.data
+norch.utils.checkpoint norch.cuda norch.backends.cudnn norch.compiler norch.distributed norch.hub norch.jit
+norch.multiprocessing norch.onnx norch.profiler norch.random
 """.split()
 
 
@@ -38,9 +42,10 @@ def offered(module: ModuleType) -> list[str]:
 
 
 def named_by_parent(name: str) -> bool:
-    """Whether the parent module lists this one, so that pdoc finds it there."""
+    """Whether pdoc, from a module that has a page, finds this one in the list of its parent."""
     parent, _, last = name.rpartition(".")
-    return bool(parent) and last in importlib.import_module(parent).__all__
+    listed = bool(parent) and last in getattr(importlib.import_module(parent), "__all__", ())
+    return listed and (parent in MODULES or named_by_parent(parent))
 
 
 def gather_methods(cls: type) -> None:
@@ -70,6 +75,8 @@ def main() -> None:
         module = importlib.import_module(name)
         if not hasattr(module, "__all__"):
             module.__all__ = offered(module)  # type: ignore[attr-defined]
+        for listed in module.__all__:  # pdoc looks where names lie, and some load at their first use
+            vars(module).setdefault(listed, getattr(module, listed))
     gather_methods(norch.Tensor)
     pdoc.doc.safe_eval_type = pdoc.doc_types.safe_eval_type = written
     pdoc.render.configure(docformat="google", footer_text=f"norch {norch.__version__}", search=True)

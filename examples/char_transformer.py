@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from common import draw_losses, finish, initialize, read_options
+from common import draw_losses, finish, read_options
 
 import norch
 from norch import nn, optim
@@ -67,7 +67,6 @@ class Transformer(nn.Module):
         self.letter, self.place = nn.Embedding(letters, size), nn.Embedding(CONTEXT, size)
         self.blocks = nn.ModuleList([Block(size, heads) for _ in range(blocks)])
         self.norm, self.scores = nn.LayerNorm(size), nn.Linear(size, letters)
-        self.apply(initialize)
 
     def forward(self, x):
         """Letters [N, L] to the scores of each letter that might follow [N, L, letters]."""

@@ -1,4 +1,4 @@
-"""What the examples on real data share: their options, initial weights, scikit-learn's sets, pictures.
+"""What the examples on real data share: their options, scikit-learn's sets, pictures.
 
 Replace `norch` by `torch` in this file and in an example, and PyTorch trains the same model.
 """
@@ -6,13 +6,11 @@ Replace `norch` by `torch` in this file and in an example, and PyTorch trains th
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from pathlib import Path
 
 import norch
-from norch import nn
 from norch.utils.data import TensorDataset
 
 
@@ -54,15 +52,6 @@ def load_classes(name, options, scale=1.0):
     parts = split(inputs / scale, labels, test_size=0.2, stratify=labels, random_state=options.seed)
     train_x, test_x, train_y, test_y = (norch.from_numpy(part).to(options.device) for part in parts)
     return TensorDataset(train_x.float(), train_y), TensorDataset(test_x.float(), test_y)
-
-
-def initialize(module):
-    """PyTorch's initial weights of a linear layer, for `model.apply`: norch's own are the article's, from [-1, 1]."""
-    if isinstance(module, nn.Linear):
-        bound = 1 / math.sqrt(module.in_features)
-        nn.init.uniform_(module.weight, -bound, bound)
-        if module.bias is not None:
-            nn.init.uniform_(module.bias, -bound, bound)
 
 
 def finish(options, model, figure):

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, initialize, load_classes, read_options, save_picture
+from common import drawing, finish, load_classes, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -23,7 +23,6 @@ class Network(nn.Module):
             *block(1, 16), *block(16, 32), nn.MaxPool2d(2), nn.Dropout2d(0.1), *block(32, 64), nn.AdaptiveAvgPool2d(2)
         )
         self.classifier = nn.Sequential(nn.Flatten(), nn.Dropout(0.3), nn.Linear(4 * 64, 10))
-        self.apply(initialize)
 
     def forward(self, rows):
         """Rows [N, 64] to scores of the ten classes [N, 10]."""

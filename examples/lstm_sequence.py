@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from common import drawing, finish, initialize, read_options, save_picture
+from common import drawing, finish, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -37,7 +37,6 @@ class Forecaster(nn.Module):
         super().__init__()
         self.lstm = nn.LSTM(1, hidden, batch_first=True)
         self.head = nn.Linear(hidden, 1)
-        self.apply(initialize)
 
     def forward(self, x, state=None):
         """Values [N, L, 1] to the values expected after each [N, L, 1], and the state to go on from."""

@@ -87,7 +87,7 @@ def save_picture(path, predictions, losses):
     left.plot(X_VALUES, predictions, label="the model")
     left.set(title="Fit", xlabel="x")
     left.legend()
-    right.plot(range(1, len(losses) + 1), losses)
+    right.plot(range(1, len(losses) + 1), [float(loss) for loss in losses])
     right.set(title="Loss at the last point", xlabel="epoch", yscale="log")
     figure.tight_layout()
     figure.savefig(path)
@@ -109,6 +109,8 @@ def main():
         parser.error("--epochs and --hidden must be at least 1")
 
     random.seed(1)
+    if arguments.hidden > 10:  # a layer of so many inputs is drawn from norch's generator
+        norch.manual_seed(1)
     model = MyModel(arguments.hidden).to(arguments.device)
     if arguments.spread:
         model.spread()

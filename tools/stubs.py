@@ -9,6 +9,7 @@ functions made of methods, are written out with their signatures and the first l
 from __future__ import annotations
 
 import ast
+import copy
 from pathlib import Path
 from typing import Iterator
 
@@ -96,10 +97,19 @@ def functions_stub(tensor: str) -> str:
                 found.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
                 meaning.update({target.id: node.value.id for target in node.targets})
+            elif isinstance(node, ast.Assign) and getattr(getattr(node.value, "func", None), "id", "") == "in_place":
+                meaning.update({target.id: node.value.args[0].id for target in node.targets})
     text = ""
     for name in of_methods.__all__:
-        for method in found[meaning.get(name, name)]:
-            method.name, method.args.args[0] = name, ast.arg("input", ast.Name("Tensor"))
+        for method in map(copy.deepcopy, found[meaning.get(name, name)]):
+            first = "Operand" if name in of_methods.NUMBER_FIRST else "Tensor"
+            for word in ast.walk(method):
+                if isinstance(word, ast.Name) and word.id == "Self":
+                    word.id = "Tensor"
+            method.name, method.args.args[0] = name, ast.arg("input", ast.Name(first))
+            if name not in of_methods.WITHOUT_OUT:
+                method.args.kwonlyargs.append(ast.arg("out", ast.Name("Out")))
+                method.args.kw_defaults.append(ast.Constant(None))
             text += declaration(method) + "\n"
     return finished(FUNCTIONS, text, of_methods.__all__)
 
