@@ -236,5 +236,6 @@ help:
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
 	@echo "make check     the deeper checks of tools/checks.mk: lint, torch and NumPy, sanitizers, CUDA emulated and more"
 	@echo "make check-all the same with every case of the long products"
+	@echo "make attack    random programs beside torch, hostile arguments, failing allocations, fuzzed files (SECONDS=600)"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

@@ -2,8 +2,8 @@
 # and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs every case.
 
 CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle races isas aarch64 lint \
-          emulated-bugs
-.PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated
+          emulated-bugs attacked
+.PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated attack
 check: export CASES := --pairwise
 check check-all: all .venv/ready .venv-check/ready
 	@$(MAKE) --keep-going --output-sync=recurse $(CHECKS:%=timed-%)
@@ -25,6 +25,15 @@ oracle: all .venv-check/ready
 # Tests that need other packages or minutes: wheels, Jupyter, the API reference, examples on real data.
 thorough: all .venv-check/ready
 	$(PYTEST) tests/thorough $(ARGS)
+
+# A short attack, always the same, by each attacker; `make attack SECONDS=600` lets them try longer, with a new seed.
+SECONDS ?= 60
+ATTACK  := PYTHONPATH=. $(CHECK) tests/attack/run.py --seconds $(SECONDS)
+attacked: all .venv-check/ready
+	$(ATTACK) --seed 0 $(ARGS)
+	$(PYTEST) tests/attack/planted.py
+attack: all .venv-check/ready
+	$(ATTACK) --seed $$(date +%s) $(ARGS)
 
 # Every instruction set computes the same, and no inline function leaves the namespace of its copy
 # (norch/csrc/host/instruction_sets.h).

@@ -1,0 +1,33 @@
+"""Each attacker finds the faults that are planted in a copy of norch: a test that finds nothing must be able to.
+
+    python -m pytest tests/attack/planted.py
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+# attacker, file, what stands there, what is planted, what the finding names, seconds
+PLANTED: list[tuple[str, str, str, str, str, float]] = []
+
+
+@pytest.mark.parametrize(("attacker", "file", "right", "wrong", "named", "seconds"), PLANTED)
+def test_a_planted_fault_is_found(attacker, file, right, wrong, named, seconds, tmp_path):
+    shutil.copytree(ROOT / "norch", tmp_path / "norch", ignore=shutil.ignore_patterns("csrc", "__pycache__"))
+    path = tmp_path / "norch" / file
+    source = path.read_text(encoding="utf-8")
+    assert source.count(right) == 1
+    path.write_text(source.replace(right, wrong), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, HERE / "run.py", "--seconds", str(seconds), attacker]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1 and named in done.stdout, done.stdout + done.stderr
