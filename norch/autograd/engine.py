@@ -40,10 +40,15 @@ def walk(
     before, mode.enabled = mode.enabled, create_graph
     casting, mode.autocast = mode.autocast, {}  # gradients have the dtypes of the forward
     try:
+        if wanted is not None:
+            starts = list(starts)
+            leading = _leading_to(wanted, [target for target, _ in starts if target is not None])
         _send(starts, arrived, waiting)
         while waiting:
             node = heappop(waiting)[1]
             gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
+            if wanted is not None and node not in leading and node not in wanted:
+                continue
             if node.freed:
                 raise RuntimeError(FREED)
             if node.hooks:
@@ -52,7 +57,7 @@ def walk(
                 _accumulate(node, gradient, given)
             elif node in wanted:
                 found[node] = gradient
-            if not node.is_leaf:
+            if not node.is_leaf and (wanted is None or node in leading):
                 parts = _chain_rule(node, gradient)
                 _send(parts if mode.anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
@@ -60,6 +65,20 @@ def walk(
     finally:
         mode.enabled, mode.autocast = before, casting
     return found
+
+
+def _leading_to(wanted: set[Function], starts: list[Function]) -> set[Function]:
+    """The nodes behind `starts` from which an edge leads on towards a wanted one, or that are freed: who knows."""
+    reached, waiting = set(starts), starts
+    while waiting:
+        new = {target for target in waiting.pop().edges if target is not None} - reached
+        reached |= new
+        waiting.extend(new)
+    leading: set[Function] = set()
+    for node in sorted(reached, key=lambda node: node.age):  # an operand before what was computed from it
+        if node.freed or any(target in leading or target in wanted for target in node.edges):
+            leading.add(node)
+    return leading
 
 
 def _chain_rule(node: Function, gradient: Tensor) -> Flow:
@@ -115,7 +134,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
     """node.grad += gradient, in memory that no other tensor shares, if the node's tensor is still alive."""
     tensor = None if node.result is None else node.result()
-    if tensor is None or not (node.is_leaf or tensor._edge is node):  # it may have left the graph, or been written to
+    if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
         return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
     if fit < 0 and gradient.shape == (1,) and tensor.ndim == 0:  # from an operation that takes the article's scalars
@@ -207,7 +226,9 @@ def grad(
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
     if materialize_grads:
-        gradients = [x.zeros_like() if part is None else part for x, part in zip(inputs, gradients)]
+        gradients = [
+            x.zeros_like().requires_grad_(create_graph) if part is None else part for x, part in zip(inputs, gradients)
+        ]
     return tuple(gradients)
 
 

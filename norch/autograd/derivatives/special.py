@@ -215,7 +215,7 @@ class Logaddexp2Backward(_LogaddexpBackward):
 
 
 class XlogyBackward(Function):
-    """d(x log y)/dx = log y, 0 at x = 0, y <= 0; d(x log y)/dy = x / y"""
+    """d(x log y)/dx = log y, 0 at x = 0, y <= 0, and where no gradient arrives; d(x log y)/dy = x / y"""
 
     broadcasts = True
 
@@ -223,13 +223,13 @@ class XlogyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= 0)
         return [
-            gradient * settled._choose(0.0, settled._choose(1.0, y).log()) if self.needs(0) else None,
+            gradient.xlogy(settled._choose(1.0, y)) if self.needs(0) else None,
             gradient * (x / y) if self.needs(1) else None,
         ]
 
 
 class Xlog1pyBackward(Function):
-    """d(x log(1 + y))/dx = log(1 + y), 0 at x = 0, y <= -1; d(x log(1 + y))/dy = x / (1 + y)"""
+    """d(x log(1 + y))/dx = log(1 + y), 0 as in XlogyBackward; d(x log(1 + y))/dy = x / (1 + y)"""
 
     broadcasts = True
 
@@ -237,7 +237,7 @@ class Xlog1pyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= -1)
         return [
-            gradient * settled._choose(0.0, settled._choose(0.0, y).log1p()) if self.needs(0) else None,
+            computed("xlog1py", Xlog1pyBackward, gradient, settled._choose(0.0, y)) if self.needs(0) else None,
             gradient * (x / (1.0 + y)) if self.needs(1) else None,
         ]
 
@@ -279,7 +279,7 @@ class CopysignBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         return [
             gradient * (x.sign() * x.sign().abs().copysign(y)) if self.needs(0) else None,
-            gradient * 0.0 if self.needs(1) else None,
+            gradient.zeros_like() if self.needs(1) else None,
         ]
 
 
@@ -292,7 +292,7 @@ class NextafterBackward(Function):
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient, gradient * 0.0 if self.needs(1) else None]
+        return [gradient, gradient.zeros_like() if self.needs(1) else None]
 
 
 class RoundedDivBackward(Function):
@@ -304,7 +304,7 @@ class RoundedDivBackward(Function):
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * 0.0 if self.needs(i) else None for i in (0, 1)]
+        return [gradient.zeros_like() if self.needs(i) else None for i in (0, 1)]
 
 
 class FrexpBackward(Function):
