@@ -39,7 +39,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode == "constant":
         return _constant(input, pairs, 0 if value is None else value)
     if mode not in _SOURCES:
-        raise ValueError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
+        raise NotImplementedError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
         raise ValueError(f"pad: mode {mode!r} takes no value, got {value}")
     if not 1 <= len(pairs) <= 3 or input.ndim - len(pairs) not in (1, 2):
