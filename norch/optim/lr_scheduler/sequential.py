@@ -95,10 +95,9 @@ class ChainedScheduler(LRScheduler):
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
         if len(schedulers) < 1:
             raise ValueError("ChainedScheduler was given no scheduler, expected at least one")
-        first: Any = schedulers[0]
-        optimizer = getattr(first, "optimizer", None) if optimizer is None else optimizer
-        check_schedulers(schedulers, optimizer)
-        self.optimizer = optimizer
+        shared: Any = getattr(schedulers[0], "optimizer", None) if optimizer is None else optimizer
+        check_schedulers(schedulers, shared)
+        self.optimizer = shared
         self._schedulers = list(schedulers)
         self.last_epoch, self._last_lr = 0, self._rates()
 
