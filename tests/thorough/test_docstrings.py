@@ -216,7 +216,7 @@ def untold(text, calls):
             eval(call, names)
         except Exception as error:
             if type(error).__name__ not in said(text):
-                missing.append(f"{kind.__name__} of {call}")
+                missing.append(f"{type(error).__name__} of {call}")
         else:
             missing.append(f"{call} raises nothing")
     return missing

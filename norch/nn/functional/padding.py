@@ -20,7 +20,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     Mode "constant" adds `value` (0 unless given) to any dimensions. The others pad the last 1, 2 or 3 dimensions of
     [N, C, ...] or [C, ...] all together: "reflect" mirrors x at its first and last elements, "replicate" repeats these,
     "circular" continues at the other end. In the dtype of x. Raises ShapeError if the padding does not fit the shape,
-    ValueError for another mode or a value that the mode does not take.
+    NotImplementedError for another mode, ValueError for a value that the mode does not take.
 
     >>> x = norch.tensor([[1, 2, 3]])
     >>> F.pad(x, (1, 2))
