@@ -255,19 +255,13 @@ class ShapeError(ValueError, RuntimeError):
     __module__ = "norch"  # its public place, which tracebacks show
 
 
-class BoundsError(IndexError, RuntimeError):
-    """An index out of range, or no elements: what PyTorch raises as IndexError or as RuntimeError is both here."""
-
-
 _EXCEPTIONS = {
     1: ValueError,
     2: TypeError,
     3: IndexError,
     4: RuntimeError,
     5: MemoryError,
-    6: ZeroDivisionError,
-    7: ShapeError,
-    8: BoundsError,
+    6: ShapeError,
 }
 
 
