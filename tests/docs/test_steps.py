@@ -138,7 +138,9 @@ def test_an_error_names_the_learners_line(folder):
 
 def test_start_keeps_what_was_there(tmp_path):
     assert start.begin(1, tmp_path) is None
-    assert start.begin(1, tmp_path) is None  # the same files
+    assert start.begin(6, tmp_path) is None  # nobody had written anything
+    assert start.begin(1, tmp_path) is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["check.py", "tensor.cpp"]
     (tmp_path / "tensor.cpp").write_text("mine", encoding="utf-8")
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     kept = start.begin(2, tmp_path)
@@ -190,7 +192,7 @@ def test_a_page_has_its_parts(step):
     links = " · ".join(link for link in (before, "[All steps](README.md)", after) if link)
     assert text.rstrip().endswith(links)
     assert CALLED in text.split("\n## ")[-1]
-    assert f"python check.py {step}" in text
+    assert f"python3 check.py {step}" in text
     missing = [gap for _, gap in gaps_of(step) if f"`{gap}`" not in text]
     assert missing == []
     assert all(len(block.argument) > 10 for block in blocks_of(text) if block.marker == "shown")

@@ -152,7 +152,7 @@ def check(step, folder):
     if status == 0 and step < LAST:
         print(f"Step {step} is done. For the next one:\n    {command('start.py')} {step + 1} {folder}")
     elif status == 0:
-        print("That was the last step: the framework is yours. Try: python train.py")
+        print(f"That was the last step: the framework is yours. Try: {Path(sys.executable).name} train.py")
     return status
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from course import FILES, TITLES, folder_of  # noqa: E402
+from course import FILES, TITLES, folder_of, text_of  # noqa: E402
 
 CHECK = '''"""python check.py 3 checks step 3 in this folder; python check.py 3 --solution shows the solution."""
 
@@ -34,21 +34,27 @@ def begin(step, folder, solved=False):
     """Writes the files of a step. Returns the folder to which files that would be lost were moved, or None."""
     new = folder_of(step, solved)
     folder.mkdir(parents=True, exist_ok=True)
-    changed = [name for name in FILES if (folder / name).exists() and read(folder / name) != new.get(name)]
-    kept = unused(folder, f"before-step-{step}") if changed else None
-    for name in changed:
-        kept.mkdir(exist_ok=True)
-        (folder / name).rename(kept / name)
-    for name, text in new.items():
-        if not (folder / name).exists():  # what is the same stays, and so does what was compiled from it
-            (folder / name).write_text(text, encoding="utf-8")
+    kept = unused(folder, f"before-step-{step}")
+    for name in FILES:
+        path = folder / name
+        text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else None
+        if text == new.get(name):  # it stays, and so does what was compiled from it
+            continue
+        if text is not None and text not in course_texts(name):
+            kept.mkdir(exist_ok=True)
+            path.rename(kept / name)
+        elif text is not None:
+            path.unlink()
+        if name in new:
+            path.write_text(new[name], encoding="utf-8")
     check = str(Path(__file__).resolve().parent / "check.py")
     (folder / "check.py").write_text(CHECK.format(check=check), encoding="utf-8")
-    return kept
+    return kept if kept.exists() else None
 
 
-def read(path):
-    return path.read_text(encoding="utf-8", errors="replace")
+def course_texts(name):
+    """What this program may have written into a file: nothing of the learner's."""
+    return [text_of(name, step, solved) for step in TITLES for solved in (False, True)]
 
 
 def unused(folder, name):
@@ -71,8 +77,11 @@ def main():
     kept = begin(arguments.step, arguments.folder, arguments.solution)
     if kept:
         print(f"Your files are now in {kept}.")
-    what = "the solution of step" if arguments.solution else "step"
-    print(f"{arguments.folder} holds {what} {arguments.step}, {TITLES[arguments.step]}. Search it for todo, and run")
+    title = f"step {arguments.step}, {TITLES[arguments.step]}"
+    if arguments.solution:
+        print(f"{arguments.folder} holds the solution of {title}. Check it with")
+    else:
+        print(f"{arguments.folder} holds {title}. Fill the gaps that say todo, and check them with")
     print(f"    cd {arguments.folder}\n    {Path(sys.executable).name} check.py {arguments.step}")
 
 

@@ -145,14 +145,14 @@ def describe(arguments):
 #: step 4
 def broadcast(a, b):
     """The shape of an operation on shapes a and b: from the right, equal sizes, or one of them is 1 or missing."""
-    a, b = [1] * (len(b) - len(a)) + a, [1] * (len(a) - len(b)) + b
+    ones, others = [1] * (len(b) - len(a)) + a, [1] * (len(a) - len(b)) + b
     #: step 5
-    if any(one != other and 1 not in (one, other) for one, other in zip(a, b)):
+    if any(one != other and 1 not in (one, other) for one, other in zip(ones, others)):
         raise ValueError(f"shapes {a} and {b} do not fit: from the right, sizes must be equal, or one of them 1")
     #: end
     #: gap 4 broadcast
-    #: ? a and b now have the same length: return the list of the sizes; where one of them is 1, the other one counts
-    return [other if one == 1 else one for one, other in zip(a, b)]
+    #: ? both lists now have the same length: return the list of the sizes; where one of them is 1, the other counts
+    return [other if one == 1 else one for one, other in zip(ones, others)]
     #: end
 
 
@@ -331,7 +331,7 @@ class Tensor:
         return Tensor(0).expand(self.shape)
 
     def assign(self, values):
-        """Writes the elements of another tensor of the same shape into this one."""
+        """Writes the elements of another tensor of the same shape (not a view of this one) into this one."""
         #: step 5
         if values.shape != self.shape:
             raise ValueError(f"assign: a tensor of shape {values.shape} does not fit into shape {self.shape}")
