@@ -99,7 +99,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     check_floating("celu", input)
     if alpha == 0:
-        raise ZeroDivisionError("celu: alpha is 0")
+        raise RuntimeError("celu: alpha is 0, expected another number")
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
 
 
