@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ...files import written
 from ...tensor import Tensor
 from . import formats
 from .reading import Names, Node, read
@@ -58,8 +59,9 @@ class Drawing:
         ending = os.path.splitext(path)[1].lower()
         if ending not in _ENDINGS:
             raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(getattr(self, _ENDINGS[ending]) + "\n")
+        content = getattr(self, _ENDINGS[ending]) + "\n"
+        with written(path, "save") as file:
+            file.write(content.encode())
 
     def __str__(self) -> str:
         return getattr(self, self.format)
