@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
+from ..arguments import flags
 from ..operation import mode, wrap
 from .function import FREED, Edge, Function, Gradients, Hooks
 
@@ -167,6 +168,7 @@ def backward(
             _accumulate(target, found[target], given)
 
 
+@flags
 def grad(
     outputs: Tensors,
     inputs: Tensors,

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import lib, raise_error
+from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
@@ -39,6 +40,8 @@ class GradientMethods:
 
     @requires_grad.setter
     def requires_grad(self: Tensor, value: bool) -> None:
+        if value is not True:
+            flag(value, "requires_grad")
         if self.grad_fn is not None:
             if value:
                 return
@@ -143,6 +146,8 @@ class GradientMethods:
         """
         if gradient is not None:
             check_tensor(gradient, "backward: gradient")
+        if create_graph is not False:
+            flag(create_graph, "backward: create_graph")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
     def zero_grad(self: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from .._C import ShapeError
+from ..arguments import flags
 from ..functions.out import Out, into
 from ..tensor import Tensor
 from ..types import Sizes
@@ -94,6 +95,7 @@ __all__ = [
 # ---- Convolution and padding ------------------------------------------------------------------------------------
 
 
+@flags
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -161,6 +163,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tens
     return F.adaptive_max_pool1d(input, output_size, return_indices=True)  # type: ignore[return-value]
 
 
+@flags
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
@@ -180,6 +183,7 @@ def max_pool1d_with_indices(
 # ---- Normalization ----------------------------------------------------------------------------------------------
 
 
+@flags
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -200,6 +204,7 @@ def batch_norm(
     return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
+@flags
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -220,6 +225,7 @@ def instance_norm(
     return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
+@flags
 def layer_norm(
     input: Tensor,
     normalized_shape: Sizes,
@@ -236,6 +242,7 @@ def layer_norm(
     return F.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@flags
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -281,6 +288,7 @@ def native_group_norm(
     return result, mean.squeeze(2), rate.squeeze(2)
 
 
+@flags
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -326,6 +334,7 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return channel_shuffle(input, groups)
 
 
+@flags
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -340,6 +349,7 @@ def grid_sampler(
     return F.grid_sample(input, grid, mode, padding[padding_mode], align_corners)
 
 
+@flags
 def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -351,6 +361,7 @@ def grid_sampler_2d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@flags
 def grid_sampler_3d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -362,6 +373,7 @@ def grid_sampler_3d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@flags
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """The same as `functional.affine_grid`.
 
@@ -374,6 +386,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 # ---- Dropout ----------------------------------------------------------------------------------------------------
 
 
+@flags
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.dropout`, but no argument has a default.
 
@@ -383,6 +396,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout(input, p, train)
 
 
+@flags
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`dropout` in place; otherwise as `functional.dropout`.
 
@@ -392,6 +406,7 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout(input, p, train, inplace=True)
 
 
+@flags
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.alpha_dropout`, but no argument has a default.
 
@@ -401,6 +416,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.alpha_dropout(input, p, train)
 
 
+@flags
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` in place; otherwise as `functional.alpha_dropout`.
 
@@ -410,6 +426,7 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.alpha_dropout(input, p, train, inplace=True)
 
 
+@flags
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.dropout2d`, but no argument has a default.
 
@@ -419,6 +436,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout2d(input, p, train)
 
 
+@flags
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_dropout` in place; otherwise as `functional.dropout2d`.
 
@@ -428,6 +446,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout2d(input, p, train, inplace=True)
 
 
+@flags
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.feature_alpha_dropout`, but no argument has a default.
 
@@ -437,6 +456,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.feature_alpha_dropout(input, p, train)
 
 
+@flags
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_alpha_dropout` in place; otherwise as `functional.feature_alpha_dropout`.
 

@@ -44,7 +44,13 @@ def run_worker(seed: int, first: int, seconds: float, report: Report, seen: set[
         paths = [os.path.abspath(path) for path in sys.path if path]  # the process has another folder
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, pass_fds=[writing], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+            command,
+            cwd=folder,
+            env=environment,
+            pass_fds=[writing],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
         )
         os.close(writing)
         last: dict[str, Any] = {"at": first - 1, "who": "nobody", "text": "", "named": "the start"}

@@ -12,7 +12,11 @@ from values import HOSTILE
 
 KINDS = list(HOSTILE)
 # A flag, or a number, is spoiled by what is near to it more often than by what is far.
-NEAR = {bool: ["flag", "flag", "type"], int: ["integer", "integer", "float", "type"], float: ["float", "integer", "type"]}
+NEAR = {
+    bool: ["flag", "flag", "type"],
+    int: ["integer", "integer", "float", "type"],
+    float: ["float", "integer", "type"],
+}
 
 
 class Spoiled:

@@ -42,7 +42,9 @@ class Worker:
     def __init__(self, seed: int, channel: int):
         self.seed, self.channel = seed, channel
         self.programs = programs()
-        self.hostile = {name: value for name, value in vars(values).items() if inspect.isroutine(value) or isinstance(value, type)}
+        self.hostile = {
+            name: value for name, value in vars(values).items() if inspect.isroutine(value) or isinstance(value, type)
+        }
         self.torch = None if SANITIZED else imported_torch()
         self.comparable: dict[int, bool] = {}
         self.state = State()
@@ -89,7 +91,9 @@ class Worker:
         self.clean(settings, spoiled.named, text)
         self.tell(done=number)
 
-    def judge(self, spoiled: Spoiled, program: Program, index: int, before: Any, after: Any, error: Any, hurt: Any, text: str) -> None:
+    def judge(
+        self, spoiled: Spoiled, program: Program, index: int, before: Any, after: Any, error: Any, hurt: Any, text: str
+    ) -> None:
         if hurt is not None:
             self.find("state", spoiled.named, hurt, text)
         kind = None if error is None else judging.wrong_error(error)
@@ -194,7 +198,7 @@ def told(error: BaseException | None) -> str:
     if error is None:
         return "accepts it"
     where = [frame for frame in judging.trace(error) if frame.filename.startswith(judging.HOME)][-1:]
-    place = "".join(f" ({frame.filename[len(judging.HOME):]}:{frame.lineno})" for frame in where)
+    place = "".join(f" ({frame.filename[len(judging.HOME) :]}:{frame.lineno})" for frame in where)
     try:
         return f"{type(error).__name__}: {str(error)[:300]}{place}"
     except Exception as again:
