@@ -364,6 +364,8 @@ def _checked_entry(name: str, entry: object) -> Entry:
         raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
     if len(shape) > MAX_DIMS:
         raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {MAX_DIMS}")
+    if math.prod(max(size, 1) for size in shape) >= 2**63:  # of which a 0 leaves no elements
+        raise ValueError(f"tensor {name!r} has shape {shape}, which is too large")
     begin, end = offsets
     expected = math.prod(shape) * kind.itemsize
     if end - begin != expected:
