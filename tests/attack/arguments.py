@@ -1,4 +1,4 @@
-"""Hostile arguments for every public callable: what dies, hangs, takes memory, accepts nonsense or raises a wrong error.
+"""Hostile arguments for every public callable: death, hangs, memory, nonsense accepted, wrong errors.
 
 The calls are the examples of the docstrings, of which one or two arguments were made hostile (hostility/spoiling.py).
 They run in a process of their own, with limits; torch, where it runs the same example, says what is nonsense.

@@ -1,4 +1,4 @@
-"""Differences from torch that are meant: what a hostile call may do although torch does otherwise, each with its reason."""
+"""Differences from torch that are meant, each with its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile values, as the Python text that makes each: `HOSTILE` by kind. The classes are a part of a printed finding."""
+"""Hostile values by kind, as the Python text that makes each. The classes are a part of a printed finding."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class LyingSequence(Lying):
         return self.answer("len", 2)
 
     def __getitem__(self, index):
+        if index > 9:  # Python itself iterates until this
+            raise IndexError
         return self.answer("getitem", 1.0)
 
 
@@ -62,8 +64,6 @@ class LyingTensor(Lying):
     shape = (2, 2)
     ndim = 2
     dtype = "float32"
-    _ptr = 0
-    _edge = None
 
 
 def recursive():
@@ -104,13 +104,15 @@ HOSTILE = {
         norch.tensor([True, False]); norch.ones(2, dtype=norch.float64); norch.ones(2, 3, dtype=norch.float16);
         norch.ones(3, dtype=norch.bfloat16); norch.tensor([250, 3], dtype=norch.uint8); norch.tensor(2**62);
         norch.tensor([float('nan'), 1.0]); norch.tensor([float('inf'), -float('inf')]); norch.empty(0, 3);
-        norch.empty(2, 0, 3); norch.ones(2, requires_grad=True); norch.tensor([-1, 5]); norch.tensor([2**63 - 1, -2**63]);
+        norch.empty(2, 0, 3); norch.ones(2, requires_grad=True); norch.tensor([-1, 5]);
+        norch.tensor([2**63 - 1, -2**63]); norch.Tensor.__new__(norch.Tensor);
         norch.ones((1,) * 8); norch.eye(2).to_sparse(); norch.ones(2, dtype=norch.int8); norch.empty(3, 0).T;
         norch.ones(1).expand(2**40); norch.ones(2, 3, requires_grad=True) * 1; norch.tensor(float('nan'));
         norch.ones(2, 3, device='cpu'); norch.empty(0, dtype=norch.int64); norch.zeros(1, 1, 1, 1)
     """,
     "liar": """
-        LyingSequence(len=-1); LyingSequence(len=Refusal); LyingSequence(len=2**70); LyingSequence(len=3, getitem=Refusal);
+        LyingSequence(len=-1); LyingSequence(len=Refusal); LyingSequence(len=2**70);
+        LyingSequence(len=3, getitem=Refusal);
         LyingSequence(len=2, getitem='a'); LyingSequence(len=2, getitem=IndexError); LyingSequence(len='a');
         LyingNumber(index=2**70); LyingNumber(index=Refusal, float=Refusal); LyingNumber(index='a', float='a');
         LyingNumber(index=-2**63 - 1, float=float('nan')); LyingNumber(index=TypeError, float=ValueError);
@@ -119,7 +121,8 @@ HOSTILE = {
         LyingArray(data=None); LyingArray(data=(0, False)); LyingArray(shape=None); LyingArray(strides=(2**62,));
         LyingArray(interface=Refusal); LyingArray(interface=None); LyingArray(interface={}); LyingArray(shape=(3,));
         LyingArray(data=bytes(3)); LyingArray(shape=('a',)); LyingArray(strides='ab'); LyingArray(typestr='|O8');
-        LyingCapsule(); LyingCapsule(dlpack=Refusal); LyingCapsule(device=(99, 0)); LyingCapsule(device='a'); LyingTensor()
+        LyingCapsule(); LyingCapsule(dlpack=Refusal); LyingCapsule(device=(99, 0)); LyingCapsule(device='a');
+        LyingTensor()
     """,
 }
 HOSTILE = {kind: [" ".join(value.split()) for value in text.split(";")] for kind, text in HOSTILE.items()}

@@ -42,9 +42,7 @@ class Worker:
     def __init__(self, seed: int, channel: int):
         self.seed, self.channel = seed, channel
         self.programs = programs()
-        self.hostile = {
-            name: value for name, value in vars(values).items() if inspect.isroutine(value) or isinstance(value, type)
-        }
+        self.hostile = {name: value for name, value in vars(values).items() if callable(value)}
         self.torch = None if SANITIZED else imported_torch()
         self.comparable: dict[int, bool] = {}
         self.state = State()
