@@ -273,10 +273,6 @@ class ShapeError(ValueError, RuntimeError):
     __module__ = "norch"  # its public place, which tracebacks show
 
 
-class BoundsError(IndexError, RuntimeError):
-    """An index out of range, or no elements: what PyTorch raises as IndexError or as RuntimeError is both here."""
-
-
 class RangeError(OverflowError, ValueError, TypeError):
     """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
 
@@ -289,9 +285,7 @@ _EXCEPTIONS = {
     3: IndexError,
     4: RuntimeError,
     5: MemoryError,
-    6: ZeroDivisionError,
-    7: ShapeError,
-    8: BoundsError,
+    6: ShapeError,
 }
 
 

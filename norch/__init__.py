@@ -125,9 +125,9 @@ from .version import __version__  # noqa: E402
 # fmt: off
 __all__ = [
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CTensor", "CharTensor", "DoubleTensor", "Drawing", "FloatTensor",
-    "HalfTensor", "IntTensor", "LongTensor", "OutOfMemoryError", "RangeError", "ShapeError", "ShortTensor", "Size", "Storage",
-    "Tensor", "amp", "as_tensor", "asarray", "autocast", "autograd", "backends", "bfloat16", "bool", "channels_last",
-    "channels_last_3d", "clear_autocast_cache", "compile", "contiguous_format", "cpu", "cuda", "device", "double",
+    "HalfTensor", "IntTensor", "LongTensor", "OutOfMemoryError", "RangeError", "ShapeError", "ShortTensor", "Size",
+    "Storage", "Tensor", "amp", "as_tensor", "asarray", "autocast", "autograd", "backends", "bfloat16", "bool",
+    "channels_last", "channels_last_3d", "clear_autocast_cache", "compile", "contiguous_format", "cpu", "cuda", "device", "double",
     "draw_graph", "dtype", "e", "empty_cache", "enable_grad", "explain", "float", "float16", "float32", "float64",
     "from_dlpack", "from_numpy", "frombuffer", "get_autocast_cpu_dtype", "get_autocast_dtype",
     "get_autocast_gpu_dtype", "get_default_device", "get_num_interop_threads", "get_num_threads", "half", "inf",

@@ -89,7 +89,7 @@ class PowBackward(Function):
     def _to_base(self, gradient: Tensor) -> Tensor:
         x, y = self.x, self.y
         if isinstance(y, (int, float)):
-            return gradient * 0.0 if y == 0 else gradient * (y * x ** (y - 1))
+            return gradient.zeros_like() if y == 0 else gradient * (y * x ** (y - 1))
         return (y == 0)._choose(0.0, gradient * (y * x ** (y - 1)))
 
     def _to_exponent(self, gradient: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ class _StepBackward(Function):
     keeps_input = False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * 0.0]
+        return [gradient.zeros_like()]
 
 
 class SignBackward(_StepBackward):

@@ -109,6 +109,9 @@ class StatisticsMethods:
             return self.clone()
         result = self
         if prepend is not None or append is not None:
+            for part in (prepend, append):
+                if part is not None and check_tensor(part, "diff").ndim != self.ndim:
+                    raise RuntimeError(f"diff: expected {self.ndim} dimensions to join, got shape {list(part.shape)}")
             result = cat([part for part in (prepend, self, append) if part is not None], axis)
         for _ in range(min(n, result.shape[axis])):
             left = result.shape[axis] - 1
@@ -151,11 +154,10 @@ class StatisticsMethods:
         >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histc(bins=3, min=1, max=4)
         tensor([2., 1., 1.])
         """
-        x = self.detach().reshape(-1)
+        x = check_floating(self.detach(), "histc").reshape(-1)
         low, high = _range_of("histc", x, bins, (min, max), 1)
         inside = x.masked_select((x >= low).logical_and(x <= high))
-        real = inside if x.is_floating_point() else inside.double()
-        places = ((real - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
+        places = ((inside - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
         return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
 
     @flags

@@ -15,7 +15,7 @@ from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..operation import check
+from ..operation import check, check_kind
 from ..tensor import Tensor
 from ..utils.utils import clear_gradient
 
@@ -119,8 +119,10 @@ class Optimizer:
 
     def add_param_group(self, group: Group) -> None:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
-        if not isinstance(group, dict) or "params" not in group:
+        if not isinstance(group, dict):
             raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
+        if "params" not in group:
+            raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(group)}")
         tensors, names = _tensors_and_names(group["params"])
         group = {**self.defaults, **group, "params": tensors}
         if names:
@@ -232,6 +234,7 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
+        check_kind(state_dict, dict, "load_state_dict")
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
         if given != expected:

@@ -279,7 +279,7 @@ class CopysignBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         return [
             gradient * (x.sign() * x.sign().abs().copysign(y)) if self.needs(0) else None,
-            gradient * 0.0 if self.needs(1) else None,
+            gradient.zeros_like() if self.needs(1) else None,
         ]
 
 
@@ -292,7 +292,7 @@ class NextafterBackward(Function):
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient, gradient * 0.0 if self.needs(1) else None]
+        return [gradient, gradient.zeros_like() if self.needs(1) else None]
 
 
 class RoundedDivBackward(Function):
@@ -304,7 +304,7 @@ class RoundedDivBackward(Function):
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * 0.0 if self.needs(i) else None for i in (0, 1)]
+        return [gradient.zeros_like() if self.needs(i) else None for i in (0, 1)]
 
 
 class FrexpBackward(Function):

@@ -32,7 +32,7 @@ def cross_entropy(
     target with the uniform distribution. The loss has no dimensions, or [N, ...] if reduction is "none", and the dtype
     of the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range, ShapeError for a target of
-    another shape, TypeError for an input of another dtype.
+    another shape, RuntimeError for an input of another dtype.
 
     >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
     tensor(0.1809)
@@ -141,7 +141,7 @@ def _chosen(
     index = where(counted, target, 0)
     try:
         loss = -(log_p.gather(dim, index.unsqueeze(dim)).squeeze(dim) if log_p.ndim > 1 else log_p.gather(0, index))
-    except IndexError:
+    except RuntimeError:
         _check_range(name, index, log_p.shape[dim], ignore_index)  # says it in terms of classes
         raise
     if weight is None or scale is None:
@@ -181,7 +181,7 @@ def _class_dim(name: str, scores: Tensor) -> int:
     if scores.ndim == 0:
         raise ShapeError(f"{name}: input has no dimensions, expected [C] or [N, C, ...]")
     if not scores.is_floating_point():
-        raise TypeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
+        raise RuntimeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
     return min(1, scores.ndim - 1)
 
 

@@ -252,4 +252,5 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     >>> F.threshold_(norch.tensor([-1.0, 2.0]), 0.5, 9.0)
     tensor([9., 2.])
     """
+    check_tensors("threshold_", input)
     return apply_to(lambda x: x.threshold(threshold, value), input, inplace=True)
