@@ -134,7 +134,7 @@ class ComposedMethods:
         tensor([ True, False])
         """
         check_tensor(other, "isclose")
-        if rtol < 0 or atol < 0:
+        if not (rtol >= 0 and atol >= 0):
             raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
         if self.dtype is not other.dtype:
             raise RuntimeError(f"isclose: expected one dtype, got {self.dtype} and {other.dtype}")

@@ -364,7 +364,7 @@ def histogram_of(
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of points, the rows of x [count, D], and the edges in each of the D dimensions."""
     x = x.detach()
-    if weight is not None and weight.dtype is not x.dtype:
+    if weight is not None and check_tensor(weight, f"{name}: weight").dtype is not x.dtype:
         raise RuntimeError(f"{name}: expected a weight of the tensor's dtype {x.dtype}, got {weight.dtype}")
     if weight is not None and weight.numel != x.shape[0]:
         raise RuntimeError(f"{name}: weight has {weight.numel} elements for {x.shape[0]} points")
@@ -401,7 +401,7 @@ def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) ->
         if weights is None:
             continue
         kind = "floats" if real else "integers"
-        if weights.is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
+        if check_tensor(weights, "cov").is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
             found = f"{weights.dtype} of shape {list(weights.shape)}"
             raise RuntimeError(f"cov: expected {kind} for {x.shape[1]} observations, got {found}")
         if bool((weights < 0).any()):

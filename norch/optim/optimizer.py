@@ -408,6 +408,7 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
     unique: dict[int, Tensor] = {}
     names: dict[int, str] = {}
+    named = 0
     listed = list(entries)
     for entry in listed:
         parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
@@ -416,7 +417,8 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         unique[id(parameter)] = parameter
         if isinstance(entry, tuple) and len(entry) == 2:
             names[id(parameter)] = entry[0]
-    if names and len(names) < len(unique):
+            named += 1
+    if names and named < len(listed):
         raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
     if len(unique) < len(listed):
         warnings.warn("a parameter group with duplicate parameters was given: each is kept once", stacklevel=4)

@@ -270,5 +270,6 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     >>> nn.utils.rnn.unpad_sequence(norch.tensor([[1, 2], [4, 0]]), norch.tensor([2, 1]), batch_first=True)
     [tensor([1, 2]), tensor([4])]
     """
+    check_tensor(padded_sequences, "unpad_sequence"), check_tensor(lengths, "unpad_sequence: lengths")
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[: int(length)] for row, length in zip(rows, lengths.tolist())]
