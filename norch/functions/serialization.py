@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import Any, Callable, Union
 
 from .._C import MAX_DIMS
+from ..arguments import flags
 from ..files import File, OpenFile, check_open, written
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
@@ -193,6 +194,7 @@ def write_elements(file: OpenFile, tensor: Tensor) -> None:
 # ---- Loading ------------------------------------------------------------------------------------------------------
 
 
+@flags
 def load(
     f: File,
     map_location: Location = None,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar, Union, cast
 
 from .._C import addresses, lib
+from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
@@ -88,6 +89,8 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
         if "step" in vars(cls):

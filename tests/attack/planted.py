@@ -1,6 +1,6 @@
 """Each attacker finds the faults that are planted in a copy of norch: a test that finds nothing must be able to.
 
-    python -m pytest tests/attack/planted.py
+python -m pytest tests/attack/planted.py
 """
 
 from __future__ import annotations

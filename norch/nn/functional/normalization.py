@@ -6,7 +6,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 
+@flags
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -76,6 +77,7 @@ def batch_norm(
     return result
 
 
+@flags
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
