@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import Any, Callable, Union
 
 from .._C import MAX_DIMS
+from ..arguments import flags
 from ..files import File, OpenFile, check_open, written
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
@@ -197,6 +198,7 @@ def write_all(file: OpenFile, data: memoryview) -> None:
 # ---- Loading ------------------------------------------------------------------------------------------------------
 
 
+@flags
 def load(
     f: File,
     map_location: Location = None,

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar, Union, cast
 
 from .._C import addresses, lib
+from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
@@ -90,6 +91,8 @@ class Optimizer:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
         if "step" in vars(cls):
@@ -467,6 +470,7 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
     unique: dict[int, Tensor] = {}
     names: dict[int, str] = {}
+    named = 0
     listed = list(entries)
     for entry in listed:
         parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
@@ -475,7 +479,8 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         unique[id(parameter)] = parameter
         if isinstance(entry, tuple) and len(entry) == 2:
             names[id(parameter)] = entry[0]
-    if names and len(names) < len(unique):
+            named += 1
+    if names and named < len(listed):
         raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
     if len(unique) < len(listed):
         warnings.warn("a parameter group with duplicate parameters was given: each is kept once", stacklevel=4)

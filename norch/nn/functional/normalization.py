@@ -6,7 +6,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 
+@flags
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -94,6 +95,7 @@ def _batch_norm(
     return result
 
 
+@flags
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
