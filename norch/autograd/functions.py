@@ -364,9 +364,9 @@ class ExtremumBackward(Function):
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x.detach()
         extremum = with_axes(self.output.detach(), x.shape, self.axes, self.keepdim)
-        attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan())).to(gradient.dtype)
-        share = attained / attained.sum(self.axes, keepdim=True)
-        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * share]
+        attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan()))
+        count = attained.sum(self.axes, keepdim=True).to(gradient.dtype)
+        return [attained._choose(with_axes(gradient, x.shape, self.axes, self.keepdim) / count, 0.0)]
 
 
 class MaxBackward(ExtremumBackward):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..arguments import flags
 from ..linalg.factorizations import PLU, permutation_of
 from ..linalg.lapack import check_matrices
+from ..operation import check_tensor
 from ..tensor import Tensor
 from .creation import eye
 from .out import Out, into
@@ -11,6 +13,7 @@ from .out import Out, into
 __all__ = ["lu_unpack"]
 
 
+@flags
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True, *, out: Out = None
 ) -> PLU:
@@ -30,5 +33,5 @@ def lu_unpack(
     if unpack_data:
         one = eye(x.shape[-2], size, dtype=x.dtype, device=x.device)
         lower, upper = x[..., :size].tril(-1) + one, x[..., :size, :].triu()
-    permutation = permutation_of(LU_pivots, x) if unpack_pivots else nothing
+    permutation = permutation_of(check_tensor(LU_pivots, "lu_unpack"), x) if unpack_pivots else nothing
     return into(out, PLU(permutation, lower, upper), "lu_unpack")

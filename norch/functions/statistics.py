@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import axis_of, broadcast_shapes
+from ..arguments import axis_of, broadcast_shapes, flags
 from ..methods.composed import check_floating
 from ..methods.statistics import histogram_of
 from ..operation import check_tensor
@@ -40,6 +40,7 @@ class PointHistogram(NamedTuple):
 # ---- Moments ----------------------------------------------------------------------------------------------------
 
 
+@flags
 def var_mean(
     input: Tensor,
     dim: Dims | bool = None,
@@ -58,6 +59,7 @@ def var_mean(
     return variance, x.mean(None if isinstance(dim, bool) else dim, keepdim)
 
 
+@flags
 def std_mean(
     input: Tensor,
     dim: Dims | bool = None,
@@ -112,7 +114,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tenso
     both = y.narrow(axis, min(1, y.shape[axis]), left) + y.narrow(axis, 0, left)
     if x is None:
         return both * dx / 2.0
-    if x.ndim == 1:
+    if check_tensor(x, name).ndim == 1:
         if x.shape[0] != y.shape[axis]:
             raise ShapeError(f"{name}: {x.shape[0]} points for the size {y.shape[axis]} of dimension {dim}")
         x = x.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
@@ -195,6 +197,7 @@ def _edge(x0: Tensor, x1: Tensor, x2: Tensor, near: Any, far: Any) -> Tensor:
 # ---- Histograms of points ---------------------------------------------------------------------------------------
 
 
+@flags
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..arguments import sizes_of
+from .. import operation
+from ..arguments import flags, sizes_of
 from ..functions.promotion import result_type
 from ..operation import check_tensor
 from ..types import Dims, DType, Operand, bool_, dtype
@@ -102,27 +103,28 @@ class ComposedMethods:
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
 
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
-        """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
+        """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, and the floating dtype is one.
 
-        Raises ShapeError if the shapes do not fit.
+        Raises ShapeError if the shapes do not fit, RuntimeError for other dtypes.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self + (check_tensor(end, "lerp") - self) * weight
+        return self + (_same_floats(self, end, weight, "lerp") - self) * weight
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError if they do not, RuntimeError for a result of a higher kind (float into integer).
+        Raises ShapeError if they do not, RuntimeError if the dtypes are not one, or not floating.
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self.add_((check_tensor(end, "lerp_") - self) * weight)
+        return self.add_((_same_floats(self, end, weight, "lerp_") - self) * weight)
 
     # ---- Comparing
 
+    @flags
     def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
@@ -132,7 +134,7 @@ class ComposedMethods:
         tensor([ True, False])
         """
         check_tensor(other, "isclose")
-        if rtol < 0 or atol < 0:
+        if not (rtol >= 0 and atol >= 0):
             raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
         if self.dtype is not other.dtype:
             raise RuntimeError(f"isclose: expected one dtype, got {self.dtype} and {other.dtype}")
@@ -145,6 +147,7 @@ class ComposedMethods:
         distance = (x - y).abs()
         return close.logical_or(distance.isfinite().logical_and(distance <= atol + (y * rtol).abs()))
 
+    @flags
     def allclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Whether all elements are close, as a Python bool; shapes and dtypes as for `isclose`.
 
@@ -166,6 +169,7 @@ class ComposedMethods:
 
     # ---- Reductions
 
+    @flags
     def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
         """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
 
@@ -182,6 +186,7 @@ class ComposedMethods:
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim or keepdims else total.reshape(x.detach().amax(dim).shape)
 
+    @flags
     def norm(
         self: Tensor,
         p: float | str | None = "fro",
@@ -228,6 +233,7 @@ class ComposedMethods:
         """
         return (self != 0).sum(dim)
 
+    @flags
     def nansum(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
     ) -> Tensor:
@@ -239,6 +245,7 @@ class ComposedMethods:
         x = self.isnan()._choose(0.0, self) if self.is_floating_point() else self
         return x.sum(dim, keepdim or keepdims, dtype=dtype)
 
+    @flags
     def nanmean(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
     ) -> Tensor:
@@ -289,6 +296,14 @@ def check_floating(x: Tensor, name: str) -> Tensor:
     if not x.is_floating_point():
         raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
     return x
+
+
+def _same_floats(x: Tensor, end: Tensor, weight: Operand, name: str) -> Tensor:
+    """Return `end`; raise RuntimeError unless it and `weight` have the floating dtype of x (numbers have any)."""
+    for other in (check_tensor(end, name), weight):
+        if isinstance(other, operation.Tensor) and other.dtype is not check_floating(x, name).dtype:
+            raise RuntimeError(f"{name}: expected tensors of one dtype, got {x.dtype} and {other.dtype}")
+    return end
 
 
 def _safe_power(x: Tensor, p: float) -> Tensor:

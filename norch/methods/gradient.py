@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import lib, raise_error
+from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
@@ -39,6 +40,8 @@ class GradientMethods:
 
     @requires_grad.setter
     def requires_grad(self: Tensor, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, got {value!r}")
         if self.grad_fn is not None:
             if value:
                 return
@@ -59,7 +62,7 @@ class GradientMethods:
         >>> norch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
         """
-        self.requires_grad = requires_grad
+        self.requires_grad = requires_grad is True or flag(requires_grad, "requires_grad_")
         return self
 
     @property
@@ -117,12 +120,16 @@ class GradientMethods:
     def retain_grad(self: Tensor) -> None:
         """Do nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
 
+        Raises RuntimeError for a tensor that requires no gradient.
+
         >>> x = norch.ones(2, requires_grad=True)
         >>> y = 2 * x
         >>> y.sum().backward()
         >>> y.grad
         tensor([1., 1.])
         """
+        if self._edge is None:
+            raise RuntimeError("retain_grad: this tensor does not require gradients")
 
     def backward(
         self: Tensor,
@@ -143,6 +150,8 @@ class GradientMethods:
         """
         if gradient is not None:
             check_tensor(gradient, "backward: gradient")
+        if create_graph is not False:
+            flag(create_graph, "backward: create_graph")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
     def zero_grad(self: Tensor) -> None:

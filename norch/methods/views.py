@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, chosen, one_size, sizes_of
+from ..arguments import axis_of, chosen, one_size, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -212,6 +212,8 @@ class ViewMethods:
         sources, places = (
             [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
         )
+        if isinstance(source, int) != isinstance(destination, int):
+            raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
@@ -337,7 +339,7 @@ class ViewMethods:
         tensor([1, 4])
         """
         if self.ndim < 2:
-            raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
+            raise IndexError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
         rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
         if rows == columns:
             raise RuntimeError(f"diagonal: dimensions {dim1} and {dim2} are the same")
@@ -392,7 +394,7 @@ class ViewMethods:
         shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
         if len(shape) != len(strides):
             raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")
-        offset = self.storage_offset() if storage_offset is None else storage_offset
+        offset = self.storage_offset() if storage_offset is None else whole(storage_offset, "as_strided")
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
         return view(self, ptr, d.AsStridedBackward, shape, strides, offset - self.storage_offset())
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import ref
 
-from ..arguments import destination
+from ..arguments import destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
+from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64
 from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
@@ -70,6 +71,11 @@ class Module(ModuleState):
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
     _hooks: ModuleHooks | None = None  # made with the first hook
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         own = self.__dict__
@@ -408,7 +414,8 @@ class Module(ModuleState):
 
     def type(self, dst_type: DType) -> Self:
         """Convert all parameters and buffers to a dtype, those of integers too, in place; returns self."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
+        kind = type_of(dst_type)[0]
+        return self._apply(lambda tensor: tensor.to(kind))
 
     def to_empty(self, *, device: str | None, recurse: bool = True) -> Self:
         """Move all parameters and buffers to a device, in place, without their values; returns self."""

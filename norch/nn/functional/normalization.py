@@ -6,9 +6,11 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
+from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
+from ...operation import assigning, at_once
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_floating, check_tensors
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 
+@flags
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -42,25 +45,41 @@ def batch_norm(
     given, move towards them in place: running += momentum * (batch - running), with the variance divided by n - 1.
     Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). All have one floating
     dtype. Raises ValueError for a batch of one value a channel or no `eps` when training, ShapeError for statistics
-    or weights of other shapes, RuntimeError for another dtype.
+    or weights of other shapes, RuntimeError for another dtype, or if statistics are missing.
 
     >>> x = norch.tensor([[1.0, 10.0], [3.0, 30.0]])
     >>> F.batch_norm(x, None, None, training=True)
     tensor([[-1.0000, -1.0000],
             [ 1.0000,  1.0000]])
     """
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    batches: tuple[Tensor, Tensor] | None = None,
+) -> Tensor:
+    """The same for a layer, which counts: `batches` are a tensor and what it becomes together with the statistics."""
     check_floating("batch_norm", input)
     if input.numel == 0:
+        _move([], momentum, batches)
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
     if input.ndim < 2:
         raise ShapeError(f"batch_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
-    if training and eps <= 0:
-        raise ValueError(f"batch_norm: eps is {eps}, expected a positive number in training")
+    if eps < 0 or (training and eps == 0):
+        raise ValueError(f"batch_norm: eps is {eps}, expected a number above 0, or 0 when not training")
     channels = input.shape[1]
     _check_sizes("batch_norm", [channels], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not training:
         if running_mean is None or running_var is None:
-            raise ValueError("batch_norm: expected running_mean and running_var when not training")
+            raise RuntimeError("batch_norm: expected running_mean and running_var when not training")
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
         shift = -running_mean * scale if bias is None else bias - running_mean * scale
@@ -71,10 +90,12 @@ def batch_norm(
             f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
     result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, True, eps)
-    _move(running_mean, mean, running_var, variance * (count / (count - 1)), momentum)
+    moves = [(running_mean, mean), (running_var, variance * (count / (count - 1)))]
+    _move(moves, momentum, batches)
     return result
 
 
+@flags
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -112,18 +133,18 @@ def instance_norm(
         return _affine(input.clone(), weight, bias, _by_channel(input))
     normal, mean, variance = kernels.normalize(input, None, None, 1, samples * channels, True, eps)
     means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
-    _move(running_mean, means, running_var, variances * (count / (count - 1)), momentum)
+    _move([(running_mean, means), (running_var, variances * (count / (count - 1)))], momentum)
     return _affine(normal, weight, bias, _by_channel(input))
 
 
 def _move(
-    running_mean: Tensor | None, mean: Tensor, running_var: Tensor | None, variance: Tensor, momentum: float
+    moves: list[tuple[Tensor | None, Tensor]], momentum: float, batches: tuple[Tensor, Tensor] | None = None
 ) -> None:
-    """Move the running statistics towards new ones, in place."""
+    """Move running statistics towards new ones and count the batch, in place and at once."""
     with no_grad():
-        for running, new in ((running_mean, mean), (running_var, variance)):
-            if running is not None:
-                running.mul_(1 - momentum).add_(new * momentum)
+        pairs = [(x, (x * (1 - momentum) + new * momentum).to(x.dtype)) for x, new in moves if x is not None]
+    pairs += [] if batches is None else [batches]
+    at_once(assigning([old for old, _ in pairs], [new for _, new in pairs]))
 
 
 def layer_norm(
@@ -140,7 +161,7 @@ def layer_norm(
             [-1.0000,  1.0000]])
     """
     check_floating("layer_norm", input)
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    shape = sizes_of((normalized_shape,), "layer_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
@@ -188,7 +209,7 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
             [1., 1.]])
     """
     check_floating("rms_norm", input)
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    shape = sizes_of((normalized_shape,), "rms_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"rms_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("rms_norm", shape, weight=weight)
@@ -249,5 +270,8 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequen
 
 def _check_sizes(name: str, shape: list[int], **tensors: Tensor | None) -> None:
     for what, tensor in tensors.items():
-        if tensor is not None and list(tensor.shape) != shape:
+        if tensor is None:
+            continue
+        check_tensors(f"{name}: {what}", tensor)
+        if list(tensor.shape) != shape:
             raise ShapeError(f"{name}: {what} has shape {list(tensor.shape)}, expected {shape}")

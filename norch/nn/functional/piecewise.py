@@ -5,6 +5,7 @@ At a corner the derivative is PyTorch's. Each keeps its input's shape, dtype and
 
 from __future__ import annotations
 
+from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
@@ -67,10 +68,12 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor.
 
     >>> F.hardswish(norch.tensor([-4.0, 0.0, 1.0, 4.0]))
-    tensor([-0.0000,  0.0000,  0.6667,  4.0000])
+    tensor([0.0000, 0.0000, 0.6667, 4.0000])
     """
     check_floating("hardswish", input)
-    return apply_to(lambda x: x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0, input, inplace)
+    return apply_to(
+        lambda x: (x.detach() <= -3.0)._choose(0.0, x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0), input, inplace
+    )
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -97,7 +100,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     check_floating("celu", input)
     if alpha == 0:
-        raise ZeroDivisionError("celu: alpha is 0")
+        raise RuntimeError("celu: alpha is 0, expected another number")
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
 
 
@@ -119,6 +122,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return input.prelu(weight)
 
 
+@flags
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -174,7 +178,8 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     check_floating("softshrink", input)
     if not lambd >= 0:
         raise RuntimeError(f"softshrink: lambd is {lambd}, expected at least 0")
-    return into(out, input - input.clamp(-lambd, lambd), "softshrink")
+    moved = input - input.clamp(-lambd, lambd)
+    return into(out, (input.detach().abs() <= lambd)._choose(0.0, moved), "softshrink")
 
 
 # ---- In place -------------------------------------------------------------------------------------------------------
@@ -234,6 +239,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
+@flags
 def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
     """`rrelu` written into its input, which is returned; shapes, dtypes and errors (RuntimeError) as there.
 
@@ -249,4 +255,5 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     >>> F.threshold_(norch.tensor([-1.0, 2.0]), 0.5, 9.0)
     tensor([9., 2.])
     """
+    check_tensors("threshold_", input)
     return apply_to(lambda x: x.threshold(threshold, value), input, inplace=True)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import zeros
 from ...functions.joining import stack
+from ...operation import check_tensor
 from ...tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
 @no_grad()
+@flags
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -30,7 +33,7 @@ def get_total_norm(
     listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not listed:
         return zeros(())
-    norms = [tensor.norm(norm_type).to(listed[0].device) for tensor in listed]
+    norms = [check_tensor(tensor, "get_total_norm").norm(norm_type).to(listed[0].device) for tensor in listed]
     total = stack(norms).norm(norm_type)
     if error_if_nonfinite and not total.isfinite().all():
         raise RuntimeError(
@@ -41,6 +44,7 @@ def get_total_norm(
 
 
 @no_grad()
+@flags
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -52,11 +56,12 @@ def clip_grads_with_norm_(
     >>> w.grad
     tensor([1.0000])
     """
-    factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    factor = (float(max_norm) / (check_tensor(total_norm, "clip_grads_with_norm_") + 1e-6)).clamp(max=1.0)
     for gradient in _gradients(parameters):
         gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
 
 
+@flags
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -82,6 +87,7 @@ def clip_grad_norm_(
     return total
 
 
+@flags
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -99,6 +105,7 @@ def clip_grad_norm(
 
 
 @no_grad()
+@flags
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clamp every element of all gradients, in place, to -clip_value and clip_value.
 

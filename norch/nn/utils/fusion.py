@@ -6,6 +6,8 @@ import copy
 import functools
 from typing import Any, Callable, TypeVar
 
+from ...arguments import flags
+from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
@@ -21,6 +23,7 @@ __all__ = [
 M = TypeVar("M", bound=Module)
 
 
+@flags
 def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
     """A convolution that computes what `conv` and then `bn`, both in eval mode, compute.
 
@@ -47,7 +50,7 @@ def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
 
 
 def _fused(layer: M, bn: Any, fuse: Callable[..., tuple[Parameter, Parameter]]) -> M:
-    if layer.training or bn.training:
+    if check_kind(layer, Module, "fusing").training or check_kind(bn, Module, "fusing").training:
         raise RuntimeError("fusing a layer with a BatchNorm is for eval mode, one of them is training")
     fused: Any = copy.deepcopy(layer)
     weight, bias = fuse(fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias)
@@ -72,6 +75,8 @@ def fuse_conv_bn_weights(
     >>> weight.item(), bias.item()
     (0.5, -0.5)
     """
+    for part in (conv_w, bn_rm, bn_rv):
+        check_tensor(part, "fusing weights")
     shift = bn_rm.zeros_like() if bn_b is None else bn_b
     scale = (bn_rv + bn_eps).rsqrt() * (1.0 if bn_w is None else bn_w)
     shape = [1] * conv_w.ndim

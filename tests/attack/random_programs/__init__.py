@@ -1,1 +1,1 @@
-"""Random programs, run by torch and by norch: what they are made of, how two runs are compared and findings shortened."""
+"""Random programs, run by torch and by norch: their statements, how two runs are compared, findings made short."""

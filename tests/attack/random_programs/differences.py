@@ -1,4 +1,4 @@
-"""What random programs may do otherwise than in torch, each with its reason (docs/departures.md tells users of most)."""
+"""What random programs may do otherwise than in torch, each with its reason; docs/departures.md has most of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         REFUSED + "a derivative of norch's reads a value that torch does not save",
     ),
     ("", "multiple views", GAVE_UP + "norch follows writes to the parts that split, chunk and unbind give"),
-    ("", "view was created (in no_grad mode|inside a custom)", GAVE_UP + "views that torch makes while it differentiates"),
+    (
+        "",
+        "view was created (in no_grad mode|inside a custom)",
+        GAVE_UP + "views that torch makes while it differentiates",
+    ),
     ("", "detached in-place", GAVE_UP + "norch saves values, not tensors"),
     (
         r"",
@@ -35,7 +39,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "a second gradient is added to the first in a new tensor, outside of any graph",
     ),
     ("", r"^v\d+: \.grad None, torch has", "autograd.grad sets no .grad, also after retain_grad"),
-    ("", r"\.grad (tensor\()?[\[\]\s0.,]*(\)|, dtype=norch\.\w+\))?, torch has None", "a derivative of 0 is zeros, not None"),
+    (
+        "",
+        r"\.grad (tensor\()?[\[\]\s0.,]*(\)|, dtype=norch\.\w+\))?, torch has None",
+        "a derivative of 0 is zeros, not None",
+    ),
     ("", "no derivative, torch raises", "what has no derivative needs no gradient; torch fails in backward"),
     (r"unique", "requires_grad False", "what has no derivative needs no gradient; torch fails in backward"),
     ("", "^v\\d+: (\\[\\d\\] )?requires_grad True, torch has False", "norch has a derivative, torch has none"),
@@ -44,8 +52,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "leaf tensor that requires grad", REFUSED + "every write to a leaf that requires gradients"),
     ("", "torch raises RuntimeError: a (view of a )?leaf", GAVE_UP + "a write of the same values, or after `.data =`"),
     ("", "a view cannot be detached in place", REFUSED + "a result that norch computes as a view"),
-    ("", "torch raises (RuntimeError|NotImplementedError): (Autograd not support|false INTERNAL|derivative for|the derivative)", GAVE_UP
-     + "derivatives that torch does not have"),
+    (
+        "",
+        "torch raises (RuntimeError|NotImplementedError): (Autograd not support|false INTERNAL|derivative for|the derivative)",
+        GAVE_UP + "derivatives that torch does not have",
+    ),
     ("", "is not differentiable with respect to argument", GAVE_UP + "derivatives that torch does not have"),
     ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*0\.", "a factor of 0 passes no gradient"),
     ("beta=0", "requires_grad False, torch has True", "a factor of 0 passes no gradient"),
@@ -58,17 +69,29 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "several elements of (the written-to|out)", REFUSED + "an expanded tensor, which torch writes with a warning"),
     # ---- arguments
     ("", "torch raises NotImplementedError: .* not implemented for", GAVE_UP + "dtypes that torch does not have there"),
-    ("", "does not support bool|with (a|two) bool tensor|negative integer powers", GAVE_UP + "bool counts as 0 and 1"),
+    ("", "does not support bool|bool is not supported|with (a|two) bool tensor|negative integer powers", GAVE_UP + "bool counts as 0 and 1"),
     ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
-    ("", "Expected a floating point|Found dtype|the same dtype|but got Bool", GAVE_UP + "dtypes that torch does not mix"),
+    (
+        "",
+        "Expected a floating point|Found dtype|the same dtype|but got Bool",
+        GAVE_UP + "dtypes that torch does not mix",
+    ),
     ("", "Boolean value of Tensor|Boolean alpha", GAVE_UP + "an option of a loss that is old and not read"),
     ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
-    ("True|False|number", "^norch raises (TypeError|RuntimeError).*torch computes", REFUSED + "a bool is no number, size or dim"),
-    (r"[hvd]split|permute|\.to\(|squeeze", "^norch raises TypeError.*torch computes", REFUSED + "forms that torch's docs do not have"),
+    (
+        "True|False|number",
+        "^norch raises (TypeError|RuntimeError).*torch computes",
+        REFUSED + "a bool is no number, size or dim",
+    ),
+    (
+        r"[hvd]split|permute|\.to\(|squeeze",
+        "^norch raises TypeError.*torch computes",
+        REFUSED + "forms that torch's docs do not have",
+    ),
     (r"loss\(", "^norch raises TypeError.*torch computes", REFUSED + "a number in the place of a tensor"),
     ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
     (r"hardtanh_", "min_val", REFUSED + "a minimum above the maximum"),
-    (r"topk|kthvalue|median|mode|sort", r"^v\d+: (\[1\] )?elements", "of equal elements any index"),
+    (r"topk|kthvalue|median|mode|sort", r"^v\d+: (\[\d\] )?elements", "of equal elements any index"),
 ]
 
 

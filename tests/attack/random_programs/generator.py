@@ -128,7 +128,8 @@ class Program:
         dtype = dtype or rng.choices(["float64", "int64", "bool", "float32"], [24, 2, 2, 1])[0]
         grad = ", requires_grad=True" if dtype[0] == "f" and rng.random() < 0.7 else ""
         name = self.name()
-        self.do(f"{name} = lib.tensor({numbers(tuple(shape), dtype, rng.randrange(VALUES))}, dtype=lib.{dtype}{grad})", name)
+        data = numbers(tuple(shape), dtype, rng.randrange(VALUES))
+        self.do(f"{name} = lib.tensor({data}, dtype=lib.{dtype}{grad})", name)
         return name
 
     def one_or_leaf(self, fits: Callable[[torch.Tensor], bool], shape: Sequence[int], dtype: str = "float64") -> str:

@@ -62,9 +62,7 @@ def _related(lines: list[str]) -> list[str]:
     return kept[::-1]
 
 
-def _without_aliases(
-    lines: list[str], found: str, differs: Callable[[list[str]], str | None]
-) -> tuple[list[str], str]:
+def _without_aliases(lines: list[str], found: str, differs: Callable[[list[str]], str | None]) -> tuple[list[str], str]:
     """The program without second names of a tensor."""
     for number in reversed(range(len(lines))):
         if alias := re.fullmatch(r"(v\d+) = (v\d+)", lines[number]):
