@@ -118,6 +118,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "set_default_dtype": (STATUS, [c_int32]),
     "full_like_tensor": (TENSOR, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
+    "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),

@@ -186,9 +186,13 @@ def write_elements(file: OpenFile, tensor: Tensor) -> None:
     """Write a tensor's elements in row order."""
     source = tensor.detach().cpu().contiguous()
     if source.nbytes:
-        rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
-        while rest:  # an unbuffered file may take less than it is given
-            rest = rest[file.write(rest) :]
+        write_all(file, memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B"))
+
+
+def write_all(file: OpenFile, data: memoryview) -> None:
+    """Write all bytes to a file, which may take less than it is given if it is not buffered."""
+    while data:
+        data = data[file.write(data) :]
 
 
 # ---- Loading ------------------------------------------------------------------------------------------------------
