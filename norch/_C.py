@@ -13,7 +13,7 @@ import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .types import bool_, float64, int64
+from .types import bool_, float64, int64, shown
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
@@ -57,6 +57,9 @@ class CTensor(ctypes.Structure):
 # ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
 
 TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
+
+
+LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -102,6 +105,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "set_default_dtype": (STATUS, [c_int32]),
     "full_like_tensor": (TENSOR, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
+    "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
@@ -216,10 +220,27 @@ for _name in operations()["row"]:
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward unit_gradient same_kind",
+    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind",
     "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
+
+
+def _within_limits(function: Any, kinds: list[Any]) -> Any:
+    """The function, with an error for integers that ctypes would cut to their size without a word.
+
+    (A `from_param` would have to do without Ctrl-C: ctypes makes an ArgumentError of any exception in there.)
+    """
+    limits = [(i, *LIMITS[kind]) for i, kind in enumerate(kinds) if kind in LIMITS]
+
+    def call(*arguments: Any) -> Any:
+        for i, low, high in limits:
+            if not low <= arguments[i] < high:
+                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+        return function(*arguments)
+
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call if limits else function
 
 
 class Library:
@@ -232,6 +253,8 @@ class Library:
         for name, (result, arguments) in PROTOTYPES.items():
             function = getattr(keeping_lock if name in QUICK else _library, name)
             function.restype, function.argtypes = result, arguments
+            # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
+            function = function if name in QUICK else _within_limits(function, arguments)
             setattr(self, name, function)
 
     if TYPE_CHECKING:
@@ -253,6 +276,12 @@ class ShapeError(ValueError, RuntimeError):
     """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
 
     __module__ = "norch"  # its public place, which tracebacks show
+
+
+class RangeError(OverflowError, ValueError, TypeError):
+    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
+
+    __module__ = "norch"
 
 
 _EXCEPTIONS = {
@@ -289,9 +318,9 @@ def int64_array(values: Any) -> Any:
     try:
         array = _ARRAY_TYPES[len(key)](*key)
     except TypeError:
-        raise TypeError(f"expected integers, got {key!r}") from None
+        raise TypeError(f"expected integers, got {shown(key)}") from None
     if any(not -(2**63) <= value < 2**63 for value in key):  # ctypes would cut them off
-        raise OverflowError(f"expected integers of 64 bits, got {key!r}")
+        raise RangeError(f"expected integers of 64 bits, got {shown(key)}")
     if len(_arrays) >= _MAX_KEPT:
         _arrays.clear()
     _arrays[key] = array
@@ -320,7 +349,7 @@ class Number:
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, float64.number) or raise_error()
         elif not -(2**63) <= value < 2**63:
-            raise OverflowError(f"the number {value} does not fit into int64")
+            raise RangeError(f"the number {shown(value)} does not fit into int64")
         else:
             kind = bool_ if isinstance(value, bool) else int64
             self._ptr = lib.number_tensor(0.0, value, kind.number) or raise_error()
@@ -373,10 +402,12 @@ def device_number(device: Any) -> int:
         return default.device
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
-        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}{sizes}')
+        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')
+    if len(index) > 9:  # beyond 32 bits, in which C takes it
+        raise RuntimeError(f"unknown device {shown(device)}: the index is too large")
     return 0 if kind == "cpu" else 1 + int(index or 0)
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import threading
 from ctypes import c_void_p
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
-from ._C import Number, lib, number, raise_error, write_clock
+from ._C import Number, addresses, lib, number, raise_error, write_clock
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -46,14 +47,28 @@ def check(status: int) -> None:
         raise_error()
 
 
+def at_once(*calls: partial[Any]) -> None:
+    """Make calls of C functions one after another, with no bytecode in between that an interrupt could come before.
+
+    A status that is not 0 is the last: what that call left behind is raised.
+    """
+    if any(map(partial.__call__, calls)):
+        raise_error()
+
+
+def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
+    """A call that writes tensors into others like them, for `at_once`: all of them or, if one cannot be, none."""
+    return partial(lib.assign_all, len(targets), *(addresses([x._ptr for x in xs]) for xs in (targets, values)))
+
+
 _ADDRESSES = [c_void_p * count for count in range(4)]
 
 
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    addresses = _ADDRESSES[count]()
-    check(function(*arguments, addresses))
-    return [wrap(address) if address else None for address in addresses]
+    left = _ADDRESSES[count]()
+    check(function(*arguments, left))
+    return [wrap(address) if address else None for address in left]
 
 
 # ---- Operands ---------------------------------------------------------------------------------------------------

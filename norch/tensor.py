@@ -463,7 +463,7 @@ class Tensor(
         >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
         tensor([[11]])
         """
-        if self.ndim != 2 or check_tensor(mat2, "mm").ndim != 2:
+        if check_tensor(mat2, "mm").ndim != 2 or self.ndim != 2:
             raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(mat2.shape)}")
         return self @ mat2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..arguments import flags
 from ..operation import mode as state
 
 
@@ -15,6 +16,7 @@ class set_detect_anomaly:
     True
     """
 
+    @flags
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = state.anomaly
         state.anomaly = bool(check_nan) if mode else None
@@ -38,6 +40,7 @@ class detect_anomaly(set_detect_anomaly):
     DivBackward returned NaN as the gradient of operand 1
     """
 
+    @flags
     def __init__(self, check_nan: bool = True) -> None:
         self._before = state.anomaly
         self._check = bool(check_nan)

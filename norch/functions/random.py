@@ -52,7 +52,7 @@ def rand(
     (norch.Size([2, 3]), True)
     """
     result = _empty("rand", sizes, size, dtype, device, out)
-    return into(out, leaf(result.uniform_(generator=generator), requires_grad), "rand")
+    return into(out, leaf(result.uniform_(generator=generator), requires_grad, pin_memory), "rand")
 
 
 def randn(
@@ -72,7 +72,7 @@ def randn(
     norch.Size([2, 3])
     """
     result = _empty("randn", sizes, size, dtype, device, out)
-    return into(out, leaf(result.normal_(generator=generator), requires_grad), "randn")
+    return into(out, leaf(result.normal_(generator=generator), requires_grad, pin_memory), "randn")
 
 
 def _empty(
@@ -80,8 +80,13 @@ def _empty(
 ) -> Tensor:
     """A tensor to fill, of sizes given one by one or as `size`; dtype and device are those of `out` if not given."""
     if out is not None:
+        check_tensor(out, f"{name}: out")
         dtype, device = dtype or out.dtype, device or out.device
     return empty(sizes_of(sizes if size is None else (size,), name), dtype=dtype, device=device)
+
+
+def _dtype_of(out: Tensor | None, name: str) -> DType:
+    return int64 if out is None else check_tensor(out, f"{name}: out").dtype
 
 
 def randint(
@@ -111,8 +116,8 @@ def randint(
         low, high = 0, high if low is None else low
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
-    result = _empty("randint", (), size, dtype or (out.dtype if out is not None else int64), device, out)
-    return into(out, leaf(result.random_(low, high, generator=generator), requires_grad), "randint")
+    result = _empty("randint", (), size, dtype or _dtype_of(out, "randint"), device, out)
+    return into(out, leaf(result.random_(low, high, generator=generator), requires_grad, pin_memory), "randint")
 
 
 def randperm(
@@ -137,11 +142,11 @@ def randperm(
     count = operator.index(n)
     if count < 0:
         raise RuntimeError(f"randperm: expected n >= 0, got {n}")
-    kind = check_dtype(dtype or (out.dtype if out is not None else int64))
+    kind = check_dtype(dtype or _dtype_of(out, "randperm"))
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
     ptr = lib.permutation_tensor(count, *draw_of(generator), kind.number, device_number(device))
-    return into(out, leaf(wrap(ptr), requires_grad), "randperm")
+    return into(out, leaf(wrap(ptr), requires_grad, pin_memory), "randperm")
 
 
 def rand_like(
@@ -235,7 +240,7 @@ def normal(
         if size is None:
             raise TypeError("normal: expected a size if mean and std are numbers")
         result = _empty("normal", (), size, dtype, device, out)
-        return into(out, leaf(result.normal_(mean, std, generator=generator), requires_grad), "normal")
+        return into(out, leaf(result.normal_(mean, std, generator=generator), requires_grad, pin_memory), "normal")
     if size is not None:
         raise TypeError("normal: a size goes with numbers; tensors have their own")
     given = [t for t in (mean, std) if isinstance(t, Tensor)]

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
-from ..arguments import axis_of, one_size
+from ..arguments import axis_of, flags, one_size
 from ..autograd.derivatives.indexing import LogcumsumexpBackward
 from ..autograd.derivatives.joining import cat
 from ..autograd.mode import no_grad
@@ -40,6 +40,7 @@ class Histogram(NamedTuple):
 class StatisticsMethods:
     """The methods of Tensor that describe its elements."""
 
+    @flags
     def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
         """The pair (min, max) of all elements or along `dim`: what `amin` and `amax` give.
 
@@ -159,6 +160,7 @@ class StatisticsMethods:
         places = ((inside - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
         return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
 
+    @flags
     def histogram(
         self: Tensor,
         bins: int | Tensor,
@@ -362,7 +364,7 @@ def histogram_of(
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of points, the rows of x [count, D], and the edges in each of the D dimensions."""
     x = x.detach()
-    if weight is not None and weight.dtype is not x.dtype:
+    if weight is not None and check_tensor(weight, f"{name}: weight").dtype is not x.dtype:
         raise RuntimeError(f"{name}: expected a weight of the tensor's dtype {x.dtype}, got {weight.dtype}")
     if weight is not None and weight.numel != x.shape[0]:
         raise RuntimeError(f"{name}: weight has {weight.numel} elements for {x.shape[0]} points")
@@ -399,7 +401,7 @@ def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) ->
         if weights is None:
             continue
         kind = "floats" if real else "integers"
-        if weights.is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
+        if check_tensor(weights, "cov").is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
             found = f"{weights.dtype} of shape {list(weights.shape)}"
             raise RuntimeError(f"cov: expected {kind} for {x.shape[1]} observations, got {found}")
         if bool((weights < 0).any()):

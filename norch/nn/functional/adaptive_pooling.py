@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Union
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...autograd.derivatives import pooling as kernels
 from ...functions.creation import arange
 from ...functions.joining import cat
@@ -13,7 +14,7 @@ from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floating
 from .pooling import max_of_windows
-from .windows import Windows, along_depth, batch_of, per_axis, planes_of
+from .windows import Windows, along_depth, batch_of, check_not_empty, per_axis, planes_of
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -64,6 +65,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
     batch = batch_of(name, axes, x)
+    check_not_empty(name, batch, first=2)
     sizes = _sizes(name, axes, batch, output_size)
     if 0 in sizes:
         result = batch.new_zeros(*batch.shape[:2], *sizes)
@@ -88,6 +90,7 @@ def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
+@flags
 def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """The largest elements of windows that divide [N, C, length] or [C, length] evenly; as `adaptive_max_pool2d`.
 
@@ -97,6 +100,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: 
     return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
+@flags
 def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """The largest elements of windows that divide [N, C, height, width] evenly, [N, C, *output_size].
 
@@ -109,6 +113,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: 
     return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@flags
 def adaptive_max_pool3d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """`adaptive_max_pool2d` along three axes, of [N, C, depth, height, width]; otherwise as `adaptive_max_pool2d`.
 
@@ -120,6 +125,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: OutputSize, return_indices: 
 
 def _adaptive_max_pool(name: str, axes: int, x: Tensor, output_size: OutputSize, pair: bool) -> Any:
     batch = batch_of(name, axes, x)
+    check_not_empty(name, x)
     sizes = _sizes(name, axes, batch, output_size)
     seen, kernel = [], []
     for size, count in zip(batch.shape[2:], sizes):
@@ -163,6 +169,7 @@ def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tup
 # ---- The largest element of windows at random places ------------------------------------------------------------
 
 
+@flags
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -187,6 +194,7 @@ def fractional_max_pool2d(
     return _fractional(name, samples, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
+@flags
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

@@ -7,6 +7,7 @@ import math
 from ..._C import ShapeError
 from ...autograd.derivatives import losses
 from ...functions.creation import where
+from ...operation import check_tensor
 from ...tensor import Tensor
 from .checks import check_integers, check_tensors
 from .linear import linear
@@ -86,7 +87,7 @@ def linear_cross_entropy(
     """
     check_tensors("linear_cross_entropy", input, linear_weight, target)
     outputs = linear_weight.shape[:-1]
-    bias = None if linear_bias is None else linear_bias.flatten()
+    bias = None if linear_bias is None else check_tensor(linear_bias, "linear_cross_entropy").flatten()
     logits = linear(input, linear_weight.flatten(0, -2) if linear_weight.ndim > 2 else linear_weight, bias)
     if len(outputs) > 1:
         logits = logits.unflatten(-1, outputs)

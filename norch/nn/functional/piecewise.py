@@ -5,6 +5,7 @@ At a corner the derivative is PyTorch's. Each keeps its input's shape, dtype and
 
 from __future__ import annotations
 
+from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
@@ -99,7 +100,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     check_floating("celu", input)
     if alpha == 0:
-        raise ZeroDivisionError("celu: alpha is 0")
+        raise RuntimeError("celu: alpha is 0, expected another number")
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
 
 
@@ -121,6 +122,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return input.prelu(weight)
 
 
+@flags
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -237,6 +239,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
+@flags
 def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
     """`rrelu` written into its input, which is returned; shapes, dtypes and errors (RuntimeError) as there.
 

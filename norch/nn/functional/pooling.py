@@ -6,13 +6,23 @@ import math
 from typing import Any, Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_tensors
-from .windows import Windows, along_depth, as_images, batch_of, from_images, per_axis, planes_of, window
+from .windows import (
+    Windows,
+    along_depth,
+    as_images,
+    batch_of,
+    check_not_empty,
+    from_images,
+    per_axis,
+    planes_of,
+    window,
+)
 
 __all__ = [
     "avg_pool1d",
@@ -32,6 +42,7 @@ __all__ = [
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
+@flags
 def max_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -54,6 +65,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, taps, ceil_mode, return_indices)
 
 
+@flags
 def max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -74,6 +86,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, taps, ceil_mode, return_indices)
 
 
+@flags
 def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -96,8 +109,7 @@ def max_pool3d(
 
 def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
-    if 0 in batch.shape[1:]:
-        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected no size of 0 but that of the batch")
+    check_not_empty(name, batch)
     values, indices = (from_images(result, axes, x) for result in max_of_windows(batch, taps, ceil))
     return (values, indices) if pair else values
 
@@ -119,6 +131,7 @@ def max_of_windows(batch: Tensor, taps: Windows, ceil: bool = False) -> tuple[Te
 # ---- The average ------------------------------------------------------------------------------------------------
 
 
+@flags
 def avg_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -140,6 +153,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, input, taps, ceil_mode, count_include_pad, None)
 
 
+@flags
 def avg_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -163,6 +177,7 @@ def avg_pool2d(
     return into(out, result, "avg_pool2d")
 
 
+@flags
 def avg_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -197,6 +212,7 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
         return kernels.avg_pool(columns, taps.depth(), *settings, divisor).unflatten(3, planes.shape[2:])
 
     batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    check_not_empty(name, batch)
     if x.is_floating_point():
         return from_images(averages(batch, float(divisor or 0)), axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
@@ -208,6 +224,7 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
 # ---- The p-norm -------------------------------------------------------------------------------------------------
 
 
+@flags
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -224,6 +241,7 @@ def lp_pool1d(
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 1, "lp_pool1d: kernel_size")))
 
 
+@flags
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -236,6 +254,7 @@ def lp_pool2d(
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 2, "lp_pool2d: kernel_size")))
 
 
+@flags
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
