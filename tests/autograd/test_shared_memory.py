@@ -117,3 +117,11 @@ def test_an_expanded_tensor_takes_one_number():
 def test_what_changes_nothing_gives_the_tensor_itself():
     x = leaf(1.0, 2.0)
     assert x.flatten() is x and norch.broadcast_tensors(x, x)[0] is x
+
+
+def test_a_result_that_was_computed_as_a_view_is_none():
+    x = leaf(1.0, 2.0)
+    result = x.logcumsumexp(0)
+    assert result[1].requires_grad
+    result[1].backward()
+    assert x.grad.sum().item() == pytest.approx(1)
