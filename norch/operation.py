@@ -28,8 +28,8 @@ _new = object.__new__
 # ---- Results ----------------------------------------------------------------------------------------------------
 
 
-def wrap(ptr: int | None, kind: Any = None) -> Any:
-    """The Tensor, or one of a class derived from it, that owns a new C tensor; null raises what the C call left."""
+def wrap(ptr: int, kind: Any = None) -> Any:
+    """The Tensor, or one of a class derived from it, of a new C tensor's Handle; 0 raises what the C call left."""
     if not ptr:
         raise_error()
     result = _new(kind or Tensor)
@@ -44,14 +44,19 @@ def check(status: int) -> None:
         raise_error()
 
 
-_ADDRESSES = [c_void_p * count for count in range(4)]
-
-
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    addresses = _ADDRESSES[count]()
-    check(function(*arguments, addresses))
-    return [wrap(address) if address else None for address in addresses]
+    results = lib.new_results() or raise_error()  # which owns what C leaves there
+    check(function(*arguments, results))
+    taken = [lib.take_result(results, i) for i in range(count)]
+    return [wrap(handle) if handle else None for handle in taken]
+
+
+def array_of(addresses: Sequence[int | None]) -> Any:
+    """Addresses of tensors as a C array, which keeps their C tensors alive."""
+    array: Any = (c_void_p * len(addresses))(*addresses)
+    array.handles = addresses
+    return array
 
 
 # ---- Operands ---------------------------------------------------------------------------------------------------

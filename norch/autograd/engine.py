@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
+from ..guards import Guard
 from ..operation import mode, wrap
 from .function import FREED, Edge, Function, Gradients, Hooks
 
@@ -23,6 +24,9 @@ Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edg
 Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
 Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the youngest comes first
 Tensors = Union["Tensor", Sequence["Tensor"]]
+
+# of the walk, without and with a graph of its own; gradients have the dtypes of the forward
+_MODES = [(mode, {"enabled": recorded, "autocast": {}}) for recorded in (False, True)]
 
 
 def walk(
@@ -37,9 +41,7 @@ def walk(
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
-    before, mode.enabled = mode.enabled, create_graph
-    casting, mode.autocast = mode.autocast, {}  # gradients have the dtypes of the forward
-    try:
+    with Guard(_MODES[create_graph]):
         _send(starts, arrived, waiting)
         while waiting:
             node = heappop(waiting)[1]
@@ -57,8 +59,6 @@ def walk(
                 _send(parts if mode.anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
                     node.release()
-    finally:
-        mode.enabled, mode.autocast = before, casting
     return found
 
 
