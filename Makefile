@@ -178,9 +178,9 @@ $(BUILD)/flags: FORCE
 example: all
 	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
 
-# Draws the tutorial's pictures, each beside its script.
+# Draws the tutorial's pictures and makes its pages that move, each beside its script.
 pictures: all
-	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py)
+	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py examples/tutorial/pages/*.py)
 
 # Runs the notebook and stores what it shows; this needs no Jupyter.
 notebook: all
@@ -229,7 +229,7 @@ clean:
 help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
-	@echo "make pictures  draw the tutorial's pictures"
+	@echo "make pictures  draw the tutorial's pictures, make its pages that move"
 	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
 	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"

@@ -36,12 +36,12 @@ int64_t count_elements(const int64_t* shape, int ndim) {
     for (int d = 0; d < ndim; d++) {
         if (shape[d] < 0) fail(SHAPE_ERROR, "sizes cannot be negative: got shape {}", shape_text(shape, ndim));
         empty |= shape[d] == 0;
-        overflow |= __builtin_mul_overflow(size, shape[d], &size);
+        overflow |= __builtin_mul_overflow(size, shape[d] > 1 ? shape[d] : 1, &size);  // strides skip a 0, too
     }
-    if (empty) return 0;
     // 16 leaves room for the bytes of the largest dtype
-    if (overflow || size > INT64_MAX / 16) fail(MEMORY_ERROR, "shape {} is too large", shape_text(shape, ndim));
-    return size;
+    if (overflow || (!empty && size > INT64_MAX / 16))
+        fail(MEMORY_ERROR, "shape {} is too large", shape_text(shape, ndim));
+    return empty ? 0 : size;
 }
 
 Owned new_tensor(const int64_t* shape, int ndim, int32_t dtype, int32_t device) {

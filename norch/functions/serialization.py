@@ -19,15 +19,14 @@ import json
 import math
 import os
 import pickle
-import stat
 import struct
 from collections import Counter, OrderedDict
-from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import accumulate
-from typing import Any, Callable, Iterator, Union
+from typing import Any, Callable, Union
 
 from .._C import MAX_DIMS
+from ..files import File, OpenFile, check_open, written
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
 from ..tensor import Tensor
@@ -38,8 +37,6 @@ __all__ = [
     "save",
 ]
 
-OpenFile = Union[io.RawIOBase, io.BufferedIOBase]
-File = Union[str, "os.PathLike[str]", OpenFile]
 Entry = tuple[dtype, list[int], int, int]  # of a tensor: its dtype and shape, and where its elements begin and end
 Location = Union[None, str, "dict[str, str]", Callable[[Any, str], Any]]  # the device to load to, or how to find it
 Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
@@ -147,8 +144,8 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     """Write a tensor, or lists, tuples and dicts of tensors, numbers, strings and None (a state_dict) to a file.
 
     `f` is a path, or a binary file that is open for writing. A file at that path is replaced only when everything is
-    written: if that fails, or the machine crashes, the old file is still there. Tensors that share memory are written
-    separately.
+    written: if that fails, or the machine crashes, the old file is still there. The new one has its mode, and at no
+    time can others read it who cannot read the old one. Tensors that share memory are written separately.
 
     Anything else, such as a whole module, is pickled by `pickle_module`: such a file needs the classes of its objects,
     and `weights_only=False`, when it is loaded. Raises what pickle raises for an object that it cannot save; with
@@ -164,7 +161,7 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     except _Pickled:
         if pickle_module is None:
             raise
-        with _written(f) as file:
+        with written(f, "save") as file:
             pickle_module.dump(obj, file, protocol=max(pickle_protocol, 4))  # `load` knows a pickle by its beginning
         return
     # The largest elements first, so that each tensor begins at a multiple of its element size.
@@ -178,7 +175,7 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     text += b" " * (-len(text) % 8)
     if len(text) > MAX_HEADER:
         raise ValueError(f"save: the header takes {len(text)} bytes, expected at most {MAX_HEADER}: too many tensors")
-    with _written(f) as file:
+    with written(f, "save") as file:
         file.write(struct.pack("<Q", len(text)) + text)
         for name in order:
             write_elements(file, tensors[name])
@@ -191,57 +188,6 @@ def write_elements(file: OpenFile, tensor: Tensor) -> None:
         rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
         while rest:  # an unbuffered file may take less than it is given
             rest = rest[file.write(rest) :]
-
-
-@contextmanager
-def _written(f: File) -> Iterator[OpenFile]:
-    """An open file: the one given, or a new one that replaces the file at the path at the end."""
-    if not isinstance(f, (str, os.PathLike)):
-        _check_open(f, "save", "write")
-        yield f
-        return
-    path = os.path.realpath(os.fsdecode(f))  # through links, to replace their target
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device cannot be replaced
-        with open(path, "wb") as file:
-            yield file
-        return
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if os.path.exists(path):
-            os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name as durable as the content, if the system can."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
-
-
-def _check_open(f: object, name: str, method: str) -> None:
-    """Raise TypeError unless f is a binary file with a method."""
-    if isinstance(f, io.TextIOBase):
-        raise TypeError(f"{name}: expected a binary file, got one opened for text; open it with mode '{method[0]}b'")
-    if not hasattr(f, method):
-        raise TypeError(f"{name}: expected a path or an open binary file, got {type(f).__name__}")
 
 
 # ---- Loading ------------------------------------------------------------------------------------------------------
@@ -273,7 +219,7 @@ def load(
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
             return load(file, map_location, pickle_module, weights_only=weights_only, **pickle_load_args)
-    _check_open(f, "load", "read")
+    check_open(f, "load", "read")
     if not (hasattr(f, "seekable") and f.seekable()):
         f = io.BytesIO(f.read())  # the size must be known first
     name = getattr(f, "name", "the file")
@@ -416,6 +362,8 @@ def _checked_entry(name: str, entry: object) -> Entry:
         raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
     if len(shape) > MAX_DIMS:
         raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {MAX_DIMS}")
+    if math.prod(max(size, 1) for size in shape) >= 2**63:  # of which a 0 leaves no elements
+        raise ValueError(f"tensor {name!r} has shape {shape}, which is too large")
     begin, end = offsets
     expected = math.prod(shape) * kind.itemsize
     if end - begin != expected:

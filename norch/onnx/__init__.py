@@ -7,12 +7,11 @@ longer: a size that differs between the two runs is computed from the inputs' in
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from typing import Any, Mapping, Sequence, Union
 
 from ..autograd import no_grad
+from ..files import File, written
 from ..functions.joining import cat
 from ..guards import Guard
 from ..nn.module import Module
@@ -39,7 +38,7 @@ def is_in_onnx_export() -> bool:
 def export(
     model: Module,
     args: Tensor | tuple[Any, ...],
-    f: str | os.PathLike[str] | io.IOBase,
+    f: File,
     kwargs: Mapping[str, Any] | None = None,
     *,
     export_params: bool = True,
@@ -79,11 +78,8 @@ def export(
     second = _run(model, args, kwargs or {}, longer) if longer else first
     graph.build(first, second, names, _named("output", output_names, len(first.outputs)), dynamic, _parameters(model))
     content = graph.serialized(getattr(model, "get_name", lambda: "model")())
-    if isinstance(f, (str, os.PathLike)):
-        with open(f, "wb") as file:
-            file.write(content)
-    else:
-        f.write(content)
+    with written(f, "onnx.export") as file:
+        file.write(content)
 
 
 def _run(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], longer: Mapping[int, Sequence[int]]) -> Trace:

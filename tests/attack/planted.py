@@ -17,7 +17,32 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 # attacker, file, what stands there, what is planted, what the finding names, seconds
-PLANTED: list[tuple[str, str, str, str, str, float]] = []
+PLANTED: list[tuple[str, str, str, str, str, float]] = [
+    (
+        "parsers",
+        "functions/torch_files.py",
+        "return _ALLOWED[module, name]",
+        "return _ALLOWED.get((module, name)) or getattr(__import__(module), name)",
+        "torch: it did",
+        9,
+    ),
+    (
+        "parsers",
+        "functions/serialization.py",
+        "data + begin",
+        "data + begin - begin % 3",
+        "safetensors: a valid file",
+        9,
+    ),
+    (
+        "parsers",
+        "utils/data/readers.py",
+        "except csv.Error as error:",
+        "except KeyError as error:",
+        "csv: Error: ",
+        9,
+    ),
+]
 
 
 @pytest.mark.parametrize(("attacker", "file", "right", "wrong", "named", "seconds"), PLANTED)

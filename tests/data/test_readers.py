@@ -54,6 +54,7 @@ def test_idx_types(tmp_path, code, letter, numbers, dtype, compressed):
         (idx(8, [2, 3], b"12345"), r"5 bytes of data, expected 6 for shape \[2, 3\]"),
         (idx(8, [2, 3], b"1234567"), "7 bytes of data, expected 6"),
         (idx(0x0C, [2**32 - 1] * 3, b"1"), "1 bytes of data, expected"),
+        (idx(0x0E, [2**31, 2**31, 0, 2**31], b""), "shape .* is too large"),
         (gzip.compress(idx(8, [2], b"12"))[:-9], "not a valid gzip"),
         (b"\x1f\x8bnonsense", "not a valid gzip"),
     ],

@@ -1,4 +1,4 @@
-"""The tutorial's pictures: each committed file is what its script draws, and what it says of norch's source is so."""
+"""The tutorial's pictures and pages: each committed file is what its script draws, and what a picture says is so."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pictures
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "examples" / "tutorial" / "pages"
 FOLDER = ROOT / "examples" / "tutorial" / "pictures"
 NAMES = sorted(script.stem for script in FOLDER.glob("*.py") if script.stem != "common")
 
@@ -53,6 +54,19 @@ def test_pictures_are_well_formed_and_read_alike_on_light_and_dark_pages(name):
         x, length = float(text.get("x")), letter * len(text.text)
         left = {None: x, "middle": x - length / 2, "end": x - length}[text.get("text-anchor")]
         assert 0 <= left and left + length <= width and 0 < float(text.get("y")) < height, text.text
+
+
+@pytest.mark.parametrize("name", ["strides", "backward", "sin2"])
+def test_the_committed_page_is_what_its_script_makes(name, monkeypatch):
+    """A browser looks at it in tests/thorough/test_moving_pages.py."""
+    monkeypatch.syspath_prepend(str(PAGES))
+    page = (PAGES / f"{name}.html").read_text(encoding="utf-8")
+    assert page == pictures.draw(PAGES / f"{name}.py"), "run `make pictures`"
+    assert page.startswith("<!doctype html>") and "{{" not in page
+    elsewhere = r"\b(?:src|@import|fetch|import)\b|https?://(?!www\.w3\.org/)"
+    assert re.findall(elsewhere, page) == []
+    links = re.findall(r'href="([^"]+)"', page)
+    assert [link for link in links if not link.startswith("data:") and not (PAGES / link).exists()] == []
 
 
 def test_the_layers_are_norch_s():

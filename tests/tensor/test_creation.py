@@ -220,3 +220,10 @@ def test_a_device_is_its_name(device):
         norch.device(1.5)
     with pytest.raises(RuntimeError, match='"cuda:-1"'):
         norch.device("cuda", -1)
+
+
+def test_strides_that_would_wrap_around():
+    for shape in ((2**31, 2**31, 2**31, 0), (2**62, 4, 0)):
+        with pytest.raises(MemoryError, match="too large"):
+            norch.zeros(shape)
+    assert norch.zeros(2**62, 0).stride() == (1, 1)

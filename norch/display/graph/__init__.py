@@ -1,13 +1,14 @@
 """`norch.draw_graph(loss)`: the autograd graph as text, in Graphviz's DOT language and as an SVG picture.
 
 reading.py makes records of the graph's nodes, summary.py folds long graphs, layout.py places the boxes, formats.py
-writes text, DOT and SVG, and svg.py is the sheet it draws on. None of them reads a tensor's values.
+writes text, DOT and SVG, and svg.py is the sheet it draws on. Only values.py reads a tensor's values, if asked to.
 """
 
 from __future__ import annotations
 
 import os
 
+from ...files import written
 from ...tensor import Tensor
 from . import formats
 from .reading import Names, Node, read
@@ -20,7 +21,7 @@ _ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
 class Drawing:
     """A graph that `norch.draw_graph` read, as `.text`, `.dot` and `.svg`; a notebook shows the picture.
 
-    It holds only names and shapes, so it keeps no tensor and no part of the graph alive. `str(drawing)` is the text, or
+    It holds only text, so it keeps no tensor and no part of the graph alive. `str(drawing)` is the text, or
     the format that `format` names.
 
     >>> x = norch.Tensor([3, 4], requires_grad=True)
@@ -58,8 +59,9 @@ class Drawing:
         ending = os.path.splitext(path)[1].lower()
         if ending not in _ENDINGS:
             raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(getattr(self, _ENDINGS[ending]) + "\n")
+        content = getattr(self, _ENDINGS[ending]) + "\n"
+        with written(path, "save") as file:
+            file.write(content.encode())
 
     def __str__(self) -> str:
         return getattr(self, self.format)
@@ -70,7 +72,13 @@ class Drawing:
         return self.svg
 
 
-def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None, max_nodes: int = 100) -> Drawing:
+def draw_graph(
+    tensor: Tensor,
+    format: str = "text",
+    params: Names | None = None,
+    max_nodes: int = 100,
+    values: bool = False,
+) -> Drawing:
     """The graph that `tensor.backward()` would walk, as a `Drawing`: print it, save it, or let a notebook show it.
 
     Args:
@@ -79,6 +87,9 @@ def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None
         params: names for tensors: a Module, a dict {name: tensor}, or pairs as from `named_parameters()`.
         max_nodes: a graph of more nodes is summarised. Repeated operations become one box with a count, and if that is
             not enough, so does the middle of the graph.
+        values: show the value of each node and its gradient. Gradients are there after `backward(retain_graph=True)`,
+            for every tensor that your program holds; what it does not hold has no `.grad`. A tensor of more than nine
+            elements shows the range of its values.
 
     Raises:
         TypeError: `tensor`, or a value of `params`, is not a Tensor.
@@ -94,6 +105,17 @@ def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None
     %1 = sub(x, y)    [2, 3]
     %2 = pow(%1, 3)   [2, 3]
     %3 = sum(%2)      []
+
+    >>> a, b = norch.Tensor([2.0], requires_grad=True), norch.Tensor([-3.0], requires_grad=True)
+    >>> product = a * b
+    >>> loss = product + a
+    >>> loss.backward(retain_graph=True)
+    >>> print(norch.draw_graph(loss, params={"a": a, "b": b}, values=True))
+    2 operations, 2 leaves
+    a  = leaf         [1]   value [2]    grad [-2]
+    b  = leaf         [1]   value [-3]   grad [2]
+    %1 = mul(a, b)    [1]   value [-6]   grad [1]
+    %2 = add(%1, a)   [1]   value [-4]   grad [1]
     """
     if format not in FORMATS:
         raise ValueError(f"draw_graph: format is {format!r}, expected one of {', '.join(map(repr, FORMATS))}")
@@ -101,5 +123,5 @@ def draw_graph(tensor: Tensor, format: str = "text", params: Names | None = None
         raise TypeError(f"draw_graph: max_nodes is {max_nodes!r}, expected an int")
     if max_nodes < 4:
         raise ValueError(f"draw_graph: max_nodes is {max_nodes}, expected at least 4")
-    nodes = read(tensor, params)
+    nodes = read(tensor, params, values)
     return Drawing(nodes, summarise(nodes, max_nodes), format)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from .layout import Layout, arrange
 from .reading import FOLDED, FREED, LEAF, OPERATION, Node
 from .summary import totals
-from .svg import BLUE, GREEN, GREY, LINE, MUTED, ROSE, Sheet, number, text_width
+from .svg import AMBER, BLUE, GREEN, GREY, LINE, MUTED, ROSE, Sheet, number, text_width
 
 _COLORS = {OPERATION: BLUE, LEAF: GREEN, FREED: ROSE, FOLDED: GREY}
 
@@ -19,12 +21,15 @@ def text(nodes: list[Node], shown: list[Node]) -> str:
     rows = [(node, node.call() + (" (freed)" if node.kind == FREED else "")) for node in shown]
     names = max(len(node.name) for node in shown)
     calls = max((len(call) for node, call in rows if node.kind != FOLDED), default=0)
+    shapes = max((len(node.shape) for node, _ in rows if node.notes), default=0)
+    columns = [max(map(len, column)) for column in zip_longest(*(node.notes for node in shown), fillvalue="")]
     lines = [totals(len(nodes) - leaves, leaves)]
     for node, call in rows:
         if node.kind == FOLDED:
             lines.append(f"{node.name:{names}}   {node.title}" + (f" ({node.shape})" if node.shape else ""))
         else:
-            lines.append(f"{node.name:{names}} = {call:{calls}}   {node.shape}".rstrip())
+            notes = "   ".join(f"{note:{width}}" for note, width in zip(node.notes, columns))
+            lines.append(f"{node.name:{names}} = {call:{calls}}   {node.shape:{shapes}}   {notes}".rstrip())
     return "\n".join(lines)
 
 
@@ -40,7 +45,7 @@ def dot(shown: list[Node]) -> str:
     ]
     for place, node in enumerate(shown):
         color = _COLORS[node.kind]
-        label = "\\n".join(_quoted(part) for part in (node.title, node.shape) if part)
+        label = "\\n".join(_quoted(part) for part in (node.title, node.shape, *node.notes) if part)
         dashed = ', style="rounded,filled,dashed"' if node.kind in (FOLDED, FREED) else ""
         lines.append(f'  n{place} [label="{label}", fillcolor="{color.fill}", color="{color.line}"{dashed}];')
     lines += [f"  n{source} -> n{target};" for source, target in _edges(shown)]
@@ -69,45 +74,48 @@ def _edges(shown: list[Node]) -> list[tuple[int, int]]:
 
 _TITLE, _SMALL = 13.0, 11.0  # sizes of type
 _BOX, _GAP, _MARGIN = 42.0, 38.0, 24.0  # the height of a box, the space between layers, the space around
+_NOTE = 16.0  # what a value or a gradient adds to the height
 
 
 def svg(shown: list[Node]) -> str:
     """The picture: leaves above their users, the result at the bottom."""
     widths = [
-        24 + max(text_width(node.title, _TITLE), text_width(node.shape, _SMALL), text_width("......", _SMALL))
+        24 + max(text_width(node.title, _TITLE), *(text_width(t, _SMALL) for t in (node.shape, "......", *node.notes)))
         for node in shown
     ]
     edges = _edges(shown)
     layout = arrange(widths, edges, {place for place, node in enumerate(shown) if node.kind == LEAF})
-    height = layout.layers * (_BOX + _GAP) - _GAP + 2 * _MARGIN
+    box = _BOX + _NOTE * max(len(node.notes) for node in shown)
+    height = layout.layers * (box + _GAP) - _GAP + 2 * _MARGIN
     sheet = Sheet(layout.width + 2 * _MARGIN, height, f"autograd graph, {len(shown)} nodes")
-    _draw_edges(sheet, layout, widths, edges)
+    _draw_edges(sheet, layout, widths, edges, box)
     for place, node in enumerate(shown):
-        x, y = _MARGIN + layout.x[place], _top(layout.layer[place])
+        x, y = _MARGIN + layout.x[place], _top(layout.layer[place], box)
         dashed, last = node.kind in (FOLDED, FREED), place == len(shown) - 1
         sheet.rect(
             x - widths[place] / 2,
             y,
             widths[place],
-            _BOX,
+            box,
             _COLORS[node.kind],
             radius=14 if node.kind == LEAF else 5,
             dashed=dashed,
             stroke=2.2 if last else 1.2,
         )
-        if node.shape:
-            sheet.text(x, y + 14, node.title, _TITLE, mono=True, bold=node.kind != FOLDED)
-            sheet.text(x, y + 30, node.shape, _SMALL, MUTED, mono=True)
-        else:
-            sheet.text(x, y + _BOX / 2, node.title, _TITLE, mono=True, bold=node.kind != FOLDED)
+        small = [text for text in (node.shape, *node.notes) if text]
+        first = y + box / 2 - (8 * len(small) - 1 if small else 0)
+        sheet.text(x, first, node.title, _TITLE, mono=True, bold=node.kind != FOLDED)
+        for line, text in enumerate(small):
+            color = AMBER.line if text.startswith("grad ") else MUTED
+            sheet.text(x, first + 16 * (line + 1), text, _SMALL, color, mono=True)
     return str(sheet)
 
 
-def _top(layer: int) -> float:
-    return _MARGIN + layer * (_BOX + _GAP)
+def _top(layer: int, box: float) -> float:
+    return _MARGIN + layer * (box + _GAP)
 
 
-def _draw_edges(sheet: Sheet, layout: Layout, widths: list[float], edges: list[tuple[int, int]]) -> None:
+def _draw_edges(sheet: Sheet, layout: Layout, widths: list[float], edges: list[tuple[int, int]], box: float) -> None:
     """Curves from the bottom of an operand to the top of its user, each to a separate place there."""
     arriving: dict[int, list[int]] = {}
     for i, (_, target) in enumerate(edges):
@@ -118,17 +126,17 @@ def _draw_edges(sheet: Sheet, layout: Layout, widths: list[float], edges: list[t
         step = min(18.0, (widths[target] - 20) / len(numbers))
         for place, i in enumerate(numbers):
             port = layout.x[target] + step * (place - (len(numbers) - 1) / 2)
-            _draw_edge(sheet, layout, edges[i], layout.points[i], port)
+            _draw_edge(sheet, layout, edges[i], layout.points[i], port, box)
 
 
 def _draw_edge(
-    sheet: Sheet, layout: Layout, edge: tuple[int, int], points: list[tuple[float, int]], port: float
+    sheet: Sheet, layout: Layout, edge: tuple[int, int], points: list[tuple[float, int]], port: float, box: float
 ) -> None:
     source, target = edge
-    x, y = _MARGIN + layout.x[source], _top(layout.layer[source]) + _BOX
+    x, y = _MARGIN + layout.x[source], _top(layout.layer[source], box) + box
     commands = [f"M{number(x)} {number(y)}"]
-    stops = [(_MARGIN + a, _top(layer), _top(layer) + _BOX) for a, layer in points]
-    end = _top(layout.layer[target])
+    stops = [(_MARGIN + a, _top(layer, box), _top(layer, box) + box) for a, layer in points]
+    end = _top(layout.layer[target], box)
     for next_x, top, bottom in [*stops, (_MARGIN + port, end - 6, end - 6)]:
         middle = (y + top) / 2
         commands.append(

@@ -15,6 +15,7 @@ from ..._C import Number, operations
 from ...autograd.function import Function
 from ...operation import check_tensor
 from ...tensor import Tensor
+from .values import notes
 
 if TYPE_CHECKING:
     from ...nn import Module
@@ -48,6 +49,7 @@ class Node:
         self.operation = operation  # "sub", "leaf", "parameter"
         self.shape = shape  # "[2, 3]", with a dtype other than float32 and a device other than the CPU; "" if unknown
         self.operands = operands
+        self.notes: Sequence[str] = ()  # "value 6", "grad 1", if they were asked for and are known
 
     def call(self, operand: Callable[[Operand], str] = lambda o: o.text, most: int = 8) -> str:
         """The operation with its operands in parentheses, the middle of a long list left out."""
@@ -57,7 +59,7 @@ class Node:
         return f"{self.operation}({', '.join(texts)})" if texts else self.operation
 
 
-def read(tensor: Tensor, params: Names | None = None) -> list[Node]:
+def read(tensor: Tensor, params: Names | None = None, values: bool = False) -> list[Node]:
     """The graph behind a tensor: operands before their users, the tensor's own node last."""
     check_tensor(tensor, "draw_graph")
     root = tensor._edge
@@ -78,6 +80,8 @@ def read(tensor: Tensor, params: Names | None = None) -> list[Node]:
             if part is not None and part not in places:
                 places[part] = len(nodes)
                 nodes.append(_node(part, names, shapes, nodes, places))
+    for function, lines in (notes(functions) if values else {}).items():
+        nodes[places[function]].notes = lines
     return nodes
 
 

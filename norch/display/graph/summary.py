@@ -182,7 +182,9 @@ def _regrouped(nodes: list[Node], operations: list[int], groups: list[Group], sh
                 add(_box(plural(len(hidden), "leaf", "leaves") + " more", "", []), hidden)
             node = nodes[members[0]]
             operands = [o if o.source is None else Operand(o.text, owner[o.source]) for o in node.operands]
-            add(Node(node.kind, node.name, node.title, node.operation, node.shape, operands), members)
+            shown_node = Node(node.kind, node.name, node.title, node.operation, node.shape, operands)
+            shown_node.notes = node.notes
+            add(shown_node, members)
             continue
         inside = {*members, *hidden}
         outside = [o.source for place in members for o in nodes[place].operands if o.source not in inside]

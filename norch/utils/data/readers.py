@@ -69,6 +69,8 @@ def read_idx(path: StrPath) -> Tensor:
     expected = math.prod(shape) * values.itemsize
     if len(data) - start != expected:
         raise ValueError(f"{path}: {len(data) - start} bytes of data, expected {expected} for shape {shape}")
+    if math.prod(max(size, 1) for size in shape) >= 2**63:
+        raise ValueError(f"{path}: shape {shape} is too large")
     if expected == 0:
         return zeros(shape, dtype=_DTYPES[kept])
     values.frombytes(memoryview(data)[start:])
