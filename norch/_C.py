@@ -43,11 +43,11 @@ _keeping_lock = ctypes.PyDLL(_library._name, handle=_library._handle) if CPYTHON
 
 # Functions of Python's C API, in the order of PythonFunctions and ObjectFunctions (csrc/core/interpreter.h, csrc/api.h).
 _TOLD_TO_C = (
-    "Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_IncRef Py_DecRef PyCapsule_IsValid PyCapsule_GetPointer "
-    "PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",
-    "PyUnicode_InternFromString PyType_FromSpecWithBases PyObject_Type PyObject_Free PyLong_AsVoidPtr PyObject_GetAttr "
-    "PyDict_New PyDict_Next PyDict_GetItemWithError PyDict_SetItem PyDict_Update PyList_New PyList_Append PyList_Size "
-    "PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear",
+    "Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_IncRef Py_DecRef PyCapsule_IsValid "
+    "PyCapsule_GetPointer PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",
+    "PyUnicode_InternFromString PyType_FromSpecWithBases PyObject_Type PyObject_Free PyLong_AsVoidPtr "
+    "PyObject_GetAttr PyDict_New PyDict_Next PyDict_GetItemWithError PyDict_SetItem PyDict_Update PyList_New "
+    "PyList_Append PyList_Size PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear",
 )
 
 

@@ -26,7 +26,7 @@ Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the yo
 Tensors = Union["Tensor", Sequence["Tensor"]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
-_MODES = [(mode, {"enabled": recorded, "autocast": {}}) for recorded in (False, True)]
+_MODES: list[tuple[Any, dict[str, Any]]] = [(mode, {"enabled": recorded, "autocast": {}}) for recorded in (False, True)]
 
 
 def walk(

@@ -80,6 +80,7 @@ def _run(model: Module, inputs: tuple[object, ...], kwargs: dict[str, object]) -
     """The shapes that each module returned, call by call, by the module's id."""
     outputs: dict[int, list[str]] = {}
     modules = list(model.modules())
+
     def note(module: Module, _: object, output: object) -> None:
         outputs.setdefault(id(module), []).append(_shape(output))
 
