@@ -149,7 +149,7 @@ def _in_place(rule: str, operands: int) -> str:
 
 
 def _refused(rule: str, dtypes: str | None) -> str:
-    zero = ", ZeroDivisionError if an integer is divided by 0" if rule == "DIVISION" else ""
+    zero = ", or if an integer is divided by 0" if rule == "DIVISION" else ""
     return f"; raises RuntimeError for {dtypes}{zero}" if dtypes else ""
 
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 import threading
 from ctypes import c_void_p
 from itertools import count
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, lib, number, raise_error, write_clock
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
+
+T = TypeVar("T")
 
 # The class, which is built with this module: tensor.py puts it here. (The package's one slot that another file fills.)
 Tensor: Any = None
@@ -84,6 +86,13 @@ def check_tensor(value: Any, name: str) -> Any:
     """Return a Tensor; raise TypeError for anything else."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")
+    return value
+
+
+def check_kind(value: Any, kind: type[T], name: str) -> T:
+    """Return an instance of a class; raise TypeError for anything else."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, got {type(value).__name__}")
     return value
 
 

@@ -347,8 +347,13 @@ class Tensor(
     signbit = unary("signbit", None, "Whether the sign of x is minus, of zeros and NaN too")[0]
     logical_not, logical_not_ = unary("logical_not", None, "Whether x is zero")
     bitwise_not, bitwise_not_ = unary("bitwise_not", None, "~x of integers or bools")
-    __neg__, __abs__, __invert__ = neg, abs, bitwise_not
+    __neg__, __abs__ = neg, abs
     del _
+
+    def __invert__(self) -> Tensor:
+        if self.is_floating_point():
+            raise TypeError(f"~ is for integers and bools, got {self.dtype}")
+        return self.bitwise_not()
 
     def __pos__(self) -> Tensor:
         return self
@@ -356,7 +361,7 @@ class Tensor(
     def clamp(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None.
 
-        Shapes broadcast, dtypes are promoted. Raises ValueError if both are None, ShapeError if the shapes do not fit.
+        Shapes broadcast, dtypes are promoted. Raises RuntimeError if both are None, ShapeError if they do not fit.
 
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
@@ -370,8 +375,7 @@ class Tensor(
     def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
 
-        Raises ValueError if both are None, ShapeError if they do not fit, RuntimeError for a leaf that requires
-        gradients.
+        Raises RuntimeError if both are None and for a leaf that requires gradients, ShapeError if they do not fit.
 
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
@@ -454,7 +458,7 @@ class Tensor(
         >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
         tensor([[11]])
         """
-        if self.ndim != 2 or check_tensor(mat2, "mm").ndim != 2:
+        if check_tensor(mat2, "mm").ndim != 2 or self.ndim != 2:
             raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(mat2.shape)}")
         return self @ mat2
 
@@ -495,5 +499,5 @@ autocasting.classes.append(Tensor)
 def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operand, Operand]:
     """The bounds of clamp: infinity for one that is not given."""
     if min is None and max is None:
-        raise ValueError(f"{name}: expected min, max or both, got neither")
+        raise RuntimeError(f"{name}: expected min, max or both, got neither")
     return -float("inf") if min is None else min, float("inf") if max is None else max

@@ -110,7 +110,7 @@ def type_of(value: Any) -> tuple[dtype, str | None]:
             raise ValueError(f"type: expected a name such as 'torch.FloatTensor', got {value!r}")
         return (default.dtype, "cpu") if found is None else type_of(found)
     if not isinstance(value, dtype):
-        raise ValueError(f"type: expected a dtype, a type such as norch.FloatTensor, or its name, got {value!r}")
+        raise TypeError(f"type: expected a dtype, a type such as norch.FloatTensor, or its name, got {value!r}")
     return check_dtype(value), None
 
 

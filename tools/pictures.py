@@ -1,51 +1,36 @@
-"""Draws pictures and pages beside their scripts, and keeps each picture that only rounding would change.
+"""Draws pictures and pages beside their scripts.
 
     PYTHONPATH=. python tools/pictures.py examples/tutorial/pictures/*.py    # make pictures
 
-A script has a function `draw` that returns an SVG or a page of HTML.
-The last bits of a trained weight depend on the processor, and with them the last digit of a curve's coordinates.
+A script has a function `draw` that returns an SVG or a page of HTML: the same text on every processor, so scripts
+compute in float64 and round what they write.
 """
 
 from __future__ import annotations
 
-import re
-import runpy
+import os
+import subprocess
 import sys
 from pathlib import Path
 
-NUMBER = re.compile(r"(?<![\w#.])-?\d+(?:\.\d+)?")
-ROUNDING = 0.11  # pixels: coordinates have one digit after the point
-
-
-def same(ours: str, theirs: str) -> bool:
-    """Whether two SVGs differ in nothing but the rounding of their coordinates."""
-    pairs = zip(NUMBER.findall(ours), NUMBER.findall(theirs))
-    return NUMBER.sub("#", ours) == NUMBER.sub("#", theirs) and all(
-        abs(float(a) - float(b)) < ROUNDING for a, b in pairs
-    )
-
-
-SHARED = ("common", "frame")  # what the scripts share draws nothing itself
+SHARED = ("common", "frame")  # what the scripts of a folder share draws nothing itself
+PROGRAM = "import runpy, sys; sys.stdout.reconfigure(encoding='utf-8'); print(runpy.run_path(sys.argv[1])['draw']())"
 
 
 def draw(script: Path) -> str:
-    return runpy.run_path(str(script))["draw"]() + "\n"
+    """What a script draws in a fresh process, where no other has seeded norch's generator."""
+    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(script.parent)!r}); {PROGRAM}", str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
 
 
-def result(script: Path, drawn: str) -> Path:
-    """The file of what a script drew."""
-    return script.with_suffix(".svg" if drawn.startswith("<svg") else ".html")
-
-
-def store(path: Path, picture: str) -> None:
-    if path.suffix != ".svg" or not path.exists() or not same(picture, path.read_text(encoding="utf-8")):
-        path.write_text(picture, encoding="utf-8")
+def result(script: Path) -> Path:
+    """The file of what a script draws: a page in the folder of the pages, else a picture."""
+    return script.with_suffix(".html" if script.parent.name == "pages" else ".svg")
 
 
 if __name__ == "__main__":
     for script in map(Path, sys.argv[1:]):
-        sys.path.insert(0, str(script.parent))  # for what the scripts share
         if script.stem not in SHARED:
-            drawn = draw(script)
-            store(result(script, drawn), drawn)
-            print(result(script, drawn))
+            result(script).write_text(draw(script), encoding="utf-8")
+            print(result(script))

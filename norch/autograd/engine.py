@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 from .. import operation
 from .._C import lib
 from ..guards import Guard
-from ..operation import mode, wrap
+from ..operation import check_tensor, mode, wrap
 from .function import FREED, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
@@ -34,15 +34,16 @@ def walk(
 ) -> Arrived:
     """Send gradients through the graph from `starts`.
 
-    `given` are the ids of gradients that are in use elsewhere. With `wanted`, the gradients of these nodes are returned
-    and no `.grad` is touched. Without, each leaf, and every other tensor of the graph that is still alive, accumulates
-    its `.grad`.
+    `given` are the ids of gradients that are in use elsewhere. With `wanted`, the gradients of these nodes are
+    returned, no `.grad` is touched, and only the nodes on the way to them are visited. Without, each leaf, and every
+    other tensor of the graph that is still alive, accumulates its `.grad`.
     """
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
+    needed = None if wanted is None else _needed(starts, wanted)
     with Guard(_MODES[create_graph]):
-        _send(starts, arrived, waiting)
+        _send(_among(starts, needed), arrived, waiting)
         while waiting:
             node = heappop(waiting)[1]
             gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
@@ -54,12 +55,33 @@ def walk(
                 _accumulate(node, gradient, given)
             elif node in wanted:
                 found[node] = gradient
-            if not node.is_leaf:
-                parts = _chain_rule(node, gradient)
+            if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
+                parts = _among(_chain_rule(node, gradient), needed)
                 _send(parts if mode.anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
                     node.release()
     return found
+
+
+def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
+    """The nodes on a path from `starts` to one of `wanted`; freed ones too, which do not know their paths any more."""
+    reached: set[Function] = set()
+    following = [target for target, _ in starts if target is not None]
+    while following:
+        node = following.pop()
+        if node not in reached:
+            reached.add(node)
+            following += [target for target in node.edges if target is not None]
+    needed: set[Function] = set()
+    for node in sorted(reached, key=lambda node: node.age):  # the operands of an operation are older than it is
+        if node in wanted or node.freed or not needed.isdisjoint(node.edges):
+            needed.add(node)
+    return needed
+
+
+def _among(parts: Flow, needed: set[Function] | None) -> Flow:
+    """The gradients that go to one of these nodes, or all."""
+    return parts if needed is None else [(target, part) for target, part in parts if target in needed]
 
 
 def _chain_rule(node: Function, gradient: Tensor) -> Flow:
@@ -105,7 +127,9 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     for hook in list(hooks.values()):
         returned = hook(replaced)
         replaced = replaced if returned is None else returned
-    if not isinstance(replaced, operation.Tensor) or not lib.same_kind(replaced._ptr, gradient._ptr):
+    if not isinstance(replaced, operation.Tensor):
+        raise TypeError(f"a hook must return a Tensor or None, got {type(replaced).__name__}")
+    if not lib.same_kind(replaced._ptr, gradient._ptr):
         raise RuntimeError(
             f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
         )
@@ -115,7 +139,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
 def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
     """node.grad += gradient, in memory that no other tensor shares, if the node's tensor is still alive."""
     tensor = None if node.result is None else node.result()
-    if tensor is None or not (node.is_leaf or tensor._edge is node):  # it may have left the graph, or been written to
+    if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
         return
     fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
     if fit < 0 and gradient.shape == (1,) and tensor.ndim == 0:  # from an operation that takes the article's scalars
@@ -160,7 +184,7 @@ def backward(
     if inputs is None:
         walk(starts, given, retain, create_graph)
         return
-    targets = {x._edge for x in _listed(inputs) if x._edge is not None}
+    targets = {target for target in _edges_of(inputs, "backward") if target is not None}
     found = walk(starts, given, retain, create_graph, targets)
     for target in targets:
         if target in found:
@@ -192,12 +216,7 @@ def grad(
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     starts, given = _starts(outputs, grad_outputs)
-    targets: list[Function] = []
-    inputs = _listed(inputs)
-    for x in inputs:
-        if not isinstance(x, operation.Tensor) or x._edge is None:
-            raise RuntimeError(f"grad: expected inputs that require gradients, got {x!r}")
-        targets.append(x._edge)
+    targets = _edges_of(inputs, "grad")
     retain = create_graph if retain_graph is None else retain_graph
     found = walk(starts, given, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
@@ -207,12 +226,26 @@ def grad(
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
     if materialize_grads:
-        gradients = [x.zeros_like() if part is None else part for x, part in zip(inputs, gradients)]
+        gradients = [x.zeros_like() if part is None else part for x, part in zip(_listed(inputs), gradients)]
     return tuple(gradients)
 
 
 def _listed(tensors: Tensors) -> list[Tensor]:
-    return [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
+    listed = [tensors] if isinstance(tensors, operation.Tensor) else list(tensors)
+    for tensor in listed:
+        check_tensor(tensor, "the graph")
+    return listed
+
+
+def _edges_of(inputs: Tensors, name: str) -> list[Function]:
+    """Where the gradients of inputs arrive. Raises RuntimeError for none, and for one that requires no gradient."""
+    listed = _listed(inputs)
+    if not listed:
+        raise RuntimeError(f"{name}: expected at least one input, got none")
+    edges = [x._edge for x in listed if x._edge is not None]
+    if len(edges) < len(listed):
+        raise RuntimeError(f"{name}: expected inputs that require gradients, got one that does not")
+    return edges
 
 
 def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flow, set[int]]:

@@ -373,7 +373,7 @@ class CustomBackward(Function):
         for part in results:
             if part is not None and not isinstance(part, operation.Tensor):
                 name = type(self.ctx).__name__
-                raise TypeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
+                raise RuntimeError(f"{name}.backward must return Tensors or None, got {type(part).__name__}")
         return results
 
     def release(self) -> None:

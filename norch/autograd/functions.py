@@ -89,7 +89,7 @@ class PowBackward(Function):
     def _to_base(self, gradient: Tensor) -> Tensor:
         x, y = self.x, self.y
         if isinstance(y, (int, float)):
-            return gradient * 0.0 if y == 0 else gradient * (y * x ** (y - 1))
+            return gradient.zeros_like() if y == 0 else gradient * (y * x ** (y - 1))
         return (y == 0)._choose(0.0, gradient * (y * x ** (y - 1)))
 
     def _to_exponent(self, gradient: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ class _StepBackward(Function):
     keeps_input = False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * 0.0]
+        return [gradient.zeros_like()]
 
 
 class SignBackward(_StepBackward):
@@ -364,9 +364,9 @@ class ExtremumBackward(Function):
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x.detach()
         extremum = with_axes(self.output.detach(), x.shape, self.axes, self.keepdim)
-        attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan())).to(gradient.dtype)
-        share = attained / attained.sum(self.axes, keepdim=True)
-        return [with_axes(gradient, x.shape, self.axes, self.keepdim) * share]
+        attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan()))
+        count = attained.sum(self.axes, keepdim=True).to(gradient.dtype)
+        return [attained._choose(with_axes(gradient, x.shape, self.axes, self.keepdim) / count, 0.0)]
 
 
 class MaxBackward(ExtremumBackward):

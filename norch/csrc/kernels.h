@@ -27,11 +27,11 @@
 // What can be wrong with values rather than with shapes. A CPU kernel fails at once. A CUDA kernel notes the fault, and
 // the host fails with it when it next waits for the device: no operation waits for its own checks.
 struct Fault {
-    enum : int32_t { NONE, INDEX, TARGET, DIVISION };
+    enum : int32_t { NONE, INDEX, PLACE, TARGET, DIVISION };  // PLACE: an index of gather or scatter
     int32_t kind;
-    int32_t axis;           // INDEX: the axis
+    int32_t axis;           // INDEX, PLACE: the axis
     const char* operation;  // for the message
-    int64_t size;           // INDEX: of the axis; TARGET: the number of classes
+    int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes
     int64_t ignored;        // TARGET: ignore_index
     int64_t value;          // what was found
 };

@@ -2,7 +2,7 @@
 
 Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, device="cuda:1")`). Operations are queued
 there and return at once; the host waits when a value is read. So an index out of range, an invalid class and an integer
-division by zero raise their IndexError or ZeroDivisionError when a value of that device is next read, or in
+division by zero raise their IndexError or RuntimeError when a value of that device is next read, or in
 `synchronize()`. Nothing is written out of range.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from ..functions.random import rand
+from ..operation import check_kind
 from ..tensor import Tensor
 from ..types import Size
 from . import constraints
@@ -26,7 +27,7 @@ class Independent(Distribution):
     def __init__(
         self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None
     ) -> None:
-        shape = tuple(base_distribution.batch_shape)
+        shape = tuple(check_kind(base_distribution, Distribution, "Independent").batch_shape)
         if reinterpreted_batch_ndims > len(shape):
             raise ValueError(
                 "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "

@@ -339,6 +339,8 @@ class Multinomial(Distribution):
     ) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
+        if total_count < 0:
+            raise ValueError(f"Multinomial: total_count is {total_count}, expected a count")
         self.total_count = total_count
         self._categorical = Categorical(probs, logits)
         shape = self._categorical.batch_shape

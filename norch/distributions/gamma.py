@@ -9,6 +9,7 @@ from ..autograd.function import Function
 from ..autograd.mode import no_grad
 from ..functions.joining import stack
 from ..functions.random import rand, randn
+from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64
 from . import constraints
@@ -141,7 +142,7 @@ class Dirichlet(Distribution):
     has_rsample = True
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
-        if concentration.ndim < 1:
+        if check_tensor(concentration, "Dirichlet").ndim < 1:
             raise ValueError("`concentration` parameter must be at least one-dimensional.")
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:], validate_args=validate_args)

@@ -7,6 +7,7 @@ from typing import Sequence
 from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.random import randn
+from ..operation import check_tensor
 from ..tensor import Tensor
 from . import constraints
 from .distribution import Distribution
@@ -71,12 +72,12 @@ class MultivariateNormal(Distribution):
             "covariance_matrix": covariance_matrix, "precision_matrix": precision_matrix, "scale_tril": scale_tril,
         }  # fmt: skip
         found = [(name, value) for name, value in given.items() if value is not None]
-        if loc.ndim < 1:
+        if check_tensor(loc, "MultivariateNormal: loc").ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
         if len(found) != 1:
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
         name, matrix = found[0]
-        if matrix.ndim < 2:
+        if check_tensor(matrix, f"MultivariateNormal: {name}").ndim < 2:
             raise ValueError(f"{name} must be at least two-dimensional, with optional leading batch dimensions")
         n = loc.shape[-1]
         batch = tuple((loc.detach().sum(-1) + matrix.detach().sum((-1, -2))).shape)

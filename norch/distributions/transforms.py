@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from ..operation import check_kind
 from ..tensor import Tensor
 from . import constraints
 from .utils import softplus, sum_rightmost
@@ -246,7 +247,7 @@ class ComposeTransform(Transform):
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.parts = list(parts)
-        self.bijective = all(part.bijective for part in self.parts)
+        self.bijective = all(check_kind(part, Transform, "ComposeTransform").bijective for part in self.parts)
         self.event_dim = max((part.event_dim for part in self.parts), default=0)
         if self.parts:
             self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain

@@ -56,7 +56,7 @@ def made(
 def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
     """The dtype that is asked for; else that of `out`, or the default dtype."""
     if kind is None and out is not None:
-        return out.dtype
+        return check_tensor(out, "out").dtype
     return default.dtype if kind is None else check_dtype(kind)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..linalg.factorizations import PLU, permutation_of
 from ..linalg.lapack import check_matrices
+from ..operation import check_tensor
 from ..tensor import Tensor
 from .creation import eye
 from .out import Out, into
@@ -30,5 +31,5 @@ def lu_unpack(
     if unpack_data:
         one = eye(x.shape[-2], size, dtype=x.dtype, device=x.device)
         lower, upper = x[..., :size].tril(-1) + one, x[..., :size, :].triu()
-    permutation = permutation_of(LU_pivots, x) if unpack_pivots else nothing
+    permutation = permutation_of(check_tensor(LU_pivots, "lu_unpack"), x) if unpack_pivots else nothing
     return into(out, PLU(permutation, lower, upper), "lu_unpack")

@@ -87,7 +87,7 @@ __all__ = _ROWS + _NAMES + _IN_PLACE
 
 
 def _function(name: str) -> Callable[..., Tensor]:
-    check_first = _of_number if name in NUMBER_FIRST else check_tensor
+    may_be_number = name in NUMBER_FIRST
     has_out = name not in WITHOUT_OUT
 
     @functools.wraps(getattr(Tensor, name))
@@ -95,7 +95,7 @@ def _function(name: str) -> Callable[..., Tensor]:
         if not isinstance(input, Tensor):
             if isinstance(input, SparseTensor):
                 return getattr(input, name)(*args, **kwargs)
-            input = check_first(input, name, *args, **kwargs)
+            input = _of_number(input, name, *args, **kwargs) if may_be_number else check_tensor(input, name)
         result = getattr(Tensor, name)(input, *args, **kwargs)  # (autocast may have wrapped it since)
         if out is None:
             return result

@@ -549,7 +549,7 @@ def addcmul(input: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, v
 def addcdiv(input: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float=1, out: Out=None) -> Tensor:
     """x + value * tensor1 / tensor2, element by element; shapes broadcast, dtypes are promoted."""
 def lerp(input: Tensor, end: Tensor, weight: Operand, *, out: Out=None) -> Tensor:
-    """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted."""
+    """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, and the floating dtype is one."""
 def isclose(input: Tensor, other: Tensor, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False) -> Tensor:
     """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only."""
 def allclose(input: Tensor, other: Tensor, rtol: float=1e-05, atol: float=1e-08, equal_nan: bool=False) -> bool:

@@ -80,8 +80,13 @@ def _empty(
 ) -> Tensor:
     """A tensor to fill, of sizes given one by one or as `size`; dtype and device are those of `out` if not given."""
     if out is not None:
+        check_tensor(out, f"{name}: out")
         dtype, device = dtype or out.dtype, device or out.device
     return empty(sizes_of(sizes if size is None else (size,), name), dtype=dtype, device=device)
+
+
+def _dtype_of(out: Tensor | None, name: str) -> DType:
+    return int64 if out is None else check_tensor(out, f"{name}: out").dtype
 
 
 def randint(
@@ -111,7 +116,7 @@ def randint(
         low, high = 0, high if low is None else low
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
-    result = _empty("randint", (), size, dtype or (out.dtype if out is not None else int64), device, out)
+    result = _empty("randint", (), size, dtype or _dtype_of(out, "randint"), device, out)
     return into(out, leaf(result.random_(low, high, generator=generator), requires_grad), "randint")
 
 
@@ -137,7 +142,7 @@ def randperm(
     count = operator.index(n)
     if count < 0:
         raise RuntimeError(f"randperm: expected n >= 0, got {n}")
-    kind = check_dtype(dtype or (out.dtype if out is not None else int64))
+    kind = check_dtype(dtype or _dtype_of(out, "randperm"))
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
     ptr = lib.permutation_tensor(count, *draw_of(generator), kind.number, device_number(device))

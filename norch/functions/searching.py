@@ -49,7 +49,7 @@ def searchsorted(
         shapes = f"{list(sequence.shape)} and {list(values.shape)}"
         raise RuntimeError(f"searchsorted: expected a vector, or shapes that agree but for the last size, got {shapes}")
     if sorter is not None:
-        if sorter.shape != sequence.shape or sorter.is_floating_point():
+        if check_tensor(sorter, "searchsorted: sorter").shape != sequence.shape or sorter.is_floating_point():
             found = f"{sorter.dtype} of shape {list(sorter.shape)}"
             raise RuntimeError(f"searchsorted: expected a sorter of int64 in the shape of the sequence, got {found}")
         sequence = sequence.gather(-1, sorter)

@@ -112,7 +112,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tenso
     both = y.narrow(axis, min(1, y.shape[axis]), left) + y.narrow(axis, 0, left)
     if x is None:
         return both * dx / 2.0
-    if x.ndim == 1:
+    if check_tensor(x, name).ndim == 1:
         if x.shape[0] != y.shape[axis]:
             raise ShapeError(f"{name}: {x.shape[0]} points for the size {y.shape[axis]} of dimension {dim}")
         x = x.reshape([-1 if d == axis else 1 for d in range(y.ndim)])

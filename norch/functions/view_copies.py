@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable
 
+from ..operation import check_tensor
 from ..tensor import Tensor
 from .out import Out, into
 
@@ -36,7 +37,7 @@ def _copying(name: str, view: Callable[..., Any], arguments: str, shape: str, li
     """The function that returns copies of the views that a function returns; with what its example shows."""
 
     def call(input: Tensor, *args: Any, out: Out = None, **kwargs: Any) -> Any:
-        shown = view(input, *args, **kwargs)
+        shown = view(check_tensor(input, name), *args, **kwargs)
         copy = tuple(part.clone() for part in shown) if isinstance(shown, tuple) else shown.clone()
         return into(out, copy, name)
 

@@ -189,7 +189,7 @@ def householder_product(A: Tensor, tau: Tensor, *, out: Out = None) -> Tensor:
     """
     x = check_matrices("linalg.householder_product", A)
     rows, columns = x.shape[-2:]
-    if rows < columns or check_real("linalg.householder_product", tau).shape[-1] > columns:
+    if check_real("linalg.householder_product", tau).shape[-1] > columns or rows < columns:
         raise ShapeError(
             f"linalg.householder_product: expected m >= n >= k, got shapes {list(x.shape)} and {list(tau.shape)}"
         )

@@ -174,6 +174,7 @@ def matrix_rank(
         return into(out, x.new_zeros(list(x.shape[:-2]), dtype=int64), "linalg.matrix_rank")
     s = eigvalsh(x).abs() if hermitian else svdvals(x)
     cutoff = s.new_full((), tol) if isinstance(tol, (int, float)) else _cutoff(x, s, atol, rtol) if tol is None else tol
+    check_tensor(cutoff, "linalg.matrix_rank: tol")
     return into(out, (s > cutoff.unsqueeze(-1)).sum(-1), "linalg.matrix_rank")
 
 
@@ -402,7 +403,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None, *, out:
     a = check_tensor(A, "linalg.tensorsolve")
     if dims is not None:
         a = a.movedim(tuple(dims), tuple(range(a.ndim - len(dims), a.ndim)))
-    shape = list(a.shape[B.ndim :])
+    shape = list(a.shape[check_tensor(B, "linalg.tensorsolve").ndim :])
     if math.prod(shape) != B.numel():
         raise RuntimeError(f"linalg.tensorsolve: shapes {list(A.shape)} and {list(B.shape)} make no square matrix")
     return into(out, solve(a.reshape(B.numel(), -1), B.reshape(-1)).reshape(shape), "linalg.tensorsolve")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from .. import operation
 from ..arguments import sizes_of
 from ..functions.promotion import result_type
 from ..operation import check_tensor
@@ -102,24 +103,24 @@ class ComposedMethods:
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
 
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
-        """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, dtypes are promoted.
+        """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, and the floating dtype is one.
 
-        Raises ShapeError if the shapes do not fit.
+        Raises ShapeError if the shapes do not fit, RuntimeError for other dtypes.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self + (check_tensor(end, "lerp") - self) * weight
+        return self + (_same_floats(self, end, weight, "lerp") - self) * weight
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
 
-        Raises ShapeError if they do not, RuntimeError for a result of a higher kind (float into integer).
+        Raises ShapeError if they do not, RuntimeError if the dtypes are not one, or not floating.
 
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self.add_((check_tensor(end, "lerp_") - self) * weight)
+        return self.add_((_same_floats(self, end, weight, "lerp_") - self) * weight)
 
     # ---- Comparing
 
@@ -132,7 +133,7 @@ class ComposedMethods:
         tensor([ True, False])
         """
         check_tensor(other, "isclose")
-        if rtol < 0 or atol < 0:
+        if not (rtol >= 0 and atol >= 0):
             raise RuntimeError(f"isclose: rtol and atol must not be negative, got {rtol} and {atol}")
         if self.dtype is not other.dtype:
             raise RuntimeError(f"isclose: expected one dtype, got {self.dtype} and {other.dtype}")
@@ -282,6 +283,14 @@ def check_floating(x: Tensor, name: str) -> Tensor:
     if not x.is_floating_point():
         raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
     return x
+
+
+def _same_floats(x: Tensor, end: Tensor, weight: Operand, name: str) -> Tensor:
+    """Return `end`; raise RuntimeError unless it and `weight` have the floating dtype of x (numbers have any)."""
+    for other in (check_tensor(end, name), weight):
+        if isinstance(other, operation.Tensor) and other.dtype is not check_floating(x, name).dtype:
+            raise RuntimeError(f"{name}: expected tensors of one dtype, got {x.dtype} and {other.dtype}")
+    return end
 
 
 def _safe_power(x: Tensor, p: float) -> Tensor:

@@ -38,6 +38,8 @@ class GradientMethods:
 
     @requires_grad.setter
     def requires_grad(self: Tensor, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError(f"requires_grad must be a bool, got {value!r}")
         if self.grad_fn is not None:
             if value:
                 return
@@ -116,12 +118,16 @@ class GradientMethods:
     def retain_grad(self: Tensor) -> None:
         """Do nothing: in norch every tensor of a graph that is still held gets its `.grad`. (PyTorch needs this call.)
 
+        Raises RuntimeError for a tensor that requires no gradient.
+
         >>> x = norch.ones(2, requires_grad=True)
         >>> y = 2 * x
         >>> y.sum().backward()
         >>> y.grad
         tensor([1., 1.])
         """
+        if self._edge is None:
+            raise RuntimeError("retain_grad: this tensor does not require gradients")
 
     def backward(
         self: Tensor,

@@ -122,7 +122,7 @@ class InPlaceViewMethods:
         if source is None:
             elements = uninitialized([0], self.dtype, self.device)
         else:
-            elements = source._elements() if isinstance(source, Storage) else source
+            elements = source._elements() if isinstance(source, Storage) else check_tensor(source, "set_")
         if elements.dtype is not self.dtype:
             raise RuntimeError(f"set_: expected a source of {self.dtype}, got {elements.dtype}")
         if self.requires_grad and mode.enabled:

@@ -24,7 +24,8 @@ class LegacyMethods:
     def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of this tensor's type; or, given a dtype, a type or its name, this tensor converted to it.
 
-        The name is PyTorch's, for scripts that compare with it. Raises ValueError for what names no type.
+        The name is PyTorch's, for scripts that compare with it. Raises ValueError for what names no type, TypeError for
+        what is no name.
 
         >>> norch.ones(2).type(), norch.ones(2).type(norch.LongTensor)
         ('torch.FloatTensor', tensor([1, 1]))

@@ -104,7 +104,8 @@ class LinalgMethods:
         tensor([[1.],
                 [2.]])
         """
-        triangle = check_matrices("cholesky_solve", L, square=True).mT if upper else L
+        factor = check_matrices("cholesky_solve", L, square=True)
+        triangle = factor.mT if upper else factor
         # Only the triangle is read, but the gradient is that of a full matrix, as PyTorch's.
         lower = triangle - triangle.triu(1).detach()
         return solving.solve(lower.mT, solving.solve(lower, check_matrices("cholesky_solve", self)))
@@ -240,7 +241,8 @@ class LinalgMethods:
                 [-4.]])
         """
         check_matrices("ormqr", self)
-        y = check_matrices("ormqr", other) if left else other.mT
+        y = check_matrices("ormqr", other) if left else check_matrices("ormqr", other).mT
+        check_tensor(tau, "ormqr")
         order = range(tau.shape[-1]) if transpose == left else reversed(range(tau.shape[-1]))
         for i in order:
             y = y - reflection(self, tau, i, y)

@@ -247,6 +247,6 @@ def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:
 
 def _check_ranks(name: str, x: Tensor, x_rank: int, y: Tensor, y_rank: int) -> None:
     """Raise ShapeError if two tensors do not have these numbers of dimensions."""
-    if x.ndim != x_rank or check_tensor(y, name).ndim != y_rank:
+    if check_tensor(y, name).ndim != y_rank or x.ndim != x_rank:
         shapes = f"shapes {list(x.shape)} and {list(y.shape)}"
         raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got {shapes}")

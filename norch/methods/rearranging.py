@@ -79,7 +79,7 @@ class RearrangingMethods:
             raise RuntimeError(f"rot90: expected at least 2 dimensions, got shape {list(self.shape)}")
         for axis in axes:
             if not -self.ndim <= axis < self.ndim:
-                raise RuntimeError(f"rot90: dim {axis} is out of range for shape {list(self.shape)}")
+                raise IndexError(f"rot90: dim {axis} is out of range for shape {list(self.shape)}")
         first, second = (axis % self.ndim for axis in axes)
         if first == second:
             raise RuntimeError(f"rot90: expected two different dims, got {axes}")

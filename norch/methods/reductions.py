@@ -192,8 +192,8 @@ class ReductionMethods:
         """The largest element, in the dtype of x; NaN if there is one. Shapes as for `sum`.
 
         `max()` and `max(axis=)` return values, as in NumPy; `max(dim)` the pair (values, indices), as in PyTorch;
-        `max(other)` with a tensor is `maximum`. Indices are int64. Raises IndexError over no elements, IndexError
-        for a dim out of range.
+        `max(other)` with a tensor is `maximum`. Indices are int64. Raises RuntimeError over no elements, IndexError
+        for a dim without elements or out of range.
 
         >>> x = norch.tensor([[1, 5], [7, 3]])
         >>> x.max(), x.max(axis=1)
@@ -244,7 +244,7 @@ class ReductionMethods:
     ) -> Tensor:
         """The largest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
-        The dtype is that of x. Raises IndexError over no elements, IndexError for a dim out of range.
+        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim without any or out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
         tensor([5, 7])
@@ -256,7 +256,7 @@ class ReductionMethods:
     ) -> Tensor:
         """The smallest element over `dim`, one or several; equal ones share the gradient. Shapes as for `sum`.
 
-        The dtype is that of x. Raises IndexError over no elements, IndexError for a dim out of range.
+        The dtype is that of x. Raises RuntimeError over no elements, IndexError for a dim without any or out of range.
 
         >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
         tensor([1, 3])

@@ -107,18 +107,18 @@ class ScatteringMethods:
     def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
         """Write the elements of `source` to those that `index` names in the flattened tensor, or add them.
 
-        The index and the source have as many elements as each other, in any shapes. Raises RuntimeError if they do not,
-        or for a source of another dtype, IndexError for an index out of range.
+        The index and the source have as many elements as each other, in any shapes. Raises IndexError if they do not,
+        and for an index out of range, RuntimeError for a source of another dtype.
 
         >>> norch.zeros(2, 2).put_(norch.tensor([3, 0]), norch.tensor([5.0, 6.0]))
         tensor([[6., 0.],
                 [0., 5.]])
         """
         places = integers(index, "put_")
-        if check_tensor(source, "put_").numel != places.numel:
-            raise RuntimeError(f"put_: got {places.numel} indices for {source.numel} elements")
-        if source.dtype is not self.dtype:
+        if check_tensor(source, "put_").dtype is not self.dtype:
             raise RuntimeError(f"put_: expected a source of the tensor's dtype {self.dtype}, got {source.dtype}")
+        if source.numel != places.numel:
+            raise IndexError(f"put_: got {places.numel} indices for {source.numel} elements")
         if places.numel:
             flat = self.is_contiguous()
             coordinates = [places.reshape(-1)] if flat else _coordinates(places.reshape(-1), self.shape)

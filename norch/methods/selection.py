@@ -76,8 +76,8 @@ class SelectionMethods:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
         The index has as many dimensions as x and is not larger except along `dim`. The dtype is that of x;
-        `sparse_grad` is accepted, and the gradient is dense. Raises IndexError for an index or a dim out of range,
-        ShapeError for another shape of the index, RuntimeError if it is not int64 or int32.
+        `sparse_grad` is accepted, and the gradient is dense. Raises RuntimeError for an index out of range or of
+        a dtype but int64 or int32, ShapeError for another shape of it, IndexError for a dim out of range.
 
         >>> norch.tensor([[1, 2], [3, 4]]).gather(1, norch.tensor([[1], [0]]))
         tensor([[2],
@@ -89,7 +89,7 @@ class SelectionMethods:
         """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
 
         In the shape of the index and the dtype of x. Raises ShapeError if the two differ in the number of dimensions,
-        IndexError for an index out of range.
+        RuntimeError for an index out of range.
 
         >>> x = norch.tensor([[5, 1], [2, 8]])
         >>> x.take_along_dim(x.argsort(1), 1)
@@ -120,8 +120,8 @@ class SelectionMethods:
         """`self[i][index[i][j]] = src[i][j]` for dim=1; `src` is a tensor no smaller than `index`, or a number.
 
         Shape and dtype stay; the index has as many dimensions as x, `src` the same dtype. `reduce` is None, "add" or
-        "multiply". Raises ShapeError for other shapes, IndexError for an index out of range, RuntimeError if it is not
-        int64 or int32.
+        "multiply". Raises ShapeError for other shapes, RuntimeError for an index out of range or of a dtype but int64
+        or int32.
 
         >>> norch.zeros(2, 3).scatter_(1, norch.tensor([[2], [0]]), norch.tensor([[5.0], [6.0]]))
         tensor([[0., 0., 5.],

@@ -88,6 +88,8 @@ class SortingMethods:
         """
         axis, place = axis_of(self, dim, "kthvalue"), one_size(k, "kthvalue")
         size = self.shape[axis] if self.ndim else 1
+        if size == 0:
+            raise IndexError(f"kthvalue: no elements along axis {axis} of shape {list(self.shape)}")
         if not 1 <= place <= size:
             raise RuntimeError(f"kthvalue: k is {k}, expected 1 to {size}, the size of dimension {axis}")
         if self.ndim == 0:

@@ -108,6 +108,9 @@ class StatisticsMethods:
             return self.clone()
         result = self
         if prepend is not None or append is not None:
+            for part in (prepend, append):
+                if part is not None and check_tensor(part, "diff").ndim != self.ndim:
+                    raise RuntimeError(f"diff: expected {self.ndim} dimensions to join, got shape {list(part.shape)}")
             result = cat([part for part in (prepend, self, append) if part is not None], axis)
         for _ in range(min(n, result.shape[axis])):
             left = result.shape[axis] - 1
@@ -150,11 +153,10 @@ class StatisticsMethods:
         >>> norch.tensor([1.0, 2.0, 1.0, 4.0]).histc(bins=3, min=1, max=4)
         tensor([2., 1., 1.])
         """
-        x = self.detach().reshape(-1)
+        x = check_floating(self.detach(), "histc").reshape(-1)
         low, high = _range_of("histc", x, bins, (min, max), 1)
         inside = x.masked_select((x >= low).logical_and(x <= high))
-        real = inside if x.is_floating_point() else inside.double()
-        places = ((real - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
+        places = ((inside - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
         return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
 
     def histogram(
@@ -360,7 +362,7 @@ def histogram_of(
 ) -> tuple[Tensor, list[Tensor]]:
     """The histogram of points, the rows of x [count, D], and the edges in each of the D dimensions."""
     x = x.detach()
-    if weight is not None and weight.dtype is not x.dtype:
+    if weight is not None and check_tensor(weight, f"{name}: weight").dtype is not x.dtype:
         raise RuntimeError(f"{name}: expected a weight of the tensor's dtype {x.dtype}, got {weight.dtype}")
     if weight is not None and weight.numel != x.shape[0]:
         raise RuntimeError(f"{name}: weight has {weight.numel} elements for {x.shape[0]} points")
@@ -397,7 +399,7 @@ def _cov_weights(x: Tensor, fweights: Tensor | None, aweights: Tensor | None) ->
         if weights is None:
             continue
         kind = "floats" if real else "integers"
-        if weights.is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
+        if check_tensor(weights, "cov").is_floating_point() != real or weights.ndim > 1 or weights.numel != x.shape[1]:
             found = f"{weights.dtype} of shape {list(weights.shape)}"
             raise RuntimeError(f"cov: expected {kind} for {x.shape[1]} observations, got {found}")
         if bool((weights < 0).any()):

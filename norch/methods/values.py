@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Iterator, NoReturn
 
+from .. import operation
 from ..display import formatting
 from ..display.notebook import tensor_html
+from ..operation import operand
 from ..types import DTYPES, HALVES, Index, Operand, Scalar, Size, float32
 from . import indexing
 
@@ -52,10 +54,10 @@ class ValueMethods:
         return kind.ctype.from_address(self.data_ptr()).value
 
     def __float__(self: Tensor) -> float:
-        return float(self.item())
+        return float(_only(self).item())
 
     def __int__(self: Tensor) -> int:
-        return int(self.item())
+        return int(_only(self).item())
 
     def __index__(self: Tensor) -> int:
         if self.is_floating_point() or self.numel != 1:
@@ -76,6 +78,8 @@ class ValueMethods:
         return format(self.item(), spec) if spec and self.numel == 1 else format(str(self), spec)
 
     def __contains__(self: Tensor, value: Operand) -> bool:
+        if not isinstance(value, (operation.Tensor, int, float)) and operand(value) is NotImplemented:
+            raise RuntimeError(f"`in`: expected a Tensor or a number, got {type(value).__name__}")
         return bool((self == value).any())
 
     def __repr__(self: Tensor) -> str:
@@ -100,6 +104,13 @@ class ValueMethods:
         if self.ndim == 0:
             raise TypeError("a tensor of 0 dimensions cannot be iterated over")
         return (self[i] for i in range(self.shape[0]))
+
+
+def _only(x: Tensor) -> Tensor:
+    """A tensor of one element as it is."""
+    if x._struct.size != 1:
+        raise ValueError(f"only a tensor of one element is a number, got shape {list(x.shape)}")
+    return x
 
 
 def _empty_lists(shape: Size) -> list[Any]:

@@ -210,6 +210,8 @@ class ViewMethods:
         sources, places = (
             [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
         )
+        if isinstance(source, int) != isinstance(destination, int):
+            raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
@@ -335,7 +337,7 @@ class ViewMethods:
         tensor([1, 4])
         """
         if self.ndim < 2:
-            raise RuntimeError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
+            raise IndexError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
         rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
         if rows == columns:
             raise RuntimeError(f"diagonal: dimensions {dim1} and {dim2} are the same")

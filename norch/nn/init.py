@@ -43,7 +43,7 @@ __all__ = [
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw each element evenly from [a, b), into a tensor of any shape and floating dtype.
 
-    Raises ValueError if a > b, TypeError for another dtype.
+    Raises ValueError if a > b, RuntimeError for another dtype.
 
     >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
     >>> x.abs().max() <= 1
@@ -58,7 +58,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw each element from the normal distribution, into a tensor of any shape and floating dtype.
 
-    Raises ValueError for a negative std, TypeError for another dtype.
+    Raises ValueError for a negative std, RuntimeError for another dtype.
 
     >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
     tensor([5., 5.])
@@ -79,7 +79,7 @@ def trunc_normal_(
 ) -> Tensor:
     """Draw each element from the normal distribution cut off outside [a, b], into a tensor of a floating dtype.
 
-    Warns if the mean is more than two std outside [a, b]. Raises TypeError for another dtype.
+    Warns if the mean is more than two std outside [a, b]. Raises RuntimeError for another dtype.
 
     >>> x = nn.init.trunc_normal_(norch.empty(100), std=5.0)
     >>> x.abs().max() <= 2
@@ -97,13 +97,13 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     """Make the rows of a matrix [n, m, ...] (its columns if there are fewer), flattened to [n, -1], orthonormal.
 
     They are drawn evenly from all such matrices, and multiplied by `gain` (Saxe et al. 2013). Raises ValueError for
-    fewer than two dimensions, TypeError if the dtype is not floating.
+    fewer than two dimensions, RuntimeError if the dtype is not floating.
 
     >>> x = nn.init.orthogonal_(norch.empty(2, 5))
     >>> (x @ x.T - norch.eye(2)).abs().max() < 1e-5
     tensor(True)
     """
-    if tensor.ndim < 2:
+    if check_tensor(tensor, "orthogonal_").ndim < 2:
         raise ValueError(f"orthogonal_: tensor has shape {list(tensor.shape)}, expected at least two dimensions")
     if not _floating("orthogonal_", tensor).numel:
         return tensor
@@ -138,12 +138,12 @@ def _orthonormal(x: Tensor) -> Tensor:
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
     """Draw a matrix [n, m] from the normal distribution, then set that share of each column, at random, to 0.
 
-    (Martens 2010.) Raises ValueError for other dimensions than two, TypeError if the dtype is not floating.
+    (Martens 2010.) Raises ValueError for other dimensions than two, RuntimeError if the dtype is not floating.
 
     >>> (nn.init.sparse_(norch.empty(10, 3), 0.2) == 0).sum(0)
     tensor([2, 2, 2])
     """
-    if tensor.ndim != 2:
+    if check_tensor(tensor, "sparse_").ndim != 2:
         raise ValueError(f"sparse_: tensor has shape {list(tensor.shape)}, expected two dimensions")
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
@@ -166,7 +166,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
             [[0., 0., 0.],
              [0., 1., 0.]]])
     """
-    if tensor.ndim not in (3, 4, 5):
+    if check_tensor(tensor, "dirac_").ndim not in (3, 4, 5):
         raise ValueError(f"dirac_: tensor has shape {list(tensor.shape)}, expected 3, 4 or 5 dimensions")
     outputs, inputs = tensor.shape[:2]
     if outputs % groups:
@@ -216,7 +216,7 @@ def eye_(tensor: Tensor) -> Tensor:
     tensor([[1., 0.],
             [0., 1.]])
     """
-    if tensor.ndim != 2:
+    if check_tensor(tensor, "eye_").ndim != 2:
         raise ValueError(f"eye_: tensor has shape {list(tensor.shape)}, expected two dimensions")
     rows, columns = tensor.shape
     with no_grad():
@@ -258,7 +258,7 @@ _GAINS = {
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     """How many inputs each output sums over, and how many outputs each input feeds, for a weight [out, in, ...]."""
-    if tensor.ndim < 2:
+    if check_tensor(tensor, "fan in and fan out").ndim < 2:
         raise ValueError(f"fan in and fan out need a tensor of at least 2 dimensions, given {list(tensor.shape)}")
     field = math.prod(tensor.shape[2:])
     return tensor.shape[1] * field, tensor.shape[0] * field
@@ -341,7 +341,7 @@ def _floating(name: str, tensor: Tensor) -> Tensor:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} was given a {type(tensor).__name__}, expected a Tensor")
     if not tensor.dtype.is_floating_point:
-        raise TypeError(f"{name}: tensor has dtype {tensor.dtype}, expected a floating dtype")
+        raise RuntimeError(f"{name}: tensor has dtype {tensor.dtype}, expected a floating dtype")
     return tensor
 
 

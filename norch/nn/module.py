@@ -11,6 +11,7 @@ from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
+from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64
 from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
@@ -408,7 +409,8 @@ class Module(ModuleState):
 
     def type(self, dst_type: DType) -> Self:
         """Convert all parameters and buffers to a dtype, those of integers too, in place; returns self."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
+        kind = type_of(dst_type)[0]
+        return self._apply(lambda tensor: tensor.to(kind))
 
     def to_empty(self, *, device: str | None, recurse: bool = True) -> Self:
         """Move all parameters and buffers to a device, in place, without their values; returns self."""

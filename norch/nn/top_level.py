@@ -6,6 +6,7 @@ from typing import Sequence
 
 from .._C import ShapeError
 from ..functions.out import Out, into
+from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import Sizes
 from . import functional as F
@@ -113,7 +114,7 @@ def convolution(
     >>> norch.convolution(x, weight, None, [1], [0], [1], False, [0], 1)
     tensor([[[2., 2.]]])
     """
-    axes = weight.ndim - 2
+    axes = check_tensor(weight, "convolution").ndim - 2
     if axes not in (1, 2, 3):
         raise ShapeError(f"convolution: weight has shape {list(weight.shape)}, expected 3 to 5 dimensions")
     if transposed:
@@ -128,6 +129,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
     >>> norch.conv_tbc(norch.ones(3, 1, 1), norch.ones(2, 1, 1), norch.zeros(1)).flatten()
     tensor([2., 2.])
     """
+    check_tensor(input, "conv_tbc"), check_tensor(weight, "conv_tbc")
     return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)
 
 

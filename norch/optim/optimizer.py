@@ -14,7 +14,7 @@ from .._C import addresses, lib
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..operation import check
+from ..operation import check, check_kind
 from ..tensor import Tensor
 from ..utils.utils import clear_gradient
 
@@ -116,8 +116,10 @@ class Optimizer:
 
     def add_param_group(self, group: Group) -> None:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
-        if not isinstance(group, dict) or "params" not in group:
+        if not isinstance(group, dict):
             raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
+        if "params" not in group:
+            raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(group)}")
         tensors, names = _tensors_and_names(group["params"])
         group = {**self.defaults, **group, "params": tensors}
         if names:
@@ -229,6 +231,7 @@ class Optimizer:
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over a copy of the state and settings that `state_dict` of an optimizer like this one returned."""
+        check_kind(state_dict, dict, "load_state_dict")
         given = [len(group["params"]) for group in state_dict["param_groups"]]
         expected = [len(group["params"]) for group in self.param_groups]
         if given != expected:
@@ -402,6 +405,7 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
     unique: dict[int, Tensor] = {}
     names: dict[int, str] = {}
+    named = 0
     listed = list(entries)
     for entry in listed:
         parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
@@ -410,7 +414,8 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
         unique[id(parameter)] = parameter
         if isinstance(entry, tuple) and len(entry) == 2:
             names[id(parameter)] = entry[0]
-    if names and len(names) < len(unique):
+            named += 1
+    if names and named < len(listed):
         raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
     if len(unique) < len(listed):
         warnings.warn("a parameter group with duplicate parameters was given: each is kept once", stacklevel=4)

@@ -11,6 +11,7 @@ from ..autograd.mode import no_grad
 from ..functions.creation import tensor
 from ..nn.module import Module
 from ..nn.modules.normalization import _BatchNorm
+from ..operation import check_kind
 from ..tensor import Tensor
 from ..types import int64
 from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
@@ -175,7 +176,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     >>> model[0].running_mean
     tensor([2.])
     """
-    layers = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    layers = [module for module in check_kind(model, Module, "update_bn").modules() if isinstance(module, _BatchNorm)]
     if not layers:
         return
     before, training = [layer.momentum for layer in layers], model.training

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import ShapeError
 from ..arguments import axis_of, sizes_of
-from ..operation import check_tensor
+from ..operation import check_kind, check_tensor
 from ..packing import tensor_of
 from ..types import DType, Sizes, check_dtype, float32, float64, int64
 from .coo import SparseTensor
@@ -100,7 +100,7 @@ def sum(input: SparseTensor, dim: Any = None, dtype: DType | None = None) -> Any
     >>> norch.sparse.sum(norch.eye(2).to_sparse(), dim=1).to_dense()
     tensor([1., 1.])
     """
-    return input.sum(dim, dtype)
+    return check_kind(input, SparseTensor, "sparse.sum").sum(dim, dtype)
 
 
 def softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) -> SparseTensor:
@@ -124,6 +124,7 @@ def log_softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) ->
 
 
 def _softmax(input: SparseTensor, dim: int, dtype: DType | None, logarithm: bool) -> SparseTensor:
+    check_kind(input, SparseTensor, "sparse.softmax")
     x = (input if dtype is None else input.to(dtype)).coalesce()
     axis = axis_of(x, dim, "sparse.softmax")
     if axis >= x.sparse_dim():

@@ -277,8 +277,8 @@ def test_derivatives_of_mse_loss():
         (lambda x: F.cross_entropy(x, norch.tensor([0, 3]), label_smoothing=0.1), IndexError, "(target|index) 3"),
         (lambda x: F.cross_entropy(x, norch.tensor([0])), ValueError, r"\[1\].*\[2\]"),
         (lambda x: F.cross_entropy(x, norch.zeros(2) + 0.5), ValueError, r"\[2\].*\[2, 3\]"),
-        (lambda x: F.cross_entropy(x, norch.tensor([True, False])), TypeError, "bool"),
-        (lambda x: F.cross_entropy(x.long(), norch.tensor([0, 1])), TypeError, "int64"),
+        (lambda x: F.cross_entropy(x, norch.tensor([True, False])), RuntimeError, "bool"),
+        (lambda x: F.cross_entropy(x.long(), norch.tensor([0, 1])), RuntimeError, "int64"),
         (lambda x: F.cross_entropy(x, [0, 1]), TypeError, "list"),
         (lambda x: F.cross_entropy(x, norch.tensor([0, 1]), norch.ones(2)), ValueError, r"\[2\].*\[3\]"),
         (lambda x: F.cross_entropy(x, norch.tensor([0, 1]), reduction="avg"), ValueError, "avg"),
@@ -300,5 +300,5 @@ def test_one_hot():
         F.one_hot(norch.tensor([4]), 4)
     with pytest.raises(RuntimeError, match="-1"):
         F.one_hot(norch.tensor([-1]))
-    with pytest.raises(TypeError, match="float32"):
+    with pytest.raises(RuntimeError, match="float32"):
         F.one_hot(norch.zeros(1))

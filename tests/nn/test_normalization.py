@@ -134,7 +134,7 @@ def test_a_constant_row_is_zero_and_has_a_gradient(device):
         (lambda: nn.BatchNorm1d(2)(norch.zeros(3, 3)), ValueError, r"\[3, 3\], expected 2 channels"),
         (lambda: nn.BatchNorm1d(2)(norch.zeros(2, 2, 2, 2)), ValueError, r"expected \[N, C\] or \[N, C, length\]"),
         (lambda: nn.BatchNorm2d(2)(norch.zeros(2, 2)), ValueError, r"expected \[N, C, height, width\]"),
-        (lambda: F.batch_norm(norch.zeros(2, 2), None, None), ValueError, "running_mean and running_var"),
+        (lambda: F.batch_norm(norch.zeros(2, 2), None, None), RuntimeError, "running_mean and running_var"),
         (lambda: F.batch_norm(norch.zeros(2, 2).long(), None, None, training=True), RuntimeError, "int64"),
         (lambda: F.batch_norm([1.0], None, None), TypeError, "given a list"),
         (lambda: F.batch_norm(norch.zeros(4, 2), None, None, norch.zeros(3), training=True), ValueError, "weight.*[3]"),
@@ -211,9 +211,9 @@ def test_whole_channels_are_dropped(layer, shape, device):
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, "half", True, math.nan])
 def test_a_probability_outside_0_and_1_is_refused(p):
-    with pytest.raises(ValueError, match="probability"):
+    with pytest.raises((TypeError, ValueError), match="probability"):
         nn.Dropout(p)
-    with pytest.raises(ValueError, match="probability"):
+    with pytest.raises((TypeError, ValueError), match="probability"):
         F.dropout(norch.ones(2), p)
 
 

@@ -292,7 +292,7 @@ PARAMETER = nn.Parameter([1.0])
         (lambda: optim.SGD(iter([])), ValueError, "empty"),
         (lambda: optim.SGD([1.0]), TypeError, "float"),
         (lambda: optim.SGD([PARAMETER * 2]), ValueError, "leaf"),
-        (lambda: optim.SGD([{"lr": 0.1}]), TypeError, "params"),
+        (lambda: optim.SGD([{"lr": 0.1}]), KeyError, "params"),
         (lambda: optim.SGD([{"params": {PARAMETER}}]), TypeError, "set"),
         (lambda: optim.SGD([{"params": [PARAMETER]}, {"params": [PARAMETER]}]), ValueError, "more than one"),
         (lambda: optim.SGD([{"params": [PARAMETER], "lr": -3}]), ValueError, "-3"),

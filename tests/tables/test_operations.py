@@ -247,9 +247,9 @@ def test_integer_division_by_zero_raises(divide, dtype, device):
         norch.tensor([1, 0, 1], dtype=dtype_named(dtype), device=device),
         norch.tensor([0], dtype=dtype_named(dtype), device=device),
     ):
-        with pytest.raises(ZeroDivisionError, match="zero"):
+        with pytest.raises(RuntimeError, match="zero"):
             divide(x, zero).tolist()  # on a GPU it is found when a value is read
-    with pytest.raises(ZeroDivisionError, match="zero"):
+    with pytest.raises(RuntimeError, match="zero"):
         divide(5 if divide not in (norch.floor_divide, norch.remainder) else x, x * 0).tolist()
     assert_close(x + 0, [1, 2, 3], dtype)
 

@@ -182,7 +182,7 @@ ERRORS = {
     "norch.zeros(2).gather(0, norch.tensor([2]))": RuntimeError,
     "norch.zeros(2).index_select(0, norch.tensor([2]))": IndexError,
     "norch.zeros(2).index_copy(0, norch.tensor([0]), norch.ones(2))": RuntimeError,
-    "norch.zeros(2).put(norch.tensor([0, 1]), norch.ones(1))": RuntimeError,
+    "norch.zeros(2).put(norch.tensor([0, 1]), norch.ones(1))": IndexError,
     "norch.zeros(2).put(norch.tensor([2]), norch.ones(1))": IndexError,
     "norch.zeros(2, 2).t().put(norch.tensor([-5]), norch.ones(1))": IndexError,
     "norch.zeros(2).masked_scatter(norch.tensor([True, True]), norch.ones(1))": RuntimeError,

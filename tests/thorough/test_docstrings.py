@@ -215,9 +215,8 @@ def untold(text, calls):
         try:
             eval(call, names)
         except Exception as error:
-            kind = IndexError if isinstance(error, IndexError) else type(error)  # BoundsError is one
-            if kind.__name__ not in said(text):
-                missing.append(f"{kind.__name__} of {call}")
+            if type(error).__name__ not in said(text):
+                missing.append(f"{type(error).__name__} of {call}")
         else:
             missing.append(f"{call} raises nothing")
     return missing

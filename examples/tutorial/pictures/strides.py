@@ -20,10 +20,11 @@ def draw() -> str:
 
     sheet.text(28, 92, "what an index sees", 12.5, MUTED, anchor="start")
     matrix(sheet, 28, 106, values, colors, marks=[(1, 2)])
-    sheet.arrow([(206, 110), (206, 182)], AMBER.line)
-    sheet.text(218, 146, f"one row down: + {down}", 12.5, AMBER.line, anchor="start", bold=True)
-    sheet.arrow([(34, 202), (180, 202)], VIOLET.line)
-    sheet.text(192, 202, f"one column right: + {right}", 12.5, VIOLET.line, anchor="start", bold=True)
+    rows, columns = ([at + (place + 0.5) * size for place in (0, 1)] for at, size in ((106, HEIGHT), (28, CELL)))
+    sheet.arrow([(200, rows[0]), (200, rows[1])], AMBER.line)
+    sheet.text(212, 146, f"one row down: + {down}", 12.5, AMBER.line, anchor="start", bold=True)
+    sheet.arrow([(columns[0], 202), (columns[1], 202)], VIOLET.line)
+    sheet.text(columns[1] + 12, 202, f"one column right: + {right}", 12.5, VIOLET.line, anchor="start", bold=True)
 
     left, top = 28 + 158, 262
     sheet.text(28, top + HEIGHT / 2, "what lies in memory", 12.5, MUTED, anchor="start")

@@ -95,6 +95,8 @@ def hardtanh(x: Tensor, low: float, high: float) -> Tensor:
 
 
 def _with_number(function: Callable[..., int], x: Tensor, parameter: float) -> Tensor:
+    if not isinstance(parameter, (int, float)):
+        raise TypeError(f"an activation has a number as its parameter, got {type(parameter).__name__}")
     return wrap(function(x._ptr, number(float(parameter))._ptr))
 
 

@@ -223,7 +223,7 @@ class XlogyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= 0)
         return [
-            gradient * settled._choose(0.0, settled._choose(1.0, y).log()) if self.needs(0) else None,
+            settled._choose(0.0, gradient * settled._choose(1.0, y).log()) if self.needs(0) else None,
             gradient * (x / y) if self.needs(1) else None,
         ]
 
@@ -237,7 +237,7 @@ class Xlog1pyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= -1)
         return [
-            gradient * settled._choose(0.0, settled._choose(0.0, y).log1p()) if self.needs(0) else None,
+            settled._choose(0.0, gradient * settled._choose(0.0, y).log1p()) if self.needs(0) else None,
             gradient * (x / (1.0 + y)) if self.needs(1) else None,
         ]
 
@@ -279,20 +279,21 @@ class CopysignBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         return [
             gradient * (x.sign() * x.sign().abs().copysign(y)) if self.needs(0) else None,
-            gradient * 0.0 if self.needs(1) else None,
+            gradient.zeros_like() if self.needs(1) else None,
         ]
 
 
 class NextafterBackward(Function):
-    """nextafter(x, y) moves with x, by steps too small to see."""
+    """nextafter(x, y) moves with x, by steps too small to see; it is y where they are equal."""
 
     broadcasts = True
 
-    def reads_x(self) -> bool:
-        return False
-
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient, gradient * 0.0 if self.needs(1) else None]
+        same = as_tensor(self.x, gradient) == as_tensor(self.y, gradient)
+        return [
+            same._choose(0.0, gradient) if self.needs(0) else None,
+            same._choose(gradient, 0.0) if self.needs(1) else None,
+        ]
 
 
 class RoundedDivBackward(Function):
@@ -304,7 +305,7 @@ class RoundedDivBackward(Function):
         return False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient * 0.0 if self.needs(i) else None for i in (0, 1)]
+        return [gradient.zeros_like() if self.needs(i) else None for i in (0, 1)]
 
 
 class FrexpBackward(Function):

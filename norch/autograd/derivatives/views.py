@@ -261,7 +261,8 @@ class CopySlicesBackward(Function):
         memory = gradient if self.base is None else gradient._placed(self.extent, self.base)  # as x lies in memory
         part, rest = self.view(memory), None
         if self.needs(0):
-            rest = memory - part._placed(memory.shape, self.view)
+            rest = memory.clone()
+            self.view(rest).zero_()
             rest = rest if self.base is None else self.base(rest)
         return [rest, part if self.needs(1) else None]
 

@@ -189,6 +189,14 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
     kernels::expect.launch(divisor.device, *verdict, fault);
 }
 
+// A negative power of integers is a fraction. (Powers given as tensors are not read: see formulas.h.)
+static void refuse_negative_power(const Tensor& power) {
+    if (power.is_number && power.dtype == INT64 && power.value.integer < 0)
+        fail(RUNTIME_ERROR,
+             "pow: integers to the negative integer power {} are fractions; convert them to a float dtype",
+             power.value.integer);
+}
+
 static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
     const char* name = kernel.name;
     check_devices(x, y, name);
@@ -202,6 +210,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     if (!alike) broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name, rule), b(y, dtype, shape.sizes, shape.ndim, name, rule);
     if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
+    if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     auto compute = [&](Tensor& result) {
         if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
     };

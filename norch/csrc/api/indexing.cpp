@@ -29,9 +29,10 @@ void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
 }
 
 // Adds what index selects along an axis of x to offsets, or sets them to it. `wraps`: negative ones count from the end.
+// `kind`: of the fault if one is out of range.
 void locate(const Tensor& index, const Tensor& x, int d, int64_t axis, bool wraps, bool first, Tensor& offsets,
-            const char* name) {
-    const Fault bounds = {Fault::INDEX, int32_t(axis), name, x.shape[d], 0, 0};
+            const char* name, int32_t kind) {
+    const Fault bounds = {kind, int32_t(axis), name, x.shape[d], 0, 0};
     if (offsets.size) kernels::locate.launch(offsets.device, index, bounds, wraps, x.strides[d], first, offsets);
 }
 
@@ -62,7 +63,7 @@ Selection select_by(const Tensor& tensor, Tensor* const* indices, const int64_t*
     for (int d = first; d <= last; d++) {
         if (!indices[d]) continue;
         const Tensor index = expanded(*indices[d], common.sizes, common.ndim, name);
-        locate(index, tensor, d, axes[d], wraps, unset, *result.offsets, name);
+        locate(index, tensor, d, axes[d], wraps, unset, *result.offsets, name, Fault::INDEX);
         unset = false;
     }
 
@@ -112,7 +113,7 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
              "axis {}",
              name, shape_text(index), shape_text(tensor), at);
     Selection result = {x, {}, new_tensor(along.shape, along.ndim, INT64, x.device)};
-    locate(along, x, at, at, wraps, true, *result.offsets, name);
+    locate(along, x, at, at, wraps, true, *result.offsets, name, Fault::PLACE);
     result.places = *result.offsets;
     result.elements.strides[at] = 0;
     result.elements.ndim = along.ndim;

@@ -174,7 +174,7 @@ struct Classification {
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
         check_real(x, "cross_entropy");
         if (targets.dtype == BOOL || is_real(targets.dtype))
-            fail(TYPE_ERROR, "cross_entropy: target has dtype {}, expected an integer dtype",
+            fail(RUNTIME_ERROR, "cross_entropy: target has dtype {}, expected an integer dtype",
                  dtype_name(targets.dtype));
         if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
         if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");

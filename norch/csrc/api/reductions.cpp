@@ -35,15 +35,16 @@ static int32_t dtype_of(ResultDType result, int32_t dtype) {
 }
 
 static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool has_empty, const Tensor& x, unsigned axes,
-                    bool keepdim) {
+                    bool all, bool keepdim) {
     int64_t shape[MAX_DIMS] = {}, reduced = 1;
     for (int d = 0; d < x.ndim; d++) {
         shape[d] = axes >> d & 1 ? 1 : x.shape[d];
         if (axes >> d & 1) reduced *= x.shape[d];
     }
     Owned result = new_tensor(shape, x.ndim, dtype_of(result_dtype, x.dtype), x.device);
-    if (!has_empty && reduced == 0 && result->size)
-        fail(BOUNDS_ERROR, "{}: no elements along the reduced axes of shape {}", kernel.name, shape_text(x));
+    if (!has_empty && reduced == 0)
+        fail(all ? RUNTIME_ERROR : INDEX_ERROR, "{}: no elements along the reduced axes of shape {}", kernel.name,
+             shape_text(x));
     if (result->size) kernel.launch(x.device, x, *result);
     if (!keepdim) drop_axes(*result, axes);
     return result;
@@ -54,7 +55,7 @@ static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool ha
     Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {           \
         return build([&] {                                                                                 \
             const unsigned set = axis_set(*tensor, axes, count, #name);                                    \
-            return reduce(kernels::name, result, has_empty, *tensor, set, keepdim);                        \
+            return reduce(kernels::name, result, has_empty, *tensor, set, count < 0, keepdim);                        \
         });                                                                                                \
     }
 REDUCTIONS(DEFINE_REDUCTION)
@@ -74,7 +75,7 @@ Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
             fail(SHAPE_ERROR, "a gradient of shape {} does not fit an input of shape {}", shape_text(*tensor),
                  shape_text(*like));
         if (!axes) return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
-        Owned sums = reduce(kernels::sum, WIDE_DTYPE, true, *tensor, axes, true);
+        Owned sums = reduce(kernels::sum, WIDE_DTYPE, true, *tensor, axes, false, true);
         return view_of(*sums, like->shape, sums->strides + extra, like->ndim, 0);
     });
 }
@@ -92,7 +93,7 @@ static Owned arg_reduce(const IndexKernel& kernel, const Tensor& tensor, int64_t
     int64_t shape[MAX_DIMS] = {};
     for (int d = 0; d < x.ndim; d++) shape[d] = d == at ? 1 : x.shape[d];
     Owned result = new_tensor(shape, x.ndim, INT64, x.device);
-    if (result->size && x.shape[at] == 0)
+    if (x.shape[at] == 0)
         fail(INDEX_ERROR, "{}: no elements along axis {} of shape {}", kernel.name, at, shape_text(x));
     if (result->size) kernel.launch(x.device, x, *result, at);
     if (!keepdim) {

@@ -71,11 +71,13 @@ Text shape_text(const int64_t* shape, int ndim) {
 void fail_with(const Fault& fault, int64_t value) {
     switch (fault.kind) {
         case Fault::INDEX:
-            fail(BOUNDS_ERROR, "index {} is out of range for axis {} of size {} ({})", value, fault.axis, fault.size,
+        case Fault::PLACE:  // PyTorch's types
+            fail(fault.kind == Fault::INDEX ? INDEX_ERROR : RUNTIME_ERROR,
+                 "index {} is out of range for axis {} of size {} ({})", value, fault.axis, fault.size,
                  fault.operation);
         case Fault::TARGET:
             fail(INDEX_ERROR, "{}: target {} is out of range, expected 0 to {} or ignore_index {}", fault.operation,
                  value, fault.size - 1, fault.ignored);
-        default: fail(ZERO_DIVISION_ERROR, "{}: integer division or modulo by zero", fault.operation);
+        default: fail(RUNTIME_ERROR, "{}: integer division or modulo by zero", fault.operation);
     }
 }

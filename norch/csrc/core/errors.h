@@ -12,9 +12,7 @@ enum ErrorKind : int32_t {
     INDEX_ERROR,
     RUNTIME_ERROR,
     MEMORY_ERROR,
-    ZERO_DIVISION_ERROR,
-    SHAPE_ERROR,  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
-    BOUNDS_ERROR  // an index out of range, or no elements: PyTorch's IndexError or RuntimeError; here always both
+    SHAPE_ERROR  // shapes that do not fit each other: a ValueError in the article, a RuntimeError in PyTorch; here both
 };
 
 struct Error : std::exception {

@@ -13,7 +13,7 @@ from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floating
 from .pooling import max_of_windows
-from .windows import Windows, along_depth, batch_of, per_axis, planes_of
+from .windows import Windows, along_depth, batch_of, check_not_empty, per_axis, planes_of
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -64,6 +64,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
     batch = batch_of(name, axes, x)
+    check_not_empty(name, batch, first=2)
     sizes = _sizes(name, axes, batch, output_size)
     if 0 in sizes:
         result = batch.new_zeros(*batch.shape[:2], *sizes)
@@ -120,6 +121,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: OutputSize, return_indices: 
 
 def _adaptive_max_pool(name: str, axes: int, x: Tensor, output_size: OutputSize, pair: bool) -> Any:
     batch = batch_of(name, axes, x)
+    check_not_empty(name, x)
     sizes = _sizes(name, axes, batch, output_size)
     seen, kernel = [], []
     for size, count in zip(batch.shape[2:], sizes):

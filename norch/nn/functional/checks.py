@@ -22,13 +22,15 @@ def check_floating(name: str, *values: Tensor) -> None:
 
 
 def check_integers(name: str, what: str, x: Tensor) -> None:
-    """Raise TypeError if a tensor does not hold integers."""
+    """Raise RuntimeError if a tensor does not hold integers."""
     if x.dtype is bool_ or x.is_floating_point():
-        raise TypeError(f"{name}: {what} has dtype {x.dtype}, expected int64 or another integer dtype")
+        raise RuntimeError(f"{name}: {what} has dtype {x.dtype}, expected int64 or another integer dtype")
 
 
 def check_probability(p: float) -> float:
-    """`p` itself; ValueError if it is not a probability."""
-    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
+    """`p` itself; TypeError if it is not a number, ValueError if it is not a probability."""
+    if isinstance(p, bool) or not isinstance(p, (int, float)):
+        raise TypeError(f"dropout probability is {p!r}, expected a number")
+    if not 0 <= p <= 1:
         raise ValueError(f"dropout probability is {p!r}, expected 0 to 1")
     return p

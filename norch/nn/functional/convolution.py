@@ -12,7 +12,7 @@ from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
 from .padding import pad
-from .windows import Windows, along_depth, as_images, batch_of, from_images, per_axis, window
+from .windows import Windows, along_depth, as_images, batch_of, check_not_empty, from_images, per_axis, window
 
 __all__ = [
     "conv1d",
@@ -106,11 +106,15 @@ def _convolve(
     taps = Windows(kernel, steps, spreads, *padding_of(name, padding, kernel, steps, spreads))
     if axes < 3:
         images = as_images(name, axes, x)
+        if images.shape[0]:
+            check_not_empty(name, images, first=2)
         filters = weight if axes == 2 else weight.unsqueeze(-2)
         positions = [1] * (2 - axes) + taps.positions(images.shape[-axes:])
         return from_images(_product(images, filters, bias, taps.plane(), groups, positions), axes, x)
     # In three dimensions, what the window sees in the depth becomes channels of images, [N * depths, C * taps, ...]
     volumes = batch_of(name, axes, x)
+    if volumes.shape[0]:
+        check_not_empty(name, volumes, first=2)
     samples, channels, _, height, width = volumes.shape
     depths, *positions = taps.positions(volumes.shape[2:])
     columns = kernels.unfold(along_depth(volumes), taps.depth())

@@ -7,6 +7,7 @@ import math
 from ..._C import ShapeError
 from ...autograd.derivatives import losses
 from ...functions.creation import where
+from ...operation import check_tensor
 from ...tensor import Tensor
 from .checks import check_integers, check_tensors
 from .linear import linear
@@ -32,7 +33,7 @@ def cross_entropy(
     target with the uniform distribution. The loss has no dimensions, or [N, ...] if reduction is "none", and the dtype
     of the input, which is floating. "mean" divides by the sum of the targets' weights (indices) or by the number of
     samples (probabilities), as in PyTorch. Raises IndexError for a class out of range, ShapeError for a target of
-    another shape, TypeError for an input of another dtype.
+    another shape, RuntimeError for an input of another dtype.
 
     >>> F.cross_entropy(norch.tensor([[2.0, 1.0], [0.0, 3.0]]), norch.tensor([0, 1]))
     tensor(0.1809)
@@ -86,7 +87,7 @@ def linear_cross_entropy(
     """
     check_tensors("linear_cross_entropy", input, linear_weight, target)
     outputs = linear_weight.shape[:-1]
-    bias = None if linear_bias is None else linear_bias.flatten()
+    bias = None if linear_bias is None else check_tensor(linear_bias, "linear_cross_entropy").flatten()
     logits = linear(input, linear_weight.flatten(0, -2) if linear_weight.ndim > 2 else linear_weight, bias)
     if len(outputs) > 1:
         logits = logits.unflatten(-1, outputs)
@@ -141,7 +142,7 @@ def _chosen(
     index = where(counted, target, 0)
     try:
         loss = -(log_p.gather(dim, index.unsqueeze(dim)).squeeze(dim) if log_p.ndim > 1 else log_p.gather(0, index))
-    except IndexError:
+    except RuntimeError:
         _check_range(name, index, log_p.shape[dim], ignore_index)  # says it in terms of classes
         raise
     if weight is None or scale is None:
@@ -181,7 +182,7 @@ def _class_dim(name: str, scores: Tensor) -> int:
     if scores.ndim == 0:
         raise ShapeError(f"{name}: input has no dimensions, expected [C] or [N, C, ...]")
     if not scores.is_floating_point():
-        raise TypeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
+        raise RuntimeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
     return min(1, scores.ndim - 1)
 
 

@@ -110,7 +110,8 @@ def embedding_bag(
     tensor([[3.],
             [4.]])
     """
-    if isinstance(weight, Tensor) and not weight.is_floating_point() and input.is_floating_point():
+    check_tensors("embedding_bag", input, weight)
+    if not weight.is_floating_point() and input.is_floating_point():
         warnings.warn("embedding_bag: the arguments were swapped: the input comes before the weight", stacklevel=2)
         input, weight = weight, input
     _check_table("embedding_bag", input, weight)
@@ -166,7 +167,7 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) ->
     starts = [int(start) for start in offsets.tolist()]
     count = input.shape[0]
     if starts and starts[0] != 0:
-        raise ValueError(f"embedding_bag: the first offset is {starts[0]}, expected 0")
+        raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}, expected 0")
     if any(a > b for a, b in zip(starts, starts[1:])) or (starts and starts[-1] > count):
         raise ValueError(f"embedding_bag: offsets are {starts}, expected increasing ones up to {count}")
     if include_last_offset:

@@ -27,7 +27,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The same in tensor operations; columns too, and integers."""
-    check_tensors("linear", x, weight)
+    check_tensors("linear", x, weight, *(() if bias is None else (bias,)))
     if weight.ndim != 2:
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
     inputs = weight.shape[1]

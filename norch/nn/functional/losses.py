@@ -67,7 +67,8 @@ def l1_loss(
 ) -> Tensor:
     """|input - target|, reduced.
 
-    Shapes and the weight as for `mse_loss`; raises ShapeError if the shapes do not fit, TypeError for another dtype.
+    Shapes and the weight as for `mse_loss`; raises ShapeError if the shapes do not fit, RuntimeError for another
+    dtype.
 
     >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor(1.)
@@ -129,7 +130,7 @@ def binary_cross_entropy(
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
     Input and target have one shape, to which the weight broadcasts, and a floating dtype. Raises ShapeError for other
-    shapes, TypeError for another dtype, RuntimeError for an input outside [0, 1].
+    shapes, RuntimeError for another dtype, and for an input outside [0, 1].
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
     tensor(0.3993)
@@ -186,7 +187,8 @@ def kl_div(
 
     With `log_target` the target holds logarithms too. A probability of 0 costs nothing. "batchmean" divides the sum by
     the size of the first dimension, as the definition does; "mean", which divides by the number of elements, warns.
-    The shapes broadcast, and both have a floating dtype. Raises ShapeError if they do not, TypeError for another dtype.
+    The shapes broadcast, and both have a floating dtype. Raises ShapeError if they do not, RuntimeError for another
+    dtype.
 
     >>> F.kl_div(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]), reduction="sum")
     tensor(0.6931)
@@ -240,6 +242,7 @@ def _mean_of_weighted(loss: Tensor, input: Tensor, weight: Tensor | None, reduct
     """The losses times their weights, reduced; "mean" divides by the sum of the weights."""
     if weight is None:
         return reduced(loss, reduction)
+    check_tensors("the weight of a loss", weight)
     if weight.shape != input.shape:
         raise ShapeError(f"the weight has shape {list(weight.shape)}, expected the input's {list(input.shape)}")
     loss = loss * weight
@@ -275,7 +278,7 @@ def _check_broadcast(name: str, input: Tensor, target: Tensor) -> None:
 def _check_floating(name: str, input: Tensor, target: Tensor) -> None:
     check_tensors(name, input, target)
     if not input.is_floating_point():
-        raise TypeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype")
+        raise RuntimeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype")
 
 
 def _check_pair(name: str, input: Tensor, target: Tensor) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
+from ...arguments import sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
@@ -42,7 +43,7 @@ def batch_norm(
     given, move towards them in place: running += momentum * (batch - running), with the variance divided by n - 1.
     Otherwise they are the running ones. Formula: Ioffe and Szegedy, "Batch normalization" (2015). All have one floating
     dtype. Raises ValueError for a batch of one value a channel or no `eps` when training, ShapeError for statistics
-    or weights of other shapes, RuntimeError for another dtype.
+    or weights of other shapes, RuntimeError for another dtype, or if statistics are missing.
 
     >>> x = norch.tensor([[1.0, 10.0], [3.0, 30.0]])
     >>> F.batch_norm(x, None, None, training=True)
@@ -54,13 +55,13 @@ def batch_norm(
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
     if input.ndim < 2:
         raise ShapeError(f"batch_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
-    if training and eps <= 0:
-        raise ValueError(f"batch_norm: eps is {eps}, expected a positive number in training")
+    if eps < 0 or (training and eps == 0):
+        raise ValueError(f"batch_norm: eps is {eps}, expected a number above 0, or 0 when not training")
     channels = input.shape[1]
     _check_sizes("batch_norm", [channels], running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not training:
         if running_mean is None or running_var is None:
-            raise ValueError("batch_norm: expected running_mean and running_var when not training")
+            raise RuntimeError("batch_norm: expected running_mean and running_var when not training")
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
         shift = -running_mean * scale if bias is None else bias - running_mean * scale
@@ -140,7 +141,7 @@ def layer_norm(
             [-1.0000,  1.0000]])
     """
     check_floating("layer_norm", input)
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    shape = sizes_of((normalized_shape,), "layer_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
@@ -188,7 +189,7 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
             [1., 1.]])
     """
     check_floating("rms_norm", input)
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    shape = sizes_of((normalized_shape,), "rms_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"rms_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("rms_norm", shape, weight=weight)
@@ -249,5 +250,8 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequen
 
 def _check_sizes(name: str, shape: list[int], **tensors: Tensor | None) -> None:
     for what, tensor in tensors.items():
-        if tensor is not None and list(tensor.shape) != shape:
+        if tensor is None:
+            continue
+        check_tensors(f"{name}: {what}", tensor)
+        if list(tensor.shape) != shape:
             raise ShapeError(f"{name}: {what} has shape {list(tensor.shape)}, expected {shape}")

@@ -20,7 +20,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     Mode "constant" adds `value` (0 unless given) to any dimensions. The others pad the last 1, 2 or 3 dimensions of
     [N, C, ...] or [C, ...] all together: "reflect" mirrors x at its first and last elements, "replicate" repeats these,
     "circular" continues at the other end. In the dtype of x. Raises ShapeError if the padding does not fit the shape,
-    ValueError for another mode or a value that the mode does not take.
+    NotImplementedError for another mode, ValueError for a value that the mode does not take.
 
     >>> x = norch.tensor([[1, 2, 3]])
     >>> F.pad(x, (1, 2))
@@ -39,7 +39,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     if mode == "constant":
         return _constant(input, pairs, 0 if value is None else value)
     if mode not in _SOURCES:
-        raise ValueError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
+        raise NotImplementedError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
         raise ValueError(f"pad: mode {mode!r} takes no value, got {value}")
     if not 1 <= len(pairs) <= 3 or input.ndim - len(pairs) not in (1, 2):

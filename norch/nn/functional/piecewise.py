@@ -67,10 +67,12 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor.
 
     >>> F.hardswish(norch.tensor([-4.0, 0.0, 1.0, 4.0]))
-    tensor([-0.0000,  0.0000,  0.6667,  4.0000])
+    tensor([0.0000, 0.0000, 0.6667, 4.0000])
     """
     check_floating("hardswish", input)
-    return apply_to(lambda x: x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0, input, inplace)
+    return apply_to(
+        lambda x: (x.detach() <= -3.0)._choose(0.0, x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0), input, inplace
+    )
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -97,7 +99,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     check_floating("celu", input)
     if alpha == 0:
-        raise ZeroDivisionError("celu: alpha is 0")
+        raise RuntimeError("celu: alpha is 0, expected another number")
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
 
 
@@ -174,7 +176,8 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     check_floating("softshrink", input)
     if not lambd >= 0:
         raise RuntimeError(f"softshrink: lambd is {lambd}, expected at least 0")
-    return into(out, input - input.clamp(-lambd, lambd), "softshrink")
+    moved = input - input.clamp(-lambd, lambd)
+    return into(out, (input.detach().abs() <= lambd)._choose(0.0, moved), "softshrink")
 
 
 # ---- In place -------------------------------------------------------------------------------------------------------
@@ -249,4 +252,5 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     >>> F.threshold_(norch.tensor([-1.0, 2.0]), 0.5, 9.0)
     tensor([9., 2.])
     """
+    check_tensors("threshold_", input)
     return apply_to(lambda x: x.threshold(threshold, value), input, inplace=True)

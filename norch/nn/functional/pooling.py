@@ -12,7 +12,17 @@ from ...functions.out import into
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_tensors
-from .windows import Windows, along_depth, as_images, batch_of, from_images, per_axis, planes_of, window
+from .windows import (
+    Windows,
+    along_depth,
+    as_images,
+    batch_of,
+    check_not_empty,
+    from_images,
+    per_axis,
+    planes_of,
+    window,
+)
 
 __all__ = [
     "avg_pool1d",
@@ -96,8 +106,7 @@ def max_pool3d(
 
 def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
     batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
-    if 0 in batch.shape[1:]:
-        raise ShapeError(f"{name}: input has shape {list(x.shape)}, expected no size of 0 but that of the batch")
+    check_not_empty(name, batch)
     values, indices = (from_images(result, axes, x) for result in max_of_windows(batch, taps, ceil))
     return (values, indices) if pair else values
 
@@ -197,6 +206,7 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
         return kernels.avg_pool(columns, taps.depth(), *settings, divisor).unflatten(3, planes.shape[2:])
 
     batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    check_not_empty(name, batch)
     if x.is_floating_point():
         return from_images(averages(batch, float(divisor or 0)), axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too

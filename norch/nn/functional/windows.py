@@ -81,6 +81,13 @@ def as_images(name: str, axes: int, x: Tensor) -> Tensor:
     return batch if axes == 2 else batch.unsqueeze(-2)
 
 
+def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
+    """Raise ShapeError if a size of [N, C, ...], from dimension `first` on, is 0: a batch may be empty, no image."""
+    if 0 in batch.shape[first:]:
+        what = "that of the batch" if first == 1 else "those of the batch and the channels"
+        raise ShapeError(f"{name}: images have shape {list(batch.shape)}, expected no size of 0 but {what}")
+
+
 def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
     """A result without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
     images = images if x.ndim == axes + 2 else images.squeeze(0)

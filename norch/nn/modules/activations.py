@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...functions.creation import full
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -296,6 +297,6 @@ class Softmax2d(Module):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in (3, 4):
+        if check_tensor(input, "Softmax2d").ndim not in (3, 4):
             raise ValueError(f"Softmax2d: input has shape {list(input.shape)}, expected 3 or 4 dimensions")
         return input.softmax(-3)

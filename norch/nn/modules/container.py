@@ -119,6 +119,8 @@ class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` p
     def insert(self, index: int, module: Module) -> Self:
         """Add a module before position `index`; returns self."""
         modules = list(self)
+        if not -len(modules) <= operator.index(index) <= len(modules):
+            raise IndexError(f"{self.get_name()}: insert at {index} is out of range for {len(modules)} modules")
         modules.insert(index, self._checked(module))
         self._renumber(modules)
         return self
@@ -130,6 +132,8 @@ class _Modules(_List[Any]):  # Any module: type checkers let `model[0].weight` p
         return module
 
     def __add__(self, other: Iterable[Module]) -> Self:
+        if not isinstance(other, Iterable):
+            raise ValueError(f"{self.get_name()}: expected modules to add, got {type(other).__name__}")
         return type(self)(*self._as_arguments([*self, *other]))
 
     def _as_arguments(self, modules: list[Module]) -> list[Any]:

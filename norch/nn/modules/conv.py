@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Sequence
 
+from ..._C import ShapeError
 from ...arguments import sizes_of
 from ...functions.creation import empty
 from ...tensor import Tensor
@@ -70,7 +71,7 @@ class _Convolution(Module):
         self.output_padding = (0,) * axes
         self.padding_mode = padding_mode
         if min(self.kernel_size) < 1:
-            raise ValueError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
+            raise ShapeError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
         self._make_parameters(bias)
         self.to(device, dtype)
 

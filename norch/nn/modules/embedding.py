@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..._C import ShapeError
 from ...autograd import no_grad
 from ...functions.creation import empty
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -47,14 +48,14 @@ class _Table(Module):
             self.weight = Parameter(made, requires_grad=not frozen)
             self.reset_parameters()
             return
-        if tuple(weight.shape) != sizes:
+        if tuple(check_tensor(weight, self.get_name()).shape) != sizes:
             raise ShapeError(f"{self.get_name()}: weight has shape {list(weight.shape)}, expected {list(sizes)}")
         self.weight = Parameter(weight, requires_grad=not frozen)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, *args: Any, **options: Any) -> Self:
         """A table that shares the memory of a tensor [rows, size]; trained only if not `freeze`."""
-        if embeddings.ndim != 2:
+        if check_tensor(embeddings, "from_pretrained").ndim != 2:
             raise ShapeError(f"from_pretrained: embeddings have shape {list(embeddings.shape)}, expected [rows, size]")
         make: Any = cls  # each class takes them in its own order
         made = make(*embeddings.shape, *args, _weight=embeddings, **options)

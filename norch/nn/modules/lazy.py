@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Sequence, Union
 
 from ...autograd import no_grad
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType, Sizes
 from ..module import Module
@@ -95,7 +96,7 @@ class LazyLinear(_Lazy, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def initialize_parameters(self, input: Tensor) -> None:
-        self.input_dim = input.shape[-1]
+        self.input_dim = check_tensor(input, "LazyLinear").shape[-1]
         waiting = self._waiting()
         for name, own in waiting.items():
             own.materialize([self.output_dim, self.input_dim] if name == "weight" else [self.output_dim])
@@ -112,7 +113,7 @@ class _LazyConvolution(_Lazy, _Convolution):
         self.register_parameter("bias", UninitializedParameter() if bias else None)
 
     def initialize_parameters(self, input: Tensor) -> None:
-        if input.ndim not in (self.axes + 1, self.axes + 2):
+        if check_tensor(input, self.get_name()).ndim not in (self.axes + 1, self.axes + 2):
             expected = f"{self.axes + 1} or {self.axes + 2} dimensions"
             raise RuntimeError(f"{self.get_name()}: input has shape {list(input.shape)}, expected {expected}")
         self.in_channels = input.shape[-self.axes - 1]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import overload
 
+from ..._C import ShapeError
 from ...functions.creation import empty
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -94,7 +96,7 @@ def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: s
     if not isinstance(size, int) or isinstance(size, bool):
         raise TypeError(f"Linear: {our_name} is {size!r}, expected an int")
     if size < 0:
-        raise ValueError(f"Linear: {our_name} is {size}, expected no negative size")
+        raise ShapeError(f"Linear: {our_name} is {size}, expected no negative size")
     return size
 
 
@@ -125,7 +127,7 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
+        return check_tensor(input, "Flatten").flatten(self.start_dim, self.end_dim)
 
     def inner_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

@@ -8,6 +8,7 @@ from typing import Any
 from ..._C import ShapeError
 from ...autograd import no_grad
 from ...functions.creation import ones, zeros
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType, Sizes, int64
 from .. import functional as F
@@ -80,7 +81,7 @@ class _Norm(Module):
 
     def _channels_of(self, x: Tensor) -> int:
         """The number of channels of an input, whose rank is checked."""
-        if x.ndim not in self.ranks:
+        if check_tensor(x, self.get_name()).ndim not in self.ranks:
             raise ShapeError(f"{self.get_name()}: input has shape {list(x.shape)}, expected {self.expected}")
         return x.shape[1]
 

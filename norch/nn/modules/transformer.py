@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...functions.creation import full
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -325,6 +326,7 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
+        check_tensor(src, "Transformer: src"), check_tensor(tgt, "Transformer: tgt")
         batch = 0 if self.batch_first else 1
         if src.ndim == 3 and tgt.ndim == 3 and src.shape[batch] != tgt.shape[batch]:
             raise RuntimeError(f"Transformer: batches differ: src {list(src.shape)}, tgt {list(tgt.shape)}")

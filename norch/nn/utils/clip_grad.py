@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ...autograd import no_grad
 from ...functions.creation import zeros
 from ...functions.joining import stack
+from ...operation import check_tensor
 from ...tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
@@ -30,7 +31,7 @@ def get_total_norm(
     listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not listed:
         return zeros(())
-    norms = [tensor.norm(norm_type).to(listed[0].device) for tensor in listed]
+    norms = [check_tensor(tensor, "get_total_norm").norm(norm_type).to(listed[0].device) for tensor in listed]
     total = stack(norms).norm(norm_type)
     if error_if_nonfinite and not total.isfinite().all():
         raise RuntimeError(
@@ -52,7 +53,7 @@ def clip_grads_with_norm_(
     >>> w.grad
     tensor([1.0000])
     """
-    factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+    factor = (float(max_norm) / (check_tensor(total_norm, "clip_grads_with_norm_") + 1e-6)).clamp(max=1.0)
     for gradient in _gradients(parameters):
         gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
 

@@ -17,7 +17,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     >>> nn.utils.parameters_to_vector([norch.tensor([[1.0, 2.0]]), norch.tensor([3.0])])
     tensor([1., 2., 3.])
     """
-    return cat([parameter.reshape(-1) for parameter in parameters])
+    return cat([check_tensor(parameter, "parameters_to_vector").reshape(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
@@ -33,6 +33,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     check_tensor(vec, "vector_to_parameters")
     start = 0
     for parameter in parameters:
-        count = int(parameter.numel)
+        count = int(check_tensor(parameter, "vector_to_parameters").numel)
         parameter.data = vec.detach()[start : start + count].reshape(parameter.shape)
         start += count

@@ -6,6 +6,7 @@ import copy
 import functools
 from typing import Any, Callable, TypeVar
 
+from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
@@ -47,7 +48,7 @@ def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
 
 
 def _fused(layer: M, bn: Any, fuse: Callable[..., tuple[Parameter, Parameter]]) -> M:
-    if layer.training or bn.training:
+    if check_kind(layer, Module, "fusing").training or check_kind(bn, Module, "fusing").training:
         raise RuntimeError("fusing a layer with a BatchNorm is for eval mode, one of them is training")
     fused: Any = copy.deepcopy(layer)
     weight, bias = fuse(fused.weight, fused.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias)
@@ -72,6 +73,8 @@ def fuse_conv_bn_weights(
     >>> weight.item(), bias.item()
     (0.5, -0.5)
     """
+    for part in (conv_w, bn_rm, bn_rv):
+        check_tensor(part, "fusing weights")
     shift = bn_rm.zeros_like() if bn_b is None else bn_b
     scale = (bn_rv + bn_eps).rsqrt() * (1.0 if bn_w is None else bn_w)
     shape = [1] * conv_w.ndim

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..._C import ShapeError
 from ...functions.creation import tensor
 from ...functions.joining import cat, stack
+from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ...types import DType, float32, float64, int64
 
@@ -61,7 +62,7 @@ class PackedSequence(_Packed):
     ) -> Self:
         if batch_sizes is None:  # both in one tuple, as in old versions
             data, batch_sizes = data
-        if batch_sizes.device != "cpu":
+        if check_tensor(batch_sizes, "PackedSequence: batch_sizes").device != "cpu":
             raise ValueError(f"batch_sizes is on {batch_sizes.device}, expected the CPU")
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
@@ -118,7 +119,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     >>> nn.utils.rnn.invert_permutation(norch.tensor([2, 0, 1]))
     tensor([1, 2, 0])
     """
-    return None if permutation is None else permutation.argsort()
+    return None if permutation is None else check_tensor(permutation, "invert_permutation").argsort()
 
 
 # ---- Packing --------------------------------------------------------------------------------------------------------
@@ -137,6 +138,7 @@ def pack_padded_sequence(
     tensor([1, 4, 2, 3])
     """
     sizes = [int(n) for n in (lengths.tolist() if isinstance(lengths, Tensor) else lengths)]
+    check_tensor(input, "pack_padded_sequence")
     steps_first = input.transpose(0, 1) if batch_first else input
     if len(sizes) != steps_first.shape[1]:
         raise RuntimeError(f"pack_padded_sequence: expected {steps_first.shape[1]} lengths, got {len(sizes)}")
@@ -176,7 +178,7 @@ def pad_packed_sequence(
     (tensor([[1, 2, 3],
             [4, 0, 0]]), tensor([3, 1]))
     """
-    counts = sequence.batch_sizes.tolist()
+    counts = check_kind(sequence, PackedSequence, "pad_packed_sequence").batch_sizes.tolist()
     steps, samples, data = len(counts), counts[0], sequence.data
     if total_length is not None and total_length < steps:
         raise ValueError(f"pad_packed_sequence: total_length is {total_length}, expected at least the {steps} steps")
@@ -236,15 +238,18 @@ def pad_sequence(
     tensor([[1, 2, 3],
             [4, 0, 0]])
     """
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(f"pad_sequence: expected an iterable of tensors, got {type(sequences).__name__}")
     listed = list(sequences)
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"pad_sequence: padding_side is {padding_side!r}, expected 'left' or 'right'")
     if not listed:
         raise RuntimeError("pad_sequence: expected at least one sequence")
     for x in listed:
-        if not isinstance(x, Tensor) or x.shape[1:] != listed[0].shape[1:] or not x.ndim:
-            found = list(x.shape) if isinstance(x, Tensor) else type(x).__name__
-            raise ShapeError(f"pad_sequence: given {found} beside {list(listed[0].shape)}, expected [length, *]")
+        if check_tensor(x, "pad_sequence").shape[1:] != listed[0].shape[1:] or not x.ndim:
+            raise ShapeError(
+                f"pad_sequence: given {list(x.shape)} beside {list(listed[0].shape)}, expected [length, *]"
+            )
     longest = max(len(x) for x in listed)
     rows = []
     for x in listed:
@@ -259,5 +264,6 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
     >>> nn.utils.rnn.unpad_sequence(norch.tensor([[1, 2], [4, 0]]), norch.tensor([2, 1]), batch_first=True)
     [tensor([1, 2]), tensor([4])]
     """
+    check_tensor(padded_sequences, "unpad_sequence"), check_tensor(lengths, "unpad_sequence: lengths")
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[: int(length)] for row, length in zip(rows, lengths.tolist())]

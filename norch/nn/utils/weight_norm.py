@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from ...functions.creation import empty
+from ...operation import check_kind
 from ..module import Module
 from ..parameter import Parameter
 from .parametrizations import as_matrix, default_dim, norm_except, normalized, power_iterations, scaled_down
@@ -34,6 +35,7 @@ class _ByHook:
 
 def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
     """Make the weight a parameter again, with its value now."""
+    check_kind(module, Module, kind.__name__.lower())
     hooks = {} if module._hooks is None else module._hooks.before
     for key, call in list(hooks.items()):
         found = getattr(call, "hook", None)
@@ -72,7 +74,7 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         stacklevel=2,
     )
     made = _WeightNorm(name, -1 if dim is None else dim)
-    weight = getattr(module, name).detach()
+    weight = getattr(check_kind(module, Module, "weight_norm"), name).detach()
     delattr(module, name)
     module.register_parameter(name + "_g", Parameter(norm_except(weight, made.dim)))
     module.register_parameter(name + "_v", Parameter(weight))
@@ -116,6 +118,7 @@ def spectral_norm(
     """
     if n_power_iterations <= 0:
         raise ValueError(f"spectral_norm: n_power_iterations is {n_power_iterations}, expected above 0")
+    check_kind(module, Module, "spectral_norm")
     made = _SpectralNorm(name, default_dim(module) if dim is None else dim, n_power_iterations, eps)
     weight = getattr(module, name)
     delattr(module, name)

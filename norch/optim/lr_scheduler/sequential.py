@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import Any
 
 from ..optimizer import Optimizer, StateDict
 from .plateau import ReduceLROnPlateau
-from .scheduler import LRScheduler
+from .scheduler import LRScheduler, check_optimizer
 
 
 class SequentialLR(LRScheduler):
@@ -38,7 +39,8 @@ class SequentialLR(LRScheduler):
                 "scheduler more than milestones"
             )
         check_schedulers(schedulers, optimizer)
-        self.optimizer, self._schedulers, self._milestones = optimizer, list(schedulers), list(milestones)
+        self.optimizer = check_optimizer(optimizer)
+        self._schedulers, self._milestones = list(schedulers), list(milestones)
         self.restart()  # each has set its own first rates: keep the first scheduler's
         self.last_epoch = last_epoch + 1
 
@@ -93,8 +95,9 @@ class ChainedScheduler(LRScheduler):
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
         if len(schedulers) < 1:
             raise ValueError("ChainedScheduler was given no scheduler, expected at least one")
-        self.optimizer = schedulers[0].optimizer if optimizer is None else optimizer
-        check_schedulers(schedulers, self.optimizer)
+        shared: Any = getattr(schedulers[0], "optimizer", None) if optimizer is None else optimizer
+        check_schedulers(schedulers, shared)
+        self.optimizer = shared
         self._schedulers = list(schedulers)
         self.last_epoch, self._last_lr = 0, self._rates()
 
@@ -116,7 +119,7 @@ class ChainedScheduler(LRScheduler):
             scheduler.load_state_dict(state)
 
 
-def check_schedulers(schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
+def check_schedulers(schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:
     """Raise TypeError or ValueError if one of the schedulers cannot step with the others."""
     for number, scheduler in enumerate(schedulers):
         if not hasattr(scheduler, "optimizer"):

@@ -132,6 +132,8 @@ class ConcatDataset(Dataset):
         self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, index: int) -> Any:
+        if operator.index(index) < -len(self):  # PyTorch's types: IndexError on the other side ends an iteration
+            raise ValueError(f"ConcatDataset: index {index} is out of range for {len(self)} samples")
         position = _position(index, len(self), "ConcatDataset")
         number = bisect_right(self.cumulative_sizes, position)
         return self.datasets[number][position - (self.cumulative_sizes[number - 1] if number else 0)]
