@@ -41,7 +41,7 @@ _keeping_lock = ctypes.PyDLL(_library._name, handle=_library._handle) if CPYTHON
 # finalizer has its integer, too. ctypes makes it inside of the call that made the C object, and C frees it: there is no
 # moment in which an interrupt could lose the object.
 
-# Functions of Python's C API, in the order of PythonFunctions (csrc/core/interpreter.h) and ObjectFunctions (csrc/api.h).
+# Functions of Python's C API, in the order of PythonFunctions (csrc/core/interpreter.h), ObjectFunctions (csrc/api.h).
 _TOLD_TO_C = (
     "Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_IncRef Py_DecRef PyCapsule_IsValid "
     "PyCapsule_GetPointer PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",

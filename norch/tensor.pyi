@@ -485,7 +485,7 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
         """~x of integers or bools."""
     __neg__ = neg
     __abs__ = abs
-    __invert__ = bitwise_not
+    def __invert__(self) -> Tensor: ...
     def __pos__(self) -> Tensor: ...
     def clamp(self, min: Operand | None=None, max: Operand | None=None) -> Tensor:
         """Each element moved into [min, max]: numbers or tensors that broadcast; one of them may be None."""
