@@ -19,7 +19,7 @@ RESULTS = {"max_pool_tensor", "normalize_tensor", "sort_tensor", "conv_backward"
 # What writes into its first operand, beside the functions named `..._into`.
 WRITES = {"assign_tensor", "index_put", "scatter_into"}
 
-_RESULTS = ctypes.c_void_p * 3  # what lib.new_results makes
+_Results, _ADDRESSES = type(lib.new_results()), ctypes.c_void_p * 3  # which it is the address of
 _UNTRACED = {name: getattr(lib, name) for name in PROTOTYPES}
 
 
@@ -108,7 +108,7 @@ class Trace:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
-            made = [operands[0]] if writes else _RESULTS.from_address(arguments[-1]) if name in RESULTS else [found]
+            made = [operands[0]] if writes else _ADDRESSES.from_address(arguments[-1]) if name in RESULTS else [found]
             changes = result is RESULT or writes or name in RESULTS
             if note is None:
                 for ptr in made if changes else ():
@@ -175,7 +175,7 @@ class _TracedHandle(int):
 
 def _is_tensor(argument: Any, kind: Any) -> bool:
     """Whether an argument is the address of a tensor, or None for one that is left out; arrays are objects."""
-    return kind is TENSOR and (argument is None or isinstance(argument, int))
+    return kind is TENSOR and (argument is None or isinstance(argument, int)) and not isinstance(argument, _Results)
 
 
 def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
