@@ -15,7 +15,7 @@ import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .types import bool_, float64, int64
+from .types import bool_, float64, int64, shown
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
@@ -124,6 +124,22 @@ class CTensor(ctypes.Structure):
 
 TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, ctypes.py_object
 
+
+class Checked:
+    """An integer argument that must fit: ctypes alone would cut it to its size without a word."""
+
+    def __init__(self, kind: Any, low: int, high: int) -> None:
+        self.kind, self.low, self.high = kind, low, high
+
+    def from_param(self, value: Any) -> Any:
+        if not self.low <= value < self.high:
+            raise OverflowError(f"{value} does not fit into {self.kind.__name__}")
+        return self.kind(value)
+
+
+CHECKED = {c_int32: Checked(c_int32, -(2**31), 2**31), c_int64: Checked(c_int64, -(2**63), 2**63)}
+CHECKED[c_uint64] = Checked(c_uint64, 0, 2**64)
+
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
     "error_message": (c_char_p, []),
@@ -172,6 +188,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "set_default_dtype": (STATUS, [c_int32]),
     "full_like_tensor": (RESULT, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
+    "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
@@ -311,7 +328,9 @@ class Library:
     def __init__(self) -> None:
         for name, (result, arguments) in PROTOTYPES.items():
             function = getattr(_keeping_lock if name in QUICK else _library, name)
-            function.restype, function.argtypes = result, arguments
+            # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
+            function.restype = result
+            function.argtypes = arguments if name in QUICK else [CHECKED.get(kind, kind) for kind in arguments]
             setattr(self, name, function if CPYTHON else _owning(function, result))
 
     if TYPE_CHECKING:
@@ -333,6 +352,12 @@ class ShapeError(ValueError, RuntimeError):
     """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
 
     __module__ = "norch"  # its public place, which tracebacks show
+
+
+class RangeError(OverflowError, ValueError, TypeError):
+    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
+
+    __module__ = "norch"
 
 
 _EXCEPTIONS = {
@@ -369,9 +394,9 @@ def int64_array(values: Any) -> Any:
     try:
         array = _ARRAY_TYPES[len(key)](*key)
     except TypeError:
-        raise TypeError(f"expected integers, got {key!r}") from None
+        raise TypeError(f"expected integers, got {shown(key)}") from None
     if any(not -(2**63) <= value < 2**63 for value in key):  # ctypes would cut them off
-        raise OverflowError(f"expected integers of 64 bits, got {key!r}")
+        raise RangeError(f"expected integers of 64 bits, got {shown(key)}")
     if len(_arrays) >= _MAX_KEPT:
         _arrays.clear()
     _arrays[key] = array
@@ -400,7 +425,7 @@ class Number:
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, float64.number) or raise_error()
         elif not -(2**63) <= value < 2**63:
-            raise OverflowError(f"the number {value} does not fit into int64")
+            raise RangeError(f"the number {shown(value)} does not fit into int64")
         else:
             kind = bool_ if isinstance(value, bool) else int64
             self._ptr = lib.number_tensor(0.0, value, kind.number) or raise_error()
@@ -449,10 +474,12 @@ def device_number(device: Any) -> int:
         return default.device
     if not isinstance(device, str):
         sizes = "; norch.empty(2, 3) makes a tensor of sizes" if isinstance(device, int) else ""
-        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {device!r}{sizes}')
+        raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')
+    if len(index) > 9:  # beyond 32 bits, in which C takes it
+        raise RuntimeError(f"unknown device {shown(device)}: the index is too large")
     return 0 if kind == "cpu" else 1 + int(index or 0)
 
 

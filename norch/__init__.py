@@ -14,7 +14,7 @@ import math
 from typing import TYPE_CHECKING
 
 from . import __config__, autograd
-from ._C import ShapeError
+from ._C import RangeError, ShapeError
 
 from .tensor import CTensor, Tensor  # isort: skip  (before the function norch.tensor, which has the module's name)
 from . import einops_backend as _einops_backend
@@ -125,11 +125,11 @@ from .version import __version__  # noqa: E402
 # fmt: off
 __all__ = [
     "BFloat16Tensor", "BoolTensor", "ByteTensor", "CTensor", "CharTensor", "DoubleTensor", "Drawing", "FloatTensor",
-    "HalfTensor", "IntTensor", "LongTensor", "OutOfMemoryError", "ShapeError", "ShortTensor", "Size", "Storage",
-    "Tensor", "amp", "as_tensor", "asarray", "autocast", "autograd", "backends", "bfloat16", "bool", "channels_last",
-    "channels_last_3d", "clear_autocast_cache", "compile", "contiguous_format", "cpu", "cuda", "device", "double",
-    "draw_graph", "dtype", "e", "empty_cache", "enable_grad", "explain", "float", "float16", "float32", "float64",
-    "from_dlpack", "from_numpy", "frombuffer", "get_autocast_cpu_dtype", "get_autocast_dtype",
+    "HalfTensor", "IntTensor", "LongTensor", "OutOfMemoryError", "RangeError", "ShapeError", "ShortTensor", "Size",
+    "Storage", "Tensor", "amp", "as_tensor", "asarray", "autocast", "autograd", "backends", "bfloat16", "bool",
+    "channels_last", "channels_last_3d", "clear_autocast_cache", "compile", "contiguous_format", "cpu", "cuda",
+    "device", "double", "draw_graph", "dtype", "e", "empty_cache", "enable_grad", "explain", "float", "float16",
+    "float32", "float64", "from_dlpack", "from_numpy", "frombuffer", "get_autocast_cpu_dtype", "get_autocast_dtype",
     "get_autocast_gpu_dtype", "get_default_device", "get_num_interop_threads", "get_num_threads", "half", "inf",
     "inference_mode", "int", "int16", "int32", "int64", "int8", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "is_grad_enabled",

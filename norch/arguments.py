@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import functools
+from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import operation
-from ._C import ShapeError, device_number
-from .types import check_dtype, dtype
+from ._C import RangeError, ShapeError, device_number
+from .types import check_dtype, dtype, shown
 
 
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
@@ -16,9 +17,9 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     for value in values:
         index = value if type(value) is int else _index(value)
         if index is None:
-            raise TypeError(f"{name}: expected integers, got {tuple(values)!r}")
+            raise TypeError(f"{name}: expected integers, got {shown(tuple(values))}")
         if not -(2**63) <= index < 2**63:
-            raise OverflowError(f"{name}: expected integers of 64 bits, got {tuple(values)!r}")
+            raise RangeError(f"{name}: expected integers of 64 bits, got {shown(tuple(values))}")
         found.append(index)
     return found
 
@@ -46,6 +47,14 @@ def one_size(value: Any, name: str) -> int:
     if len(found) != 1:
         raise TypeError(f"{name}: expected one integer, got {value!r}")
     return found[0]
+
+
+def whole(value: Any, name: str, low: int = -(2**63), high: int = 2**63) -> int:
+    """An integer alone, from `low` up to but without `high`. Raises TypeError for what is none, a bool included."""
+    found = one_size(value, name)
+    if not low <= found < high:
+        raise RangeError(f"{name}: expected an integer in [{low}, {high - 1}], got {found}")
+    return found
 
 
 def axis_of(x: Any, dim: Any, name: str) -> int:
@@ -82,6 +91,59 @@ def one_axis(name: str, dim: Any, axis: Any) -> int:
     if axes is None or len(axes) != 1:
         raise TypeError(f"{name}: expected one dim, got {dim if axis is None else axis!r}")
     return axes[0]
+
+
+# ---- Flags ------------------------------------------------------------------------------------------------------
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def flag(value: Any, name: str, numbers: bool = False) -> bool:
+    """A bool, or NumPy's; with `numbers` also 0, 1 or None. Raises TypeError for others: "False" would be true."""
+    if value is True or value is False:
+        return value is True
+    if type(value).__module__ == "numpy" and type(value).__name__.startswith("bool"):
+        return bool(value)
+    if numbers and (value is None or (type(value) is int and value in (0, 1))):
+        return bool(value)
+    raise TypeError(f"{name}: expected True or False, got {shown(value)}")
+
+
+def flags(function: Function) -> Function:
+    """A function that takes nothing but bools for its flags: the parameters whose default or annotation is a bool.
+
+    Constructors also take what PyTorch's scripts give them for bools: 0, 1 and None.
+    """
+    code = function.__code__
+    count = code.co_argcount
+    positional = code.co_varnames[:count]
+    defaults = dict(zip(positional[count - len(function.__defaults__ or ()) :], function.__defaults__ or ()))
+    defaults.update(function.__kwdefaults__ or {})
+    named = {key for key, default in defaults.items() if isinstance(default, bool)}
+    kinds = ("bool", "bool | None", "builtins.bool")
+    named |= {key for key, kind in function.__annotations__.items() if kind in kinds and key != "return"}
+    optional = {key for key in named if defaults.get(key, False) is None}
+    places = [place for place, key in enumerate(positional) if key in named]
+    first = min(places, default=count)
+    name = function.__name__
+    numbers = name == "__init__"
+    called = function.__qualname__.split(".")[-2] if numbers else name
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        for key in kwargs:
+            if key in named and not (kwargs[key] is None and key in optional):
+                flag(kwargs[key], f"{called}: {key}", numbers)
+        if len(args) > first:
+            for place in places:
+                if place < len(args) and not (args[place] is None and positional[place] in optional):
+                    flag(args[place], f"{called}: {positional[place]}", numbers)
+        return function(*args, **kwargs)
+
+    return cast(Function, checked)
+
+
+# ---- Shapes and destinations ------------------------------------------------------------------------------------
 
 
 def broadcast_shapes(*shapes: Any, name: str = "broadcast_shapes") -> list[int]:

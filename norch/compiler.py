@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, TypeVar, overload
 
+from .arguments import flags as _flags
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -28,6 +30,7 @@ def compile(model: Any = None, **options: Any) -> Any:
     return (lambda function: function) if model is None else model
 
 
+@_flags
 def disable(fn: Any = None, recursive: bool = True, **_: object) -> Any:
     """A decorator, with or without parentheses, that leaves a function as it is.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Sequence
 
-from .arguments import axis_of, one_size
+from .arguments import axis_of, flags, one_size
 from .functions.creation import arange, leaf
 from .functions.joining import cat
 from .functions.out import into
@@ -50,6 +50,7 @@ def _axes(name: str, x: Tensor, dim: Dims) -> list[int]:
     return [axis_of(x, axis, name) for axis in given]
 
 
+@flags
 def fftfreq(
     n: int,
     d: float = 1.0,
@@ -72,6 +73,7 @@ def fftfreq(
     return _frequencies("fftfreq", cat([positive, negative]), n, d, out, dtype, device, requires_grad)
 
 
+@flags
 def rfftfreq(
     n: int,
     d: float = 1.0,

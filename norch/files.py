@@ -26,6 +26,7 @@ File = Union[str, "os.PathLike[str]", OpenFile]
 _HOST = f"{zlib.crc32(os.uname().nodename.encode()):08x}"
 _TEMPORARY = re.compile(r"\.norch-([0-9a-f]{8})-[0-9a-f]{16}\.tmp")
 _DAY = 86400.0  # seconds
+_CANNOT_SYNC = {errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EBADF, errno.EISDIR}
 
 
 @contextmanager
@@ -138,10 +139,13 @@ def _remove_if_dead(path: str, is_ours: bool) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name as durable as the content, if the system can."""
-    with suppress(OSError):
+    """Make the new name as durable as the content, if the system can; an error of the disk is raised."""
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    except OSError as error:
+        if error.errno not in _CANNOT_SYNC:
+            raise

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from ctypes import c_void_p
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
@@ -59,6 +60,20 @@ def array_of(addresses: Sequence[int | None]) -> Any:
     array: Any = (c_void_p * len(addresses))(*addresses)
     array.handles = addresses
     return array
+
+
+def at_once(*calls: partial[Any]) -> None:
+    """Make calls of C functions one after another, with no bytecode in between that an interrupt could come before.
+
+    A status that is not 0 is the last: what that call left behind is raised.
+    """
+    if any(map(partial.__call__, calls)):
+        raise_error()
+
+
+def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
+    """A call that writes tensors into others like them, for `at_once`: all of them or, if one cannot be, none."""
+    return partial(lib.assign_all, len(targets), *(array_of([x._ptr for x in xs]) for xs in (targets, values)))
 
 
 # ---- Operands ---------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
-from ._C import int64_array, lib, raise_error
+from ._C import RangeError, int64_array, lib, raise_error
 from .operation import array_of, wrap
-from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted
+from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Tensor
@@ -149,7 +149,7 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
     try:
         return struct.pack(f"{len(values)}{kind.format}", *[int(value) for value in values])
     except (struct.error, OverflowError, ValueError):
-        raise OverflowError(f"a value does not fit into {kind!r}") from None
+        raise RangeError(f"a value does not fit into {kind!r}, among {shown(values)}") from None
 
 
 def _from_buffer(data: Any) -> Tensor | None:

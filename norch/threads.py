@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._C import lib
+from .arguments import whole
 
 
 def set_num_threads(count: int) -> None:
@@ -14,7 +15,7 @@ def set_num_threads(count: int) -> None:
     1
     >>> norch.set_num_threads(before)
     """
-    if count < 1:
+    if whole(count, "set_num_threads", high=2**31) < 1:
         raise ValueError(f"set_num_threads: expected a positive number, got {count}")
     lib.set_num_threads(count)
 
@@ -42,5 +43,5 @@ def set_num_interop_threads(count: int) -> None:
 
     >>> norch.set_num_interop_threads(1)
     """
-    if count < 1:
+    if whole(count, "set_num_interop_threads", high=2**31) < 1:
         raise ValueError(f"set_num_interop_threads: expected a positive number, got {count}")

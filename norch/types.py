@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import reprlib
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, SupportsIndex, Union, overload
 
 if TYPE_CHECKING:
@@ -107,6 +108,19 @@ class layout:
 strided, sparse_coo = layout("strided"), layout("sparse_coo")
 
 
+_shorter = reprlib.Repr()
+_shorter.maxtuple = _shorter.maxlist = 10
+_shorter.maxstring = _shorter.maxother = _shorter.maxlong = 200
+
+
+def shown(value: object) -> str:
+    """What was given, for a message: its repr, cut if it is long, and no error whatever the value is."""
+    try:
+        return _shorter.repr(value)
+    except Exception:
+        return f"an object of type {type(value).__name__}"
+
+
 class memory_format:
     """The order in which the elements of a tensor lie in memory: `norch.contiguous_format` is row order.
 
@@ -128,20 +142,25 @@ class memory_format:
     def __reduce__(self) -> str:
         return self.name
 
-    def order(self, rank: int, name: str) -> list[int] | None:
-        """The dimensions of a tensor of this rank in the order in which they lie, None for row order.
-
-        Raises RuntimeError for channels_last and another rank.
-        """
-        if self.ndim is None:
-            return None
-        if rank != self.ndim:
-            raise RuntimeError(f"{name}: {self!r} needs {self.ndim} dimensions, got {rank}")
-        return [0, *range(2, rank), 1]
-
 
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 channels_last, channels_last_3d = memory_format("channels_last", 4), memory_format("channels_last_3d", 5)
+
+
+def order_of(order: memory_format | None, rank: int, name: str) -> list[int] | None:
+    """The dimensions of a tensor of this rank in the order in which a format lays them, None for row order.
+
+    Raises TypeError for what is no format, RuntimeError for channels_last and another rank.
+    """
+    if order is None:
+        return None
+    if not isinstance(order, memory_format):
+        raise TypeError(f"{name}: expected a memory format such as norch.channels_last, got {shown(order)}")
+    if order.ndim is None:
+        return None
+    if rank != order.ndim:
+        raise RuntimeError(f"{name}: {order!r} needs {order.ndim} dimensions, got {rank}")
+    return [0, *range(2, rank), 1]
 
 
 def check_dtype(value: object) -> dtype:
@@ -152,7 +171,7 @@ def check_dtype(value: object) -> dtype:
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)
-    raise TypeError(f"expected a dtype ({names}), got {value!r}")
+    raise TypeError(f"expected a dtype ({names}), got {shown(value)}")
 
 
 class Size(tuple[int, ...]):

@@ -43,7 +43,8 @@ def declaration(function: ast.FunctionDef) -> str:
     """A function whose body is the first line of its docstring."""
     first = (ast.get_docstring(function) or "").split("\n")[0]
     body = ast.Expr(ast.Constant(first or ...))
-    text = ast.unparse(ast.FunctionDef(**{**vars(function), "body": [body]}))
+    seen = [d for d in function.decorator_list if ast.unparse(d) != "flags"]  # a check leaves the signature as it is
+    text = ast.unparse(ast.FunctionDef(**{**vars(function), "body": [body], "decorator_list": seen}))
     return text if first else text.replace(":\n    ...", ": ...")
 
 

@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Iterable
 
 from .._C import lib
+from ..arguments import flags
 from ..autograd import no_grad
 from ..tensor import Tensor
 from ..types import float16
@@ -32,6 +33,7 @@ class GradScaler:
     tensor([0.])
     """
 
+    @flags
     def __init__(
         self,
         device: str = "cuda",

@@ -7,6 +7,7 @@ import warnings
 from typing import Any, Callable, TypeVar
 
 from .. import _C
+from ..arguments import flags
 from ..autocasting import DEFAULTS, begin
 from ..guards import Guard
 from ..operation import mode
@@ -29,6 +30,7 @@ class autocast(Guard):
     (norch.bfloat16, norch.float32)
     """
 
+    @flags
     def __init__(
         self, device_type: str, dtype: DType | None = None, enabled: bool = True, cache_enabled: bool | None = None
     ) -> None:
@@ -100,6 +102,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return _device_of("is_autocast_enabled", device_type) in mode.autocast
 
 
+@flags
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
     """Switch autocast on or off for a kind of device, in this thread; `set_autocast_enabled(True)` means "cuda".
 
@@ -168,6 +171,7 @@ def is_autocast_cache_enabled() -> bool:
     return mode.autocast_cache is not None
 
 
+@flags
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Let autocast keep converted parameters, or not.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..arguments import flags
 from ..guards import Guard
 from ..operation import mode as state
 
@@ -16,6 +17,7 @@ class set_detect_anomaly(Guard):
     True
     """
 
+    @flags
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         wanted = bool(check_nan) if mode else None
         super().__init__((state, {"anomaly": wanted}))
@@ -38,6 +40,7 @@ class detect_anomaly(Guard):
     DivBackward returned NaN as the gradient of operand 1
     """
 
+    @flags
     def __init__(self, check_nan: bool = True) -> None:
         super().__init__((state, {"anomaly": bool(check_nan)}))
 

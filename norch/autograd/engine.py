@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
+from ..arguments import flags
 from ..guards import Guard
 from ..operation import check_tensor, mode, wrap
 from .function import FREED, Edge, Function, Gradients, Hooks
@@ -191,6 +192,7 @@ def backward(
             _accumulate(target, found[target], given)
 
 
+@flags
 def grad(
     outputs: Tensors,
     inputs: Tensors,

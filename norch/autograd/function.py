@@ -14,6 +14,7 @@ from weakref import ref
 
 from .. import operation
 from .._C import Number, lib, write_clock
+from ..arguments import flags
 from ..operation import edge, mode, next_age, record, wrap
 from ..packing import filled
 from .mode import no_grad
@@ -229,6 +230,7 @@ class Function:
         """In a `forward`: these arguments were changed in place, and are returned as results."""
         self._dirty = tensors
 
+    @flags
     def set_materialize_grads(self, value: bool) -> None:
         """In a `forward`: with False, backward gets None, not zeros, for a result without a gradient."""
         self.materialize_grads = bool(value)

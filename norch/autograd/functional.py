@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Sequence, Union
 
+from ..arguments import flags
 from ..functions.joining import stack
 from ..tensor import Tensor
 from .engine import grad
@@ -86,6 +87,7 @@ def _scalar(outputs: Made, name: str) -> None:
 # ---- First derivatives --------------------------------------------------------------------------------------------
 
 
+@flags
 def vjp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -103,6 +105,7 @@ def vjp(
     return _result(y, single, create_graph), _result(found, isinstance(inputs, Tensor), create_graph)
 
 
+@flags
 def jvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -124,6 +127,7 @@ def jvp(
     return _result(y, single, create_graph), _result(found, single, create_graph)
 
 
+@flags
 def jacobian(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -163,6 +167,7 @@ def _jacobian_of(output: Tensor, inputs: Made, create_graph: bool, strict: bool)
 # ---- Second derivatives, of functions with one number as their value ------------------------------------------------
 
 
+@flags
 def hessian(
     func: Callable[..., Any],
     inputs: Tensors,
@@ -190,6 +195,7 @@ def hessian(
     return jacobian(gradient, inputs, create_graph, strict)
 
 
+@flags
 def vhp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -209,6 +215,7 @@ def vhp(
     return _result(y, single, create_graph), _result(found, isinstance(inputs, Tensor), create_graph)
 
 
+@flags
 def hvp(
     func: Callable[..., Any], inputs: Tensors, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 
 from .. import operation
+from ..arguments import flags
 from ..packing import counting
 from .engine import grad
 from .mode import enable_grad, no_grad
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 Checked = Callable[..., Union["Tensor", Sequence["Tensor"]]]
 
 
+@flags
 def gradcheck(
     function: Checked,
     inputs: Tensor | Sequence[object],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Callable, Generator, TypeVar, cast, overload
 
+from ..arguments import flag, flags
 from ..guards import Guard
 from ..operation import mode
 
@@ -86,7 +87,7 @@ class set_grad_enabled(_Context):
     """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(bool(mode))
+        super().__init__(mode if mode is True or mode is False else flag(mode, "set_grad_enabled: mode", numbers=True))
         self._outer = state.enabled
         state.enabled = self.enabled  # at once: it may be used as a plain call
 
@@ -172,5 +173,6 @@ else:
         def __new__(cls, mode: bool | F = True) -> Any:
             return _decorated(mode, False, True) if callable(mode) else super().__new__(cls)
 
+        @flags
         def __init__(self, mode: bool = True) -> None:
             super().__init__(not mode, bool(mode))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Iterator
 
+from ..arguments import flags as _flags
 from ..cuda import is_built
 
 __all__ = ["cufft_plan_cache", "is_built", "matmul", "preferred_linalg_library", "sdp_kernel"]
@@ -59,6 +60,7 @@ def math_sdp_enabled() -> bool:
 
 
 @contextmanager
+@_flags
 def sdp_kernel(
     enable_flash: bool = True, enable_math: bool = True, enable_mem_efficient: bool = True, enable_cudnn: bool = True
 ) -> Iterator[None]:

@@ -54,6 +54,8 @@ API Tensor* contiguous_tensor(Tensor* tensor);           // an alias if it alrea
 API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a contiguous copy in another dtype
 API Tensor* to_device(Tensor* tensor, int32_t device);   // a contiguous copy on another device
 API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source, broadcast and cast
+// targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
+API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
@@ -139,15 +141,18 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 
-// ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp)
+// ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp). `options` has an entry for
+//      each group of parameters. Whatever fails, be it a check or an allocation, fails before anything is changed.
 struct SGDEntry {
     Tensor *parameter, *gradient, *velocity;  // velocity: null without momentum
     int64_t first;                            // whether this is the velocity's first step
+    int64_t group;
 };
 struct StepEntry {
     Tensor *parameter, *gradient;
-    Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
     Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
+    Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
+    int64_t group;
 };
 API int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options);
 #define DECLARE_STEP(name, Options, ...) \

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 from .. import _C
 from .._C import lib, raise_error
+from ..arguments import flags as _flags
 from ..devices import device as _device
 from ..functions.generator import get_rng_state as _get_rng_state
 from ..functions.generator import initial_seed as _initial_seed
@@ -242,6 +243,7 @@ def reset_peak_memory_stats(device: str | int | None = None) -> None:
 reset_max_memory_allocated = reset_max_memory_cached = reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
+@_flags
 def memory_summary(device: str | int | None = None, abbreviated: bool = False) -> str:
     """The bytes of tensors and those reserved, as a line of text.
 
@@ -312,6 +314,7 @@ class Event:
     True
     """
 
+    @_flags
     def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
         self._time: float | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-from ..arguments import broadcast_shapes
+from ..arguments import broadcast_shapes, flags
 from ..functions.creation import arange, eye, zeros
 from ..functions.random import rand
 from ..functions.random_counts import binomial, poisson
@@ -84,6 +84,7 @@ class Bernoulli(_TwoOutcomes):
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
+    @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = arange(2, dtype=self._param.dtype, device=self._param.device)
         values = values.reshape(-1, *[1] * len(self._batch_shape))
@@ -161,6 +162,7 @@ class Binomial(_TwoOutcomes):
         choices = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return choices + value * logits - n * softplus(logits)
 
+    @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
         most = int(self.total_count.max().item())
         if not bool((self.total_count == most).all()):
@@ -254,6 +256,7 @@ class Categorical(Distribution):
         lowest = -3.4028234663852886e38
         return -(self.logits.clamp(min=lowest) * self.probs).sum(-1)
 
+    @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = arange(self._num_events, device=self._param.device).reshape(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
@@ -306,6 +309,7 @@ class OneHotCategorical(Distribution):
     def entropy(self) -> Tensor:
         return self._categorical.entropy()
 
+    @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self._event_shape[0]
         values = eye(n, dtype=self.probs.dtype).reshape(n, *[1] * len(self._batch_shape), n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Sequence
 
+from ..arguments import flags
 from ..autograd.mode import no_grad
 from ..tensor import Tensor
 from ..types import Size
@@ -28,12 +29,14 @@ class Distribution:
     _validate_args = __debug__
 
     @staticmethod
+    @flags
     def set_default_validate_args(value: bool) -> None:
         """Whether distributions check their parameters if they are not told."""
         if value not in (True, False):
             raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
         Distribution._validate_args = value
 
+    @flags
     def __init__(
         self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (), validate_args: bool | None = None
     ) -> None:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
 from .. import operation
 from .._C import ShapeError, device_number, lib
-from ..arguments import chosen, sizes_of
+from ..arguments import chosen, flag, sizes_of, whole
 from ..operation import check_tensor, wrap
 from ..packing import counting, filled, inferred, tensor_of, uninitialized
-from ..types import DType, Operand, Size, Sizes, check_dtype, default, dtype, int64, layout, memory_format, strided
+from ..types import (
+    DType,
+    Operand,
+    Size,
+    Sizes,
+    check_dtype,
+    default,
+    dtype,
+    int64,
+    layout,
+    memory_format,
+    order_of,
+    strided,
+)
 from .out import into
 
 if TYPE_CHECKING:
@@ -39,18 +51,25 @@ __all__ = [
 # must be norch.strided. `pin_memory` changes nothing: memory is pinned when a copy to a GPU needs it.
 
 
-def leaf(result: Tensor, requires_grad: bool) -> Tensor:
-    """The tensor, which requires gradients if `requires_grad` is True."""
-    return result.requires_grad_() if requires_grad else result
+def leaf(result: Tensor, requires_grad: bool, pin_memory: bool = False) -> Tensor:
+    """The tensor, which requires gradients if `requires_grad` is True. Raises TypeError for flags that are no bools."""
+    if pin_memory is not False and pin_memory is not None:
+        flag(pin_memory, "pin_memory")
+    return result if requires_grad is False or requires_grad is None else result.requires_grad_(requires_grad)
 
 
 def made(
-    result: Tensor, name: str, requires_grad: bool, layout: layout | None = None, out: Tensor | None = None
+    result: Tensor,
+    name: str,
+    requires_grad: bool,
+    pin_memory: bool = False,
+    layout: layout | None = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The result of the function `name`, with what its options ask for."""
     if layout is not None and layout is not strided:
         raise TypeError(f"{name}: expected the layout norch.strided, got {layout!r}")
-    return leaf(into(out, result, name), requires_grad)
+    return leaf(into(out, result, name), requires_grad, pin_memory)
 
 
 def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
@@ -90,7 +109,7 @@ def tensor(
     >>> norch.tensor([1.5, 2]).dtype
     norch.float32
     """
-    return leaf(tensor_of(data, None if dtype is None else check_dtype(dtype), device), requires_grad)
+    return leaf(tensor_of(data, None if dtype is None else check_dtype(dtype), device), requires_grad, pin_memory)
 
 
 # ---- Filled -----------------------------------------------------------------------------------------------------
@@ -113,12 +132,12 @@ def empty(
     norch.Size([2, 3])
     """
     result = in_format(_shape(sizes, size, "empty"), floating(dtype, out), device, memory_format, "empty")
-    return made(result, "empty", requires_grad, layout, out)
+    return made(result, "empty", requires_grad, pin_memory, layout, out)
 
 
 def in_format(shape: Sequence[int], kind: dtype, device: str | None, order: memory_format | None, name: str) -> Tensor:
     """A tensor whose values are not set, that lies in memory as the memory format says."""
-    axes = None if order is None else order.order(len(shape), name)
+    axes = order_of(order, len(shape), name)
     if axes is None:
         return uninitialized(shape, kind, device)
     return permuted_empty(shape, axes, kind, device)
@@ -148,7 +167,9 @@ def full(
     """
     shape = (size,) if isinstance(size, int) else size
     kind = floating(dtype, out) if dtype is not None or out is not None else inferred([fill_value])
-    return made(filled(sizes_of(shape, "full"), fill_value, kind, device), "full", requires_grad, layout, out)
+    return made(
+        filled(sizes_of(shape, "full"), fill_value, kind, device), "full", requires_grad, pin_memory, layout, out
+    )
 
 
 def zeros(
@@ -170,7 +191,7 @@ def zeros(
             [0., 0.]])
     """
     result = filled(_shape(sizes, size, "zeros"), 0, floating(dtype, out), device)
-    return made(result, "zeros", requires_grad, layout, out)
+    return made(result, "zeros", requires_grad, pin_memory, layout, out)
 
 
 def ones(
@@ -190,7 +211,7 @@ def ones(
             [1., 1.]])
     """
     result = filled(_shape(sizes, size, "ones"), 1, floating(dtype, out), device)
-    return made(result, "ones", requires_grad, layout, out)
+    return made(result, "ones", requires_grad, pin_memory, layout, out)
 
 
 def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> tuple[Size, dtype, str]:
@@ -215,7 +236,7 @@ def empty_like(
     norch.Size([2, 3])
     """
     result = in_format(*_like(input, dtype, device, "empty_like"), memory_format, "empty_like")
-    return made(result, "empty_like", requires_grad, layout)
+    return made(result, "empty_like", requires_grad, pin_memory, layout)
 
 
 def zeros_like(
@@ -234,7 +255,7 @@ def zeros_like(
     tensor([0, 0])
     """
     result = in_format(*_like(input, dtype, device, "zeros_like"), memory_format, "zeros_like").fill_(0)
-    return made(result, "zeros_like", requires_grad, layout)
+    return made(result, "zeros_like", requires_grad, pin_memory, layout)
 
 
 def ones_like(
@@ -253,7 +274,7 @@ def ones_like(
     tensor([1, 1])
     """
     result = in_format(*_like(input, dtype, device, "ones_like"), memory_format, "ones_like").fill_(1)
-    return made(result, "ones_like", requires_grad, layout)
+    return made(result, "ones_like", requires_grad, pin_memory, layout)
 
 
 def full_like(
@@ -273,7 +294,7 @@ def full_like(
     tensor([7., 7.])
     """
     result = in_format(*_like(input, dtype, device, "full_like"), memory_format, "full_like").fill_(fill_value)
-    return made(result, "full_like", requires_grad, layout)
+    return made(result, "full_like", requires_grad, pin_memory, layout)
 
 
 # ---- Sequences --------------------------------------------------------------------------------------------------
@@ -326,7 +347,7 @@ def arange(
     place = count, kind.number, device_number(device)
     in_int64 = whole and all(-(2**63) <= value < 2**63 for value in (first, hop))
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
-    return made(wrap(fill(first, hop, *place)), "arange", requires_grad, layout, out)
+    return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
 
 
 def linspace(
@@ -351,14 +372,14 @@ def linspace(
     """
     kind = floating(dtype, out)
     result = evenly_spaced(start, end, steps, kind, kind, device, "linspace")
-    return made(result, "linspace", requires_grad, layout, out)
+    return made(result, "linspace", requires_grad, pin_memory, layout, out)
 
 
 def evenly_spaced(
     start: Operand, end: Operand, steps: SupportsIndex, kind: dtype, computed: dtype, device: str | None, name: str
 ) -> Tensor:
     """Evenly spaced numbers for a result of dtype `kind`, in the dtype `computed`."""
-    count = operator.index(steps)
+    count = whole(steps, name)
     if count < 0:
         raise ShapeError(f"{name}: expected a number of steps that is not negative, got {steps}")
     for value in (start, end):
@@ -404,7 +425,7 @@ def eye(
     if min(rows, columns) < 0:
         raise ShapeError(f"eye: sizes cannot be negative: got {rows} and {columns}")
     ones_at = counting(rows, device).unsqueeze(1) == counting(columns, device)
-    return made(ones_at.to(floating(dtype, out)), "eye", requires_grad, layout, out)
+    return made(ones_at.to(floating(dtype, out)), "eye", requires_grad, pin_memory, layout, out)
 
 
 def where(

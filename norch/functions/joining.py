@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
 from .._C import ShapeError
 from ..arguments import broadcast_shapes as _broadcast_shapes
-from ..arguments import one_size, sizes_of
+from ..arguments import flags, one_size, sizes_of
 from ..autograd.derivatives import joining as derivatives
 from ..operation import check_tensor
 from ..packing import tensor_of
@@ -182,6 +182,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return lines[0] if len(lines) == 1 else stack([grid.reshape(-1) for grid in meshgrid(*lines)], 1)
 
 
+@flags
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All ways to take `r` elements of a vector [n], as the rows of a matrix [m, r] of its dtype, in order.
 
@@ -203,6 +204,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return input.index_select(0, tensor_of(places, int64, input.device)).reshape(-1, r)
 
 
+@flags
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The powers n - 1, ..., 1, 0 of each element of a vector [m], as a matrix [m, n]; n is m if not given.
 

@@ -45,7 +45,7 @@ def empty_strided(
         raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {shape} and {strides}")
     extent = 0 if 0 in shape else 1 + sum((count - 1) * step for count, step in zip(shape, strides))
     memory = uninitialized([extent], floating(dtype), device)
-    return made(memory.as_strided(shape, strides, 0).detach(), "empty_strided", requires_grad, layout)
+    return made(memory.as_strided(shape, strides, 0).detach(), "empty_strided", requires_grad, pin_memory, layout)
 
 
 def empty_permuted(
@@ -69,7 +69,7 @@ def empty_permuted(
     if sorted(order) != list(range(len(shape))):
         raise RuntimeError(f"empty_permuted: expected each dimension of size {shape} once, got {order}")
     result = permuted_empty(shape, order, floating(dtype), device)
-    return made(result, "empty_permuted", requires_grad, layout)
+    return made(result, "empty_permuted", requires_grad, pin_memory, layout)
 
 
 def scalar_tensor(
@@ -89,7 +89,7 @@ def scalar_tensor(
     tensor(3.)
     """
     result = filled((), plain_number(s, "scalar_tensor"), floating(dtype), device)
-    return made(result, "scalar_tensor", requires_grad, layout)
+    return made(result, "scalar_tensor", requires_grad, pin_memory, layout)
 
 
 def logspace(
@@ -116,7 +116,7 @@ def logspace(
     kind = floating(dtype, out)
     exponents = evenly_spaced(start, end, steps, kind, float64, device, "logspace")
     result = filled((), plain_number(base, "logspace"), float64, device) ** exponents
-    return made(result.to(kind), "logspace", requires_grad, layout, out)
+    return made(result.to(kind), "logspace", requires_grad, pin_memory, layout, out)
 
 
 def tril_indices(
@@ -137,7 +137,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
-    return _places(row, col, "tril_indices", dtype, device, layout, lambda x: x.tril(offset))
+    return _places(row, col, "tril_indices", dtype, device, layout, pin_memory, lambda x: x.tril(offset))
 
 
 def triu_indices(
@@ -158,11 +158,18 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
-    return _places(row, col, "triu_indices", dtype, device, layout, lambda x: x.triu(offset))
+    return _places(row, col, "triu_indices", dtype, device, layout, pin_memory, lambda x: x.triu(offset))
 
 
 def _places(
-    row: int, col: int, name: str, dtype: DType | None, device: str | None, layout: layout | None, part: Any
+    row: int,
+    col: int,
+    name: str,
+    dtype: DType | None,
+    device: str | None,
+    layout: layout | None,
+    pin_memory: bool,
+    part: Any,
 ) -> Tensor:
     """Where the part of a matrix of ones is: found on the CPU, for nonzero would wait for another device."""
     shape = sizes_of((row, col), name)
@@ -170,4 +177,4 @@ def _places(
         raise RuntimeError(f"{name}: sizes cannot be negative: got {row} and {col}")
     kind = int64 if dtype is None else check_dtype(dtype)
     found = part(filled(shape, True, bool_, "cpu")).nonzero().t().contiguous()
-    return made(found.to(kind).to(device_name(device_number(device))), name, False, layout)
+    return made(found.to(kind).to(device_name(device_number(device))), name, False, pin_memory, layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..arguments import flags
 from ..linalg.factorizations import PLU, permutation_of
 from ..linalg.lapack import check_matrices
 from ..operation import check_tensor
@@ -12,6 +13,7 @@ from .out import Out, into
 __all__ = ["lu_unpack"]
 
 
+@flags
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True, *, out: Out = None
 ) -> PLU:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import flags
 from ..devices import set_default_device
 from ..methods.storage import Storage
 from ..operation import check_tensor
@@ -156,6 +157,7 @@ class _Settings:
 _settings = _Settings()
 
 
+@flags
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Ask for the same results in every run: norch's operations give them already, with one seed and device.
 
@@ -222,6 +224,7 @@ def get_float32_matmul_precision() -> str:
     return _settings.precision
 
 
+@flags
 def set_flush_denormal(mode: bool) -> bool:
     """Whether numbers near 0 become 0 is left to the processor: always returns False, "not supported".
 
@@ -231,6 +234,7 @@ def set_flush_denormal(mode: bool) -> bool:
     return False
 
 
+@flags
 def set_warn_always(b: bool) -> None:
     """Show every warning each time, or (as at first) once from each place.
 

@@ -52,7 +52,7 @@ def rand(
     (norch.Size([2, 3]), True)
     """
     result = _empty("rand", sizes, size, dtype, device, out)
-    return into(out, leaf(result.uniform_(generator=generator), requires_grad), "rand")
+    return into(out, leaf(result.uniform_(generator=generator), requires_grad, pin_memory), "rand")
 
 
 def randn(
@@ -72,7 +72,7 @@ def randn(
     norch.Size([2, 3])
     """
     result = _empty("randn", sizes, size, dtype, device, out)
-    return into(out, leaf(result.normal_(generator=generator), requires_grad), "randn")
+    return into(out, leaf(result.normal_(generator=generator), requires_grad, pin_memory), "randn")
 
 
 def _empty(
@@ -117,7 +117,7 @@ def randint(
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
     result = _empty("randint", (), size, dtype or _dtype_of(out, "randint"), device, out)
-    return into(out, leaf(result.random_(low, high, generator=generator), requires_grad), "randint")
+    return into(out, leaf(result.random_(low, high, generator=generator), requires_grad, pin_memory), "randint")
 
 
 def randperm(
@@ -146,7 +146,7 @@ def randperm(
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
     ptr = lib.permutation_tensor(count, *draw_of(generator), kind.number, device_number(device))
-    return into(out, leaf(wrap(ptr), requires_grad), "randperm")
+    return into(out, leaf(wrap(ptr), requires_grad, pin_memory), "randperm")
 
 
 def rand_like(
@@ -240,7 +240,7 @@ def normal(
         if size is None:
             raise TypeError("normal: expected a size if mean and std are numbers")
         result = _empty("normal", (), size, dtype, device, out)
-        return into(out, leaf(result.normal_(mean, std, generator=generator), requires_grad), "normal")
+        return into(out, leaf(result.normal_(mean, std, generator=generator), requires_grad, pin_memory), "normal")
     if size is not None:
         raise TypeError("normal: a size goes with numbers; tensors have their own")
     given = [t for t in (mean, std) if isinstance(t, Tensor)]

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .. import operation
-from ..arguments import sizes_of
+from ..arguments import flags, sizes_of
 from ..methods.statistics import bins_of
 from ..operation import check_tensor
 from ..types import bool_, int32
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["bucketize", "isin", "searchsorted", "unravel_index"]
 
 
+@flags
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | float,
@@ -57,6 +58,7 @@ def searchsorted(
     return into(out, places.to(int32) if out_int32 else places, "searchsorted")
 
 
+@flags
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False, out: Out = None
 ) -> Tensor:
@@ -80,6 +82,7 @@ def _bins_of(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
     return bins_of(sequence.to(kind), values.detach().to(kind), right)
 
 
+@flags
 def isin(
     elements: Tensor | float | None = None,
     test_elements: Tensor | float | None = None,

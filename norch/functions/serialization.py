@@ -26,6 +26,7 @@ from itertools import accumulate
 from typing import Any, Callable, Union
 
 from .._C import MAX_DIMS
+from ..arguments import flags
 from ..files import File, OpenFile, check_open, written
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
@@ -185,14 +186,19 @@ def write_elements(file: OpenFile, tensor: Tensor) -> None:
     """Write a tensor's elements in row order."""
     source = tensor.detach().cpu().contiguous()
     if source.nbytes:
-        rest = memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B")
-        while rest:  # an unbuffered file may take less than it is given
-            rest = rest[file.write(rest) :]
+        write_all(file, memoryview((ctypes.c_char * source.nbytes).from_address(source.data_ptr())).cast("B"))
+
+
+def write_all(file: OpenFile, data: memoryview) -> None:
+    """Write all bytes to a file, which may take less than it is given if it is not buffered."""
+    while data:
+        data = data[file.write(data) :]
 
 
 # ---- Loading ------------------------------------------------------------------------------------------------------
 
 
+@flags
 def load(
     f: File,
     map_location: Location = None,

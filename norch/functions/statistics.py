@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import axis_of, broadcast_shapes
+from ..arguments import axis_of, broadcast_shapes, flags
 from ..methods.composed import check_floating
 from ..methods.statistics import histogram_of
 from ..operation import check_tensor
@@ -40,6 +40,7 @@ class PointHistogram(NamedTuple):
 # ---- Moments ----------------------------------------------------------------------------------------------------
 
 
+@flags
 def var_mean(
     input: Tensor,
     dim: Dims | bool = None,
@@ -58,6 +59,7 @@ def var_mean(
     return variance, x.mean(None if isinstance(dim, bool) else dim, keepdim)
 
 
+@flags
 def std_mean(
     input: Tensor,
     dim: Dims | bool = None,
@@ -195,6 +197,7 @@ def _edge(x0: Tensor, x1: Tensor, x2: Tensor, near: Any, far: Any) -> Tensor:
 # ---- Histograms of points ---------------------------------------------------------------------------------------
 
 
+@flags
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],

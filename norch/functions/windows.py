@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import flags
 from ..signal import windows
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
 
 
+@flags
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """A triangle: a vector [window_length], one period unless `periodic` is False.
 
@@ -24,6 +26,7 @@ def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -
     return windows.bartlett(window_length, sym=not periodic, **options)
 
 
+@flags
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """0.42 - 0.5 cos(x) + 0.08 cos(2 x): shapes, dtypes, options and errors as for `bartlett_window`.
 
@@ -33,6 +36,7 @@ def blackman_window(window_length: int, periodic: bool = True, **options: Any) -
     return windows.blackman(window_length, sym=not periodic, **options)
 
 
+@flags
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
@@ -44,6 +48,7 @@ def hamming_window(
     return windows.general_cosine(window_length, a=(alpha, beta), sym=not periodic, **options)
 
 
+@flags
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
     """(1 - cos(x)) / 2: shapes, dtypes, options and errors as for `bartlett_window`.
 
@@ -53,6 +58,7 @@ def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Te
     return windows.hann(window_length, sym=not periodic, **options)
 
 
+@flags
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
     """I0(beta sqrt(1 - k^2)) / I0(beta): shapes, dtypes, options and errors as for `bartlett_window`.
 

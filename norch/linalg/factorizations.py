@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .._C import ShapeError
+from ..arguments import flags
 from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.joining import cat
@@ -89,6 +90,7 @@ class CholeskyEx(NamedTuple):
 # ---- Cholesky ---------------------------------------------------------------------------------------------------
 
 
+@flags
 def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
     """The lower triangular L with A = L L^T, for symmetric positive-definite matrices [..., n, n]; L^T with `upper`.
 
@@ -107,6 +109,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
     return into(out, result.mT if upper else result, "linalg.cholesky")
 
 
+@flags
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, out: Out = None) -> CholeskyEx:
     """The pair (L, info) of `cholesky`: where a matrix is not positive-definite, info is the order of the minor.
 
@@ -209,6 +212,7 @@ def reflection(x: Tensor, tau: Tensor, i: int, y: Tensor) -> Tensor:
 # ---- LU ---------------------------------------------------------------------------------------------------------
 
 
+@flags
 def lu(A: Tensor, *, pivot: bool = True, out: Out = None) -> PLU:
     """The triple (P, L, U) with A = P L U: a permutation [..., m, m], L with ones on its diagonal, U upper triangular.
 
@@ -225,6 +229,7 @@ def lu(A: Tensor, *, pivot: bool = True, out: Out = None) -> PLU:
     return into(out, PLU(permutation, lower, upper), "linalg.lu")
 
 
+@flags
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Out = None) -> LUFactor:
     """The pair (LU, pivots): L and U of `lu` in one matrix [..., m, n], and which row each was swapped with, from 1.
 
@@ -237,6 +242,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Out = None) -> LUFactor:
     return into(out, LUFactor(*lu_factor_ex(A, pivot=pivot, check_errors=True)[:2]), "linalg.lu_factor")
 
 
+@flags
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False, out: Out = None) -> LUFactorEx:
     """The triple (LU, pivots, info) of `lu_factor`: info is the number, from 1, of the first pivot that is 0.
 
@@ -382,6 +388,7 @@ def eigvals(A: Tensor, *, out: Out = None) -> Tensor:
 # ---- Singular values --------------------------------------------------------------------------------------------
 
 
+@flags
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out: Out = None) -> Svd:
     """The triple (U, S, Vh) with A = U diag(S) Vh: orthogonal matrices, and singular values [..., k] that fall.
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .._C import ShapeError
-from ..arguments import axes_of, axis_of
+from ..arguments import axes_of, axis_of, flags
 from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.out import Out, into
@@ -36,6 +36,7 @@ __all__ = [
 # ---- Norms ------------------------------------------------------------------------------------------------------
 
 
+@flags
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -66,6 +67,7 @@ def _count(x: Tensor, axes: Sequence[int] | None) -> int:
     return x.numel() if axes is None or x.ndim == 0 else math.prod(x.shape[axis] for axis in axes)
 
 
+@flags
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -115,6 +117,7 @@ def matrix_norm(
     return into(out, result, "linalg.matrix_norm")
 
 
+@flags
 def norm(
     A: Tensor,
     ord: float | str | None = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import broadcast_shapes
+from ..arguments import broadcast_shapes, flags
 from ..autograd.derivatives import linalg as derivatives
 from ..functions.creation import eye
 from ..functions.out import Out, into
@@ -87,6 +87,7 @@ def inv(A: Tensor, *, out: Out = None) -> Tensor:
     return into(out, recorded(inverse, derivatives.InverseBackward, (x,)), "linalg.inv")
 
 
+@flags
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Out = None) -> InvEx:
     """The pair (inverse, info) of `inv`: where a matrix is singular, info is the number of the first pivot that is 0.
 
@@ -108,6 +109,7 @@ def _regular(x: Tensor, check_errors: bool) -> tuple[Tensor, Tensor]:
     return (info == 0).unsqueeze(-1).unsqueeze(-1)._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device)), info
 
 
+@flags
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -152,6 +154,7 @@ def _cutoff(x: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
     return largest.maximum(bound)
 
 
+@flags
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,
@@ -204,6 +207,7 @@ def cond(A: Tensor, p: float | str | None = None, *, out: Out = None) -> Tensor:
 # ---- Solutions --------------------------------------------------------------------------------------------------
 
 
+@flags
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Out = None) -> Tensor:
     """The X with A X = B, or X A = B if `left` is False, for square matrices A [..., n, n] and B [..., n, k].
 
@@ -242,6 +246,7 @@ def solved(a: Tensor, b: Tensor) -> Tensor:
     return recorded(x, derivatives.SolveBackward, (a, b))
 
 
+@flags
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False, out: Out = None) -> SolveEx:
     """The pair (result, info) of `solve`: where a matrix is singular, info is the number of the first pivot that is 0.
 
@@ -255,6 +260,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return into(out, SolveEx(solve(usable, B, left=left), info), "linalg.solve_ex")
 
 
+@flags
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False, out: Out = None
 ) -> Tensor:
@@ -282,6 +288,7 @@ def solve_triangular(
     return into(out, x, "linalg.solve_triangular")
 
 
+@flags
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False, out: Out = None
 ) -> Tensor:

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from ..arguments import sizes_of
+from ..arguments import flags, sizes_of
 from ..functions.promotion import result_type
 from ..operation import check_tensor
 from ..types import Dims, DType, Operand, bool_, dtype
@@ -124,6 +124,7 @@ class ComposedMethods:
 
     # ---- Comparing
 
+    @flags
     def isclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
         """Whether |x - other| <= atol + rtol * |other|, as bool; infinities are close to themselves only.
 
@@ -146,6 +147,7 @@ class ComposedMethods:
         distance = (x - y).abs()
         return close.logical_or(distance.isfinite().logical_and(distance <= atol + (y * rtol).abs()))
 
+    @flags
     def allclose(self: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> bool:
         """Whether all elements are close, as a Python bool; shapes and dtypes as for `isclose`.
 
@@ -167,6 +169,7 @@ class ComposedMethods:
 
     # ---- Reductions
 
+    @flags
     def logsumexp(self: Tensor, dim: Dims, keepdim: bool = False, *, keepdims: bool = False) -> Tensor:
         """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows.
 
@@ -183,6 +186,7 @@ class ComposedMethods:
         total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
         return total if keepdim or keepdims else total.reshape(x.detach().amax(dim).shape)
 
+    @flags
     def norm(
         self: Tensor,
         p: float | str | None = "fro",
@@ -229,6 +233,7 @@ class ComposedMethods:
         """
         return (self != 0).sum(dim)
 
+    @flags
     def nansum(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
     ) -> Tensor:
@@ -240,6 +245,7 @@ class ComposedMethods:
         x = self.isnan()._choose(0.0, self) if self.is_floating_point() else self
         return x.sum(dim, keepdim or keepdims, dtype=dtype)
 
+    @flags
     def nanmean(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, dtype: DType | None = None
     ) -> Tensor:

@@ -13,7 +13,21 @@ from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import write
 from ..operation import check_operand, check_tensor, recorded, wrap
-from ..types import DType, Operand, bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
+from ..types import (
+    DType,
+    Operand,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    order_of,
+    uint8,
+)
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -32,7 +46,7 @@ class ConversionMethods:
         >>> x.clone().zero_(), x
         (tensor([0., 0.]), tensor([1., 1.]))
         """
-        order = None if memory_format is None else memory_format.order(self.ndim, "clone")
+        order = order_of(memory_format, self.ndim, "clone")
         if order is not None:
             return self.permute(order).clone().permute([order.index(axis) for axis in range(self.ndim)])
         return recorded(wrap(lib.clone_tensor(self._ptr)), CloneBackward, (self,))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._C import lib, raise_error
+from ..arguments import flags
 from ..operation import wrap
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
 
 
+@flags
 def from_dlpack(ext_tensor: object, *, device: str | None = None, copy: bool | None = None) -> Tensor:
     """A tensor over the memory of an object with `__dlpack__` (an array or tensor of another library), or its capsule.
 

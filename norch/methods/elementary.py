@@ -8,11 +8,12 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._C import Number, lib
-from ..arguments import one_size
+from ..arguments import one_size, whole
 from ..autograd.derivatives.special import FrexpBackward, RoundedDivBackward, zeta
 from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
 from ..operation import check_operand, check_tensor, recorded, wrap
+from ..packing import counting
 from ..types import Operand, float64, int32
 from .composed import scaled
 from .elementwise import in_place
@@ -319,11 +320,10 @@ class ElementaryMethods:
         >>> norch.tensor([2.0, 3.0]).mvlgamma(2)
         tensor([0.4516, 1.5502])
         """
-        if p < 1:
+        if whole(p, "mvlgamma") < 1:
             raise RuntimeError(f"mvlgamma: p has to be at least 1, got {p}")
-        total = self.lgamma()
-        for i in range(1, p):
-            total = total + (self - 0.5 * i).lgamma()
+        steps = counting(p, self.device).to(self.lgamma().dtype)
+        total = (self.unsqueeze(-1) - 0.5 * steps).lgamma().sum(-1)
         return total + 0.25 * p * (p - 1) * math.log(math.pi)
 
     # ---- As of complex numbers

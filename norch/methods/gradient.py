@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import lib, raise_error
+from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
@@ -60,7 +61,7 @@ class GradientMethods:
         >>> norch.ones(2).requires_grad_()
         tensor([1., 1.], requires_grad=True)
         """
-        self.requires_grad = requires_grad
+        self.requires_grad = requires_grad is True or flag(requires_grad, "requires_grad_")
         return self
 
     @property
@@ -148,6 +149,8 @@ class GradientMethods:
         """
         if gradient is not None:
             check_tensor(gradient, "backward: gradient")
+        if create_graph is not False:
+            flag(create_graph, "backward: create_graph")
         _backward(self, gradient, retain_graph, create_graph, inputs)
 
     def zero_grad(self: Tensor) -> None:

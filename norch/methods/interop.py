@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import int64_array, lib
+from ..arguments import flags
 from ..operation import wrap
 from ..packing import tensor_of
 from ..types import (
@@ -137,6 +138,7 @@ def _address_of(view: memoryview) -> int:
     return address
 
 
+@flags
 def frombuffer(
     buffer: ReadableBuffer, *, dtype: DType, count: int = -1, offset: int = 0, requires_grad: bool = False
 ) -> Tensor:
@@ -222,6 +224,7 @@ def as_tensor(data: object, dtype: DType | None = None, device: str | None = Non
     return found.to(device, dtype)
 
 
+@flags
 def asarray(
     obj: object,
     *,
@@ -254,6 +257,7 @@ class InteropMethods:
 
     _over = staticmethod(shared)
 
+    @flags
     def numpy(self: Tensor, *, force: bool = False) -> NumPyArray:
         """A NumPy array of the same shape and dtype over the same memory: a change of either shows in both.
 

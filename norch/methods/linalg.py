@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..arguments import flags
 from ..functions.creation import eye
 from ..linalg import factorizations, norms, solving
 from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection, stacked
@@ -85,6 +86,7 @@ class LinalgMethods:
         """
         return solving.slogdet(self)
 
+    @flags
     def cholesky(self: Tensor, upper: bool = False) -> Tensor:
         """The triangular L with x = L L^T: `norch.linalg.cholesky`, in shapes, dtypes and errors too.
 
@@ -94,6 +96,7 @@ class LinalgMethods:
         """
         return factorizations.cholesky(self, upper=upper)
 
+    @flags
     def cholesky_solve(self: Tensor, L: Tensor, upper: bool = False) -> Tensor:
         """The X with L L^T X = x, for the Cholesky factor L [..., n, n]; L^T L if it is `upper`.
 
@@ -110,6 +113,7 @@ class LinalgMethods:
         lower = triangle - triangle.triu(1).detach()
         return solving.solve(lower.mT, solving.solve(lower, check_matrices("cholesky_solve", self)))
 
+    @flags
     def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
         """The inverse of L L^T, for the Cholesky factor x = L [..., n, n]; of L^T L if it is upper triangular.
 
@@ -122,6 +126,7 @@ class LinalgMethods:
         x = check_matrices("cholesky_inverse", self, square=True)
         return eye(x.shape[-1], dtype=x.dtype, device=x.device).cholesky_solve(x, upper)
 
+    @flags
     def qr(self: Tensor, some: bool = True) -> QR:
         """The pair (Q, R) with x = Q R: `norch.linalg.qr` in mode "reduced", or "complete" if not `some`.
 
@@ -132,6 +137,7 @@ class LinalgMethods:
         """
         return factorizations.qr(self, "reduced" if some else "complete")
 
+    @flags
     def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> SvdV:
         """The triple (U, S, V) with x = U diag(S) V^T: `norch.linalg.svd`, whose full matrices come if not `some`.
 
@@ -146,6 +152,7 @@ class LinalgMethods:
         batch, (rows, columns) = list(self.shape[:-2]), self.shape[-2:]
         return SvdV(self.new_zeros([*batch, rows, rows]), s, self.new_zeros([*batch, columns, columns]))
 
+    @flags
     def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> LUFactor | LUFactorEx:
         """The pair (LU, pivots) of `norch.linalg.lu_factor`, and its info with `get_infos`.
 
@@ -167,6 +174,7 @@ class LinalgMethods:
         """
         return solving.lu_solve(LU_data, LU_pivots, self)
 
+    @flags
     def triangular_solve(
         self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
     ) -> TriangularSolve:
@@ -229,6 +237,7 @@ class LinalgMethods:
         """
         return factorizations.householder_product(self, tau)
 
+    @flags
     def ormqr(self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
         """Q other, for the Q of (x, tau) as `geqrf` returns them; other Q if not `left`.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from .._C import lib
-from ..arguments import broadcast_shapes, one_size
+from ..arguments import broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import MaskedFillBackward
 from ..autograd.in_place import write
 from ..operation import wrap
@@ -73,6 +73,7 @@ class MaskingMethods:
     @overload
     def nonzero(self: Tensor, as_tuple: Literal[True]) -> tuple[Tensor, ...]: ...
 
+    @flags
     def nonzero(self: Tensor, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
         """The index of each element that is not zero, in row order: int64 [count, ndim].
 

@@ -36,7 +36,7 @@ class NewTensorMethods:
         """
         shape = sizes_of(chosen(sizes, size, "new_zeros", "size"), "new_zeros")
         result = filled(shape, 0, self._kind(dtype), device or self.device)
-        return made(result, "new_zeros", requires_grad, layout)
+        return made(result, "new_zeros", requires_grad, pin_memory, layout)
 
     def new_ones(
         self: Tensor,
@@ -55,7 +55,7 @@ class NewTensorMethods:
         """
         shape = sizes_of(chosen(sizes, size, "new_ones", "size"), "new_ones")
         result = filled(shape, 1, self._kind(dtype), device or self.device)
-        return made(result, "new_ones", requires_grad, layout)
+        return made(result, "new_ones", requires_grad, pin_memory, layout)
 
     def new_empty(
         self: Tensor,
@@ -74,7 +74,7 @@ class NewTensorMethods:
         """
         shape = sizes_of(chosen(sizes, size, "new_empty", "size"), "new_empty")
         result = uninitialized(shape, self._kind(dtype), device or self.device)
-        return made(result, "new_empty", requires_grad, layout)
+        return made(result, "new_empty", requires_grad, pin_memory, layout)
 
     def new_full(
         self: Tensor,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..arguments import flags
 from .statistics import bins_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class RandomDrawMethods:
         """
         return self.new_empty(self.shape).bernoulli_(self.detach() if p is None else p, generator=generator)
 
+    @flags
     def multinomial(
         self: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
     ) -> Tensor:

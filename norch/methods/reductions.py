@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axes_of, one_axis
+from ..arguments import axes_of, flag, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
@@ -57,7 +57,7 @@ class ReductionMethods:
         (tensor(10), tensor([4, 6]), norch.Size([2, 1]))
         """
         x = self if dtype is None else self.to(dtype)
-        result = _reduced("sum", x, axes_of("sum", dim, axis), keepdim or keepdims, f.SumBackward)
+        result = _reduced("sum", x, axes_of("sum", dim, axis), keepdims or keepdim, f.SumBackward)
         return result if dtype is None else result.to(dtype)
 
     def mean(
@@ -78,7 +78,7 @@ class ReductionMethods:
         """
         x = check_floating(self if dtype is None else self.to(dtype), "mean")
         axes = axes_of("mean", dim, axis)
-        return _reduced("sum", x, axes, keepdim or keepdims, f.SumBackward) / float(_count(x, axes))
+        return _reduced("sum", x, axes, keepdims or keepdim, f.SumBackward) / float(_count(x, axes))
 
     def prod(
         self: Tensor,
@@ -97,7 +97,7 @@ class ReductionMethods:
         tensor(24)
         """
         return _as(
-            dtype, _reduced("prod", _as(dtype, self), axes_of("prod", dim, axis), keepdim or keepdims, f.ProdBackward)
+            dtype, _reduced("prod", _as(dtype, self), axes_of("prod", dim, axis), keepdims or keepdim, f.ProdBackward)
         )
 
     def var(
@@ -125,7 +125,7 @@ class ReductionMethods:
         lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
         axes = axes_of("var", dim, axis)
         centred = check_floating(self, "var") - self.mean(axes, keepdim=True)
-        total = (centred * centred).sum(axes, keepdim or keepdims)
+        total = (centred * centred).sum(axes, keepdims or keepdim)
         return total / float(max(_count(self, axes) - lost, 0))
 
     def std(
@@ -145,7 +145,7 @@ class ReductionMethods:
         >>> norch.tensor([1.0, 3.0]).std()
         tensor(1.4142)
         """
-        return root(self.var(dim, unbiased, keepdim or keepdims, correction=correction, axis=axis))
+        return root(self.var(dim, unbiased, keepdims or keepdim, correction=correction, axis=axis))
 
     def any(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -155,7 +155,7 @@ class ReductionMethods:
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
         """
-        return _truth("any", self, dim, axis, keepdim or keepdims)
+        return _truth("any", self, dim, axis, keepdims or keepdim)
 
     def all(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -165,7 +165,7 @@ class ReductionMethods:
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
         """
-        return _truth("all", self, dim, axis, keepdim or keepdims)
+        return _truth("all", self, dim, axis, keepdims or keepdim)
 
     @overload
     def max(
@@ -204,7 +204,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.maximum(other)
-        return _extremum("max", self, dim, axis, keepdim or keepdims, f.MaxBackward, self.argmax)
+        return _extremum("max", self, dim, axis, keepdims or keepdim, f.MaxBackward, self.argmax)
 
     @overload
     def min(
@@ -237,7 +237,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.minimum(other)
-        return _extremum("min", self, dim, axis, keepdim or keepdims, f.MinBackward, self.argmin)
+        return _extremum("min", self, dim, axis, keepdims or keepdim, f.MinBackward, self.argmin)
 
     def amax(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -249,7 +249,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
         tensor([5, 7])
         """
-        return _reduced("max", self, axes_of("amax", dim, axis), keepdim or keepdims, f.MaxBackward)
+        return _reduced("max", self, axes_of("amax", dim, axis), keepdims or keepdim, f.MaxBackward)
 
     def amin(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -261,7 +261,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
         tensor([1, 3])
         """
-        return _reduced("min", self, axes_of("amin", dim, axis), keepdim or keepdims, f.MinBackward)
+        return _reduced("min", self, axes_of("amin", dim, axis), keepdims or keepdim, f.MinBackward)
 
     def argmax(
         self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
@@ -274,7 +274,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
         tensor([1, 0])
         """
-        return _place("argmax", self, dim, axis, keepdim or keepdims)
+        return _place("argmax", self, dim, axis, keepdims or keepdim)
 
     def argmin(
         self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
@@ -287,7 +287,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
         tensor([0, 1])
         """
-        return _place("argmin", self, dim, axis, keepdim or keepdims)
+        return _place("argmin", self, dim, axis, keepdims or keepdim)
 
     def cumsum(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the sum of each element and all before it, in the shape of x.
@@ -337,6 +337,8 @@ def _reduced(
     name: str, x: Tensor, axes: Sequence[int] | None, keepdim: bool, backward: type[Function] | None = None
 ) -> Tensor:
     """x reduced by the kernel `name` over these axes, or over all."""
+    if keepdim is not False:
+        flag(keepdim, f"{name}: keepdim")
     count = -1 if axes is None else len(axes)
     ptr = getattr(lib, f"{name}_tensor")(x._ptr, int64_array(axes or ()), count, keepdim)
     return recorded(wrap(ptr), backward, (x,), axes, keepdim)
@@ -366,6 +368,8 @@ def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: boo
     axes = axes_of(name, dim, axis)
     if axes is not None and len(axes) != 1:
         raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
+    if keepdim is not False:
+        flag(keepdim, f"{name}: keepdim")
     return wrap(getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim))
 
 

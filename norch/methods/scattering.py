@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Sequence
 
-from ..arguments import broadcast_shapes
+from ..arguments import broadcast_shapes, flags
 from ..functions.promotion import iinfo
 from ..operation import check_tensor
 from ..types import bool_
@@ -32,6 +32,7 @@ class ScatteringMethods:
 
     # ---- With a reduction ---------------------------------------------------------------------------------------
 
+    @flags
     def scatter_reduce_(
         self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
     ) -> Tensor:
@@ -47,6 +48,7 @@ class ScatteringMethods:
         place, values = scattered(with_axis(self), dim, index, src, "scatter_reduce_")
         return _reduce_(self, place, values, reduce, how, include_self)
 
+    @flags
     def scatter_reduce(
         self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
     ) -> Tensor:
@@ -57,6 +59,7 @@ class ScatteringMethods:
         """
         return self.clone().scatter_reduce_(dim, index, src, reduce, include_self=include_self)
 
+    @flags
     def index_reduce_(
         self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
     ) -> Tensor:
@@ -72,6 +75,7 @@ class ScatteringMethods:
         place = slices(self, dim, index, "index_reduce_", wraps=False)
         return _reduce_(self, place, sources(self, dim, index, source, "index_reduce_"), reduce, how, include_self)
 
+    @flags
     def index_reduce(
         self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
     ) -> Tensor:
@@ -104,6 +108,7 @@ class ScatteringMethods:
         """
         return self.clone().index_copy_(dim, index, source)
 
+    @flags
     def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
         """Write the elements of `source` to those that `index` names in the flattened tensor, or add them.
 
@@ -126,6 +131,7 @@ class ScatteringMethods:
             target._put_(AtIndices(coordinates), source.reshape(-1), Combining.ADD if accumulate else Combining.REPLACE)
         return self
 
+    @flags
     def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
         """`put_` into a copy.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C, operation
 from .._C import lib
-from ..arguments import axis_of, broadcast_shapes, one_size
+from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import (
     ExtremeBackward,
     GatherBackward,
@@ -72,6 +72,7 @@ class SelectionMethods:
 
     # ---- Along one dimension, an index for each element ---------------------------------------------------------
 
+    @flags
     def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
         """`out[i][j] = self[i][index[i][j]]` for dim=1: the elements that `index` names along `dim`, in its shape.
 
@@ -236,6 +237,7 @@ class SelectionMethods:
 
     # ---- By several index tensors -------------------------------------------------------------------------------
 
+    @flags
     def index_put_(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         """`self[indices] = values`, or += with `accumulate`, which adds every value if places repeat.
 
@@ -257,6 +259,7 @@ class SelectionMethods:
             (view.add_ if accumulate else view.copy_)(values_for(self, values, view.ndim))
         return self
 
+    @flags
     def index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         """`index_put_` into a copy.
 

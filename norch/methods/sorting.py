@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from .._C import lib
-from ..arguments import axis_of, checked_dim, one_size
+from ..arguments import axis_of, checked_dim, flags, one_size
 from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
 from ..operation import recorded, several
@@ -29,6 +29,7 @@ INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 class SortingMethods:
     """The methods of Tensor that order elements."""
 
+    @flags
     def sort(
         self: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = None, *, axis: int | None = None
     ) -> Picked:
@@ -42,6 +43,7 @@ class SortingMethods:
         """
         return _sorted(self, dim if axis is None else axis, -1, descending)
 
+    @flags
     def argsort(self: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
         """The indices, int64 and in the shape of x, that put the elements in order along `dim`.
 
@@ -60,6 +62,7 @@ class SortingMethods:
         """
         return self.sort(0).values
 
+    @flags
     def topk(self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Picked:
         """The pair (values, indices) of the `k` largest, or smallest, elements along `dim`, in order.
 
@@ -77,6 +80,7 @@ class SortingMethods:
 
     # ---- One element in order -----------------------------------------------------------------------------------
 
+    @flags
     def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Picked:
         """The pair (values, indices) of the k-th smallest element along `dim`, counted from 1, which goes away.
 
@@ -98,6 +102,7 @@ class SortingMethods:
         indices = _sorted(self.detach(), axis, count, False).indices.narrow(axis, place - 1, 1)
         return _picked(self, axis, indices, keepdim)
 
+    @flags
     def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         """The element in the middle, the lower of two; along `dim` the pair (values, indices). NaN if there is one.
 
@@ -110,6 +115,7 @@ class SortingMethods:
         """
         return _median("median", self, dim, keepdim, skip_nan=False)
 
+    @flags
     def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         """The median of the elements that are not NaN; otherwise as `median`.
 
@@ -118,6 +124,7 @@ class SortingMethods:
         """
         return _median("nanmedian", self, dim, keepdim, skip_nan=True)
 
+    @flags
     def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Picked:
         """The pair (values, indices) of the most frequent element along `dim`, the smallest of several such.
 
@@ -135,6 +142,7 @@ class SortingMethods:
         lengths = _places(ordered, axis) - _run_starts(ordered, axis)  # of each run up to here, less one
         return _picked(self, axis, order.gather(axis, lengths.argmax(axis, keepdim=True)), keepdim)
 
+    @flags
     def quantile(
         self: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
     ) -> Tensor:
@@ -149,6 +157,7 @@ class SortingMethods:
         """
         return _quantile("quantile", self, q, dim, keepdim, interpolation, skip_nan=False)
 
+    @flags
     def nanquantile(
         self: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
     ) -> Tensor:
@@ -161,6 +170,7 @@ class SortingMethods:
 
     # ---- Unique elements ----------------------------------------------------------------------------------------
 
+    @flags
     def unique(
         self: Tensor,
         sorted: bool = True,
@@ -183,6 +193,7 @@ class SortingMethods:
         order = _order_of_rows(rows)
         return _unique(self, rows, order, dim, return_inverse, return_counts)
 
+    @flags
     def unique_consecutive(
         self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
     ) -> Any:

@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
-from ..arguments import axis_of, one_size
+from ..arguments import axis_of, flags, one_size
 from ..autograd.derivatives.indexing import LogcumsumexpBackward
 from ..autograd.derivatives.joining import cat
 from ..autograd.mode import no_grad
@@ -40,6 +40,7 @@ class Histogram(NamedTuple):
 class StatisticsMethods:
     """The methods of Tensor that describe its elements."""
 
+    @flags
     def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Extremes:
         """The pair (min, max) of all elements or along `dim`: what `amin` and `amax` give.
 
@@ -159,6 +160,7 @@ class StatisticsMethods:
         places = ((inside - low) * float(bins) / (high - low)).long().clamp(max=bins - 1)
         return x.new_zeros(bins).scatter_add_(0, places, x.new_ones(places.shape))
 
+    @flags
     def histogram(
         self: Tensor,
         bins: int | Tensor,

@@ -18,7 +18,7 @@ from .._C import int64_array, lib
 from ..devices import device, of_number
 from ..display import formatting
 from ..operation import wrap
-from ..types import DTYPES, Operand, Scalar, dtype, layout, strided, uint8
+from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -279,7 +279,7 @@ class StorageMethods:
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
-        order = None if memory_format is None else memory_format.order(self.ndim, "is_contiguous")
+        order = order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
         stride, struct = 1, self._struct

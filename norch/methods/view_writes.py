@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from .._C import ShapeError
-from ..arguments import axis_of, sizes_of
+from ..arguments import axis_of, flags, sizes_of
 from ..operation import check_tensor
 from .views import sliced
 
@@ -84,6 +84,7 @@ class ViewWriteMethods:
             raise RuntimeError(f"narrow_copy: dim {dim} is out of range for shape {list(self.shape)}")
         return self.narrow(dim, start, length).clone()
 
+    @flags
     def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
         """In place: one number on the diagonal [0, 0, ...], [1, 1, ...]; shape and dtype stay.
 

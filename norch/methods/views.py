@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, chosen, one_size, sizes_of
+from ..arguments import axis_of, chosen, one_size, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -392,7 +392,7 @@ class ViewMethods:
         shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
         if len(shape) != len(strides):
             raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")
-        offset = self.storage_offset() if storage_offset is None else storage_offset
+        offset = self.storage_offset() if storage_offset is None else whole(storage_offset, "as_strided")
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
         return view(self, ptr, d.AsStridedBackward, shape, strides, offset - self.storage_offset())
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import ref
 
-from ..arguments import destination
+from ..arguments import destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
 from ..sparse.coo import SparseTensor
@@ -71,6 +71,11 @@ class Module(ModuleState):
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
     _hooks: ModuleHooks | None = None  # made with the first hook
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self) -> None:
         own = self.__dict__

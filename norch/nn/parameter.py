@@ -78,7 +78,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
     becomes = Parameter
 
     def __init__(self, requires_grad: bool = True, device: str | None = None, dtype: DType | None = None) -> None:
-        Parameter.__init__(self, empty(0, dtype=dtype, device=device or "cpu"), requires_grad)
+        Parameter.__init__(self, empty(0, dtype=dtype, device=device), requires_grad)
 
 
 class UninitializedBuffer(_Uninitialized):
@@ -92,7 +92,7 @@ class UninitializedBuffer(_Uninitialized):
 
     def __init__(self, requires_grad: bool = False, device: str | None = None, dtype: DType | None = None) -> None:
         super().__init__([])
-        self.data = empty(0, dtype=dtype, device=device or "cpu")
+        self.data = empty(0, dtype=dtype, device=device)
         self.requires_grad_(requires_grad)
 
 

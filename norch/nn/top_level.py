@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Sequence
 
 from .._C import ShapeError
+from ..arguments import flags
 from ..functions.out import Out, into
 from ..operation import check_tensor
 from ..tensor import Tensor
@@ -95,6 +96,7 @@ __all__ = [
 # ---- Convolution and padding ------------------------------------------------------------------------------------
 
 
+@flags
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -163,6 +165,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Sizes) -> tuple[Tensor, Tens
     return F.adaptive_max_pool1d(input, output_size, return_indices=True)  # type: ignore[return-value]
 
 
+@flags
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: Sizes,
@@ -182,6 +185,7 @@ def max_pool1d_with_indices(
 # ---- Normalization ----------------------------------------------------------------------------------------------
 
 
+@flags
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -202,6 +206,7 @@ def batch_norm(
     return F.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
+@flags
 def instance_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -222,6 +227,7 @@ def instance_norm(
     return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
+@flags
 def layer_norm(
     input: Tensor,
     normalized_shape: Sizes,
@@ -238,6 +244,7 @@ def layer_norm(
     return F.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
+@flags
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -283,6 +290,7 @@ def native_group_norm(
     return result, mean.squeeze(2), rate.squeeze(2)
 
 
+@flags
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -328,6 +336,7 @@ def native_channel_shuffle(input: Tensor, groups: int) -> Tensor:
     return channel_shuffle(input, groups)
 
 
+@flags
 def grid_sampler(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -342,6 +351,7 @@ def grid_sampler(
     return F.grid_sample(input, grid, mode, padding[padding_mode], align_corners)
 
 
+@flags
 def grid_sampler_2d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -353,6 +363,7 @@ def grid_sampler_2d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@flags
 def grid_sampler_3d(
     input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
@@ -364,6 +375,7 @@ def grid_sampler_3d(
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@flags
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """The same as `functional.affine_grid`.
 
@@ -376,6 +388,7 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
 # ---- Dropout ----------------------------------------------------------------------------------------------------
 
 
+@flags
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.dropout`, but no argument has a default.
 
@@ -385,6 +398,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout(input, p, train)
 
 
+@flags
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`dropout` in place; otherwise as `functional.dropout`.
 
@@ -394,6 +408,7 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout(input, p, train, inplace=True)
 
 
+@flags
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.alpha_dropout`, but no argument has a default.
 
@@ -403,6 +418,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.alpha_dropout(input, p, train)
 
 
+@flags
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` in place; otherwise as `functional.alpha_dropout`.
 
@@ -412,6 +428,7 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.alpha_dropout(input, p, train, inplace=True)
 
 
+@flags
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.dropout2d`, but no argument has a default.
 
@@ -421,6 +438,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout2d(input, p, train)
 
 
+@flags
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_dropout` in place; otherwise as `functional.dropout2d`.
 
@@ -430,6 +448,7 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     return F.dropout2d(input, p, train, inplace=True)
 
 
+@flags
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """As `functional.feature_alpha_dropout`, but no argument has a default.
 
@@ -439,6 +458,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return F.feature_alpha_dropout(input, p, train)
 
 
+@flags
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_alpha_dropout` in place; otherwise as `functional.feature_alpha_dropout`.
 

@@ -55,7 +55,9 @@ class Adagrad(Optimizer):
         """Add {"params": tensors, setting: value ...}, with the state of its parameters."""
         super().add_param_group(group)
         group = self.param_groups[-1]
-        self.state.update(zip(group["params"], self._states(group["params"], group)))
+        new: dict[Tensor, State] = {}
+        self._states(group["params"], group, new)
+        self.state.update(new)
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting."""

@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative, fused_step
+from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative, counted_entries
 
 
 class Adam(Optimizer):
@@ -29,6 +29,8 @@ class Adam(Optimizer):
     >>> w.detach()
     tensor([0.9000])
     """
+
+    fused = lib.adam_step
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class Adam(Optimizer):
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """The steps, m, v, and with amsgrad the largest v."""
-        return _STATE if group["amsgrad"] else _STATE[:3]
+        return ("step", *(_STATE[:3] if group["amsgrad"] else _STATE[:2]))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
@@ -84,15 +86,23 @@ class Adam(Optimizer):
         m, v = m / (1 - beta1**step), v / (1 - beta2**step)
         parameter -= group["lr"] * m / (v.sqrt() + group["eps"])
 
-    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
-        """The same for a whole group, by one C call."""
+    def entries(
+        self,
+        parameters: list[Tensor],
+        gradients: list[Tensor],
+        states: list[State],
+        group: Group,
+        number: int,
+        new: dict[Tensor, State],
+    ) -> tuple[list[int], bytes]:
+        """StepEntry and AdamOptions in csrc."""
         switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         options = _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
-        fused_step(lib.adam_step, parameters, gradients, states, _STATE, options)
+        return counted_entries(parameters, gradients, states, _STATE, number), options
 
 
-_STATE = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")  # in the order of StepEntry in csrc
-_OPTIONS = struct.Struct("5d3i")  # AdamOptions in csrc
+_STATE = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")  # in the order of StepEntry in csrc
+_OPTIONS = struct.Struct("5d3i0d")  # AdamOptions in csrc, padded as an element of an array
 
 
 class AdamW(Adam):

@@ -9,7 +9,7 @@ from ..autograd.mode import enable_grad, no_grad
 from ..functions.joining import cat
 from ..tensor import Tensor
 from .line_search import strong_wolfe
-from .optimizer import Group, Optimizer, Parameters, check_not_negative
+from .optimizer import Group, Optimizer, Parameters, check_not_negative, undone
 
 
 class LBFGS(Optimizer):
@@ -70,9 +70,15 @@ class LBFGS(Optimizer):
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Take one step of several iterations; returns what `closure` returned first."""
-        evaluate = enable_grad()(closure)
+        leader = self.param_groups[0]["params"][0]
+        with undone(self.parameters, self.state):
+            state = dict(self.state[leader])
+            first = self._iterate(enable_grad()(closure), state)
+            self.state[leader] = state
+        return first
+
+    def _iterate(self, evaluate: Callable[[], Any], state: dict[str, Any]) -> Any:
         group = self.param_groups[0]
-        state = self.state[group["params"][0]]
         lr, most, tolerance = group["lr"], group["max_iter"], group["tolerance_change"]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)

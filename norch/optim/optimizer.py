@@ -8,18 +8,21 @@ import struct
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, ClassVar, TypeVar, Union, cast
 
 from .._C import addresses, lib
+from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..operation import check, check_kind
+from ..operation import assigning, at_once, check, check_kind
 from ..tensor import Tensor
 from ..utils.utils import clear_gradient
 
 Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
 State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
+Work = tuple[list[Tensor], list[Tensor], list[State], Group]  # parameters, their gradients and states, their group
 StateDict = dict[str, Any]  # what `state_dict` returns, for checkpoints
 Entry = Union[Tensor, tuple[str, Tensor], tuple[object, str, Tensor], Group]
 Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
@@ -81,13 +84,15 @@ class Optimizer:
     tensor([0.7500])
     """
 
-    # A subclass may define fused(parameters, gradients, states, group): its rule for a whole group in one C call.
-    fused: ClassVar[Callable[..., None] | None] = None
+    # A subclass may have its rule in C as well: a function for all groups, whose arguments `entries` gives.
+    fused: ClassVar[Callable[..., int] | None] = None
     _before: Hooks | None = None  # the hooks of `step`, made with the first
     _after: Hooks | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
         if "update" in vars(cls) and "fused" not in vars(cls):
             cls.fused = None  # an inherited C call follows the inherited rule
         if "step" in vars(cls):
@@ -149,6 +154,11 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
+        step_in_c = self.fused
+        rows: list[int] = []  # for it: an entry for each parameter, options for each group
+        options, count, number = b"", 0, 0
+        by_rule: list[Work] = []
+        new: dict[Tensor, State] = {}  # states that are kept only when all is done: a failure leaves no trace
         for group in self.param_groups:
             parameters, gradients = [], []
             for parameter in group["params"]:
@@ -156,20 +166,53 @@ class Optimizer:
                 if gradient is not None:
                     parameters.append(parameter)
                     gradients.append(gradient)
-            states = self._states(parameters, group)
-            if self.fused is not None and not group.get("differentiable"):
-                self.fused(parameters, gradients, states, group)
-            else:
-                for parameter, gradient, state in zip(parameters, gradients, states):
-                    self._update(parameter, gradient, state, group)
-            for parameter, state in zip(parameters, states):
-                if state:
-                    self.state[parameter] = state  # a new one is kept only now: a call that fails leaves no trace
+            states = self._states(parameters, group, new)
+            if step_in_c is None or group.get("differentiable"):
+                by_rule.append((parameters, gradients, states, group))
+                continue
+            entries, settings = self.entries(parameters, gradients, states, group, number, new)
+            rows += entries
+            options += settings
+            count += len(parameters)
+            number += 1
+        if by_rule:
+            self._step_by_rule(by_rule, new)
+        if step_in_c and new:
+            at_once(partial(step_in_c, count, addresses(rows), options), partial(self.state.update, new))
+        elif step_in_c and count:
+            check(step_in_c(count, addresses(rows), options))
         return loss
+
+    def _step_by_rule(self, works: list[Work], new: dict[Tensor, State]) -> None:
+        """One parameter after another by `update`; if that fails, all become what they were."""
+        changed = [p for parameters, _, _, group in works if not group.get("differentiable") for p in parameters]
+        with undone(changed, self.state):
+            for parameters, gradients, states, group in works:
+                for parameter, gradient, state in zip(parameters, gradients, states):
+                    state = dict(state)
+                    self._update(parameter, gradient, state, group)
+                    if state:
+                        new[parameter] = state
+            self.state.update(new)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """The rule: change `parameter` in place, and `state` to what the next step needs."""
         raise NotImplementedError(f"{type(self).__name__} does not define update()")
+
+    def entries(
+        self,
+        parameters: list[Tensor],
+        gradients: list[Tensor],
+        states: list[State],
+        group: Group,
+        number: int,
+        new: dict[Tensor, State],
+    ) -> tuple[list[int], bytes]:
+        """For `fused`: of each parameter a struct of addresses and the group's number; and the group's options.
+
+        `new` holds the states that were made for this step.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has a fused rule and does not define entries()")
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """What `update` finds in `state`: "step", which counts from 1, and names of tensors, see `initial`."""
@@ -179,13 +222,14 @@ class Optimizer:
         """The first value of something remembered: zeros, if a subclass does not say otherwise."""
         return parameter.detach().zeros_like()
 
-    def _states(self, parameters: list[Tensor], group: Group) -> list[State]:
-        """The state of each parameter; what is missing of the names in `remembered` is added."""
+    def _states(self, parameters: list[Tensor], group: Group, new: dict[Tensor, State]) -> list[State]:
+        """The state of each parameter; one that lacks a name in `remembered` is made anew, and put into `new`."""
         states = [self.state.get(parameter) or {} for parameter in parameters]
         for name in self.remembered(group):
-            for parameter, state in zip(parameters, states):
-                if name not in state:
-                    state[name] = tensor(0.0) if name == "step" else self.initial(name, parameter, group)
+            for i, parameter in enumerate(parameters):
+                if name not in states[i]:
+                    value = tensor(0.0) if name == "step" else self.initial(name, parameter, group)
+                    states[i] = new[parameter] = {**states[i], name: value}
         return states
 
     def _update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
@@ -283,6 +327,8 @@ class SGD(Optimizer):
     tensor([0.8000])
     """
 
+    fused = lib.sgd_step
+
     def __init__(
         self,
         params: Parameters,
@@ -329,34 +375,37 @@ class SGD(Optimizer):
             gradient = gradient + momentum * v if group["nesterov"] else v
         parameter -= group["lr"] * gradient
 
-    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
-        """The same for a whole group, by one C call."""
-        entries: list[int] = []  # of each parameter, those of SGDEntry in csrc/api.h
+    def remembered(self, group: Group) -> tuple[str, ...]:
+        """v, if there is momentum."""
+        return ("momentum_buffer",) if group["momentum"] and self.fused and not group["differentiable"] else ()
+
+    def entries(
+        self,
+        parameters: list[Tensor],
+        gradients: list[Tensor],
+        states: list[State],
+        group: Group,
+        number: int,
+        new: dict[Tensor, State],
+    ) -> tuple[list[int], bytes]:
+        """SGDEntry and SGDOptions in csrc."""
+        entries: list[int] = []
         for parameter, gradient, state in zip(parameters, gradients, states):
             velocity, first = 0, False
             if group["momentum"]:
-                first = "momentum_buffer" not in state
-                if first:
-                    state["momentum_buffer"] = parameter.detach().zeros_like()
-                velocity = state["momentum_buffer"]._ptr
-            entries += parameter._ptr, gradient._ptr, velocity, first
+                velocity, first = state["momentum_buffer"]._ptr, parameter in new
+            entries += parameter._ptr, gradient._ptr, velocity, first, number
         rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
-        options = _OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
-        check(lib.sgd_step(len(parameters), addresses(entries), options))
+        return entries, _OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
 
 
-_OPTIONS = struct.Struct("4d2i")  # SGDOptions in csrc
+_OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
 
-def fused_step(
-    function: Callable[..., int],
-    parameters: list[Tensor],
-    gradients: list[Tensor],
-    states: list[State],
-    names: tuple[str, ...],
-    options: bytes,
-) -> None:
-    """Call a C function that takes the addresses of each parameter, its gradient and its state, StepEntry in csrc.
+def counted_entries(
+    parameters: list[Tensor], gradients: list[Tensor], states: list[State], names: tuple[str, ...], number: int
+) -> list[int]:
+    """Of each parameter, StepEntry in csrc.
 
     `names` are those of the state in StepEntry's order; a tensor that the settings do without is null.
     """
@@ -364,7 +413,23 @@ def fused_step(
     for parameter, gradient, state in zip(parameters, gradients, states):
         entries += parameter._ptr, gradient._ptr
         entries += [state[name]._ptr if name in state else 0 for name in names]
-    check(function(len(parameters), addresses(entries), options))
+        entries.append(number)
+    return entries
+
+
+class undone:
+    """A context whose body changes tensors and a state: if it fails, or is interrupted, both become what they were."""
+
+    def __init__(self, tensors: list[Tensor], state: dict[Tensor, State]) -> None:
+        self.values = [x.detach().clone() for x in tensors]
+        self.calls = assigning(tensors, self.values), partial(state.clear), partial(state.update, dict(state))
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            at_once(*self.calls)
 
 
 def check_not_negative(settings: Group, *names: str) -> None:

@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, fused_step
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, counted_entries
 
 
 class RMSprop(Optimizer):
@@ -28,6 +28,8 @@ class RMSprop(Optimizer):
     >>> w.detach()
     tensor([8.0466e-08])
     """
+
+    fused = lib.rmsprop_step
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class RMSprop(Optimizer):
     def remembered(self, group: Group) -> tuple[str, ...]:
         """The steps, s, centered m, and with momentum v."""
         needed = {"grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
-        return tuple(name for name in _STATE if needed.get(name, True))
+        return ("step", *(name for name in _STATE[:3] if needed.get(name, True)))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
@@ -78,12 +80,20 @@ class RMSprop(Optimizer):
             v = state["momentum_buffer"] = group["momentum"] * state["momentum_buffer"] + v
         parameter -= group["lr"] * v
 
-    def fused(self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group) -> None:
-        """The same for a whole group, by one C call."""
+    def entries(
+        self,
+        parameters: list[Tensor],
+        gradients: list[Tensor],
+        states: list[State],
+        group: Group,
+        number: int,
+        new: dict[Tensor, State],
+    ) -> tuple[list[int], bytes]:
+        """StepEntry and RMSpropOptions in csrc."""
         rates = group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
         options = _OPTIONS.pack(*rates, group["centered"], group["maximize"])
-        fused_step(lib.rmsprop_step, parameters, gradients, states, _STATE, options)
+        return counted_entries(parameters, gradients, states, _STATE, number), options
 
 
-_STATE = ("step", "square_avg", "grad_avg", "momentum_buffer")  # in the order of StepEntry in csrc
-_OPTIONS = struct.Struct("5d2i")  # RMSpropOptions in csrc
+_STATE = ("square_avg", "grad_avg", "momentum_buffer", "step")  # in the order of StepEntry in csrc
+_OPTIONS = struct.Struct("5d2i0d")  # RMSpropOptions in csrc, padded as an element of an array

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Iterable
 
-from ..arguments import one_size
+from ..arguments import flags, one_size
 from ..functions.creation import leaf, linspace
 from ..functions.promotion import get_default_dtype
 from ..types import DType, check_dtype, float32, float64, strided
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+@flags
 def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803  (PyTorch's name)
     """The triangle 1 - |k|, k from -1 to 1: a vector [M], of the dtype that the options give, else float32.
 
@@ -44,6 +45,7 @@ def bartlett(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N8
     return _window("bartlett", M, options, lambda: 1.0 - _points(-1.0, 2.0 / _steps(M, sym), M).abs())
 
 
+@flags
 def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """Three cosines, 0.42 - 0.5 cos + 0.08 cos: a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -53,6 +55,7 @@ def blackman(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N8
     return _cosines("blackman", M, (0.42, 0.5, 0.08), sym, options)
 
 
+@flags
 def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """Half a period of a sine: a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -63,6 +66,7 @@ def cosine(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     return _window("cosine", M, options, lambda: _points(step / 2, step, M).sin())
 
 
+@flags
 def exponential(
     M: int,  # noqa: N803
     *,
@@ -86,6 +90,7 @@ def exponential(
     return _window("exponential", M, options, lambda: (-_points(-middle / tau, 1.0 / tau, M).abs()).exp())
 
 
+@flags
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """exp(-k^2 / (2 std^2)), k from the middle: a vector [M]; dtypes and options as for `bartlett`.
 
@@ -100,6 +105,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> T
     return _window("gaussian", M, options, lambda: (-_points(-_middle(M, sym) * scale, scale, M).square()).exp())
 
 
+@flags
 def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """a[0] - a[1] cos(x) + a[2] cos(2 x) - ... over a period of x: a vector [M]; dtypes and options as for `bartlett`.
 
@@ -116,6 +122,7 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: A
     return _cosines("general_cosine", M, factors, sym, options)
 
 
+@flags
 def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """alpha - (1 - alpha) cos(x): a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -125,6 +132,7 @@ def general_hamming(M: int, *, alpha: float = 0.54, sym: bool = True, **options:
     return _cosines("general_hamming", M, (alpha, 1.0 - alpha), sym, options)
 
 
+@flags
 def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """0.54 - 0.46 cos(x): a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -134,6 +142,7 @@ def hamming(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N80
     return _cosines("hamming", M, (0.54, 0.46), sym, options)
 
 
+@flags
 def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """(1 - cos(x)) / 2: a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -143,6 +152,7 @@ def hann(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     return _cosines("hann", M, (0.5, 0.5), sym, options)
 
 
+@flags
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """I0(beta sqrt(1 - k^2)) / I0(beta), k from -1 to 1: a vector [M]; dtypes and options as for `bartlett`.
 
@@ -161,6 +171,7 @@ def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> T
     return _window("kaiser", M, options, values)
 
 
+@flags
 def nuttall(M: int, *, sym: bool = True, **options: Any) -> Tensor:  # noqa: N803
     """Nuttall's four cosines: a vector [M]; dtypes, options and errors as for `bartlett`.
 
@@ -197,7 +208,7 @@ def made(
         raise ValueError(f"{name}: expected the layout norch.strided, got {layout}")
     result = linspace(1.0, 1.0, count, dtype=float64) if count < 2 else values()
     result = result.to(kind)
-    return leaf(result if device is None else result.to(device), requires_grad)
+    return leaf(result if device is None else result.to(device), requires_grad, pin_memory)
 
 
 def _cosines(name: str, size: int, factors: tuple[float, ...], sym: bool, options: dict[str, Any]) -> Tensor:

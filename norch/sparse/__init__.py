@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._C import ShapeError
-from ..arguments import axis_of, sizes_of
+from ..arguments import axis_of, flags, sizes_of
 from ..operation import check_kind, check_tensor
 from ..packing import tensor_of
 from ..types import DType, Sizes, check_dtype, float32, float64, int64
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["SparseTensor", "addmm", "log_softmax", "mm", "softmax", "sum"]
 
 
+@flags
 def sparse_coo_tensor(
     indices: Any,
     values: Any = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import axes_of, axis_of, destination, sizes_of
+from ..arguments import axes_of, axis_of, destination, flags, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..operation import check_tensor
 from ..packing import counting
@@ -239,6 +239,7 @@ class SparseTensor:
         self.data = source.detach().clone().to(self.device, self.dtype)
         return self
 
+    @flags
     def requires_grad_(self, requires_grad: bool = True) -> SparseTensor:
         """Let the values require gradients, or not."""
         self._elements.requires_grad_(requires_grad)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable, Iterable, Sequence
 
+from ..arguments import flags as _flags
 from ..autograd.engine import backward
 from ..autograd.function import Function
 from ..autograd.mode import enable_grad
@@ -39,6 +40,7 @@ class _Checkpoint(Function):
         return (None, None, None, *(x.grad if isinstance(x, Tensor) and x.requires_grad else None for x in args))
 
 
+@_flags
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -72,6 +74,7 @@ def _run(steps: Sequence[Callable[..., Any]], x: Any) -> Any:
     return x
 
 
+@_flags
 def checkpoint_sequential(
     functions: Iterable[Callable[..., Any]],
     segments: int,

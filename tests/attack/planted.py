@@ -1,6 +1,6 @@
 """Each attacker finds the faults that are planted in a copy of norch: a test that finds nothing must be able to.
 
-    python -m pytest tests/attack/planted.py
+python -m pytest tests/attack/planted.py
 """
 
 from __future__ import annotations
@@ -42,6 +42,30 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "csv: Error: ",
         9,
     ),
+    (
+        "failures",
+        "optim/optimizer.py",
+        "        if kind is not None:\n            at_once(*self.calls)",
+        "        pass",
+        "neither as before nor as after: at .optimizer",
+        60,
+    ),
+    (
+        "failures",
+        "files.py",
+        "            os.unlink(temporary)\n        raise",
+        "            pass\n        raise",
+        "neither as before nor as after: at ..norch-",
+        60,
+    ),
+    (
+        "failures",
+        "autograd/engine.py",
+        "    finally:\n        mode.enabled, mode",
+        "    except ZeroDivisionError:\n        pass\n    else:\n        mode.enabled, mode",
+        "and are {'grad mode': False",
+        60,
+    ),
 ]
 
 
@@ -52,7 +76,7 @@ def test_a_planted_fault_is_found(attacker, file, right, wrong, named, seconds, 
     source = path.read_text(encoding="utf-8")
     assert source.count(right) == 1
     path.write_text(source.replace(right, wrong), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ATTACK_UNTIL": named}  # it may stop there
     command = [sys.executable, HERE / "run.py", "--seconds", str(seconds), attacker]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1 and named in done.stdout, done.stdout + done.stderr

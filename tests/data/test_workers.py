@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import io
 import multiprocessing
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import norch
-from norch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info
+from norch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, get_worker_info, transport
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
 
@@ -521,3 +523,22 @@ def test_no_process_outlives_the_script(sleep, then, how, shown):
         run.kill()
         run.communicate()
     assert errors.count("Traceback") == (1 if shown else 0) and shown in errors
+
+
+def test_a_file_that_gives_and_takes_a_part_at_a_time(monkeypatch):
+    """As the system may: reads and writes of a worker's batch go on where they stopped."""
+
+    class Reluctant(io.FileIO):
+        def write(self, data):
+            return super().write(bytes(data[:7]))
+
+        def readinto(self, memory):
+            return super().readinto(memoryview(memory)[:7])
+
+    ours, theirs = socket.socketpair()
+    monkeypatch.setattr(transport, "_memory_file", lambda: Reluctant(os.memfd_create("test"), "w+b"))
+    monkeypatch.setattr(os, "fdopen", lambda file, mode, buffering: Reluctant(file, mode))
+    with ours, theirs:
+        transport.send(ours, {"x": norch.arange(100), "text": "long" * 10})
+        received = transport.receive(theirs)
+    assert received["x"].tolist() == list(range(100)) and received["text"] == "long" * 10

@@ -212,3 +212,10 @@ def test_containers_refuse():
         nn.ModuleList(nn.ReLU())
     with pytest.raises(NotImplementedError):
         nn.ModuleList()(1)
+
+
+def test_layers_are_made_on_the_device_of_the_context(device):
+    with norch.device(device):
+        layers = [nn.PReLU(), nn.Embedding(3, 2), nn.Bilinear(2, 2, 1), nn.LazyBatchNorm1d(), nn.LazyLinear(2)]
+        layers[3](norch.ones(4, 3)), layers[4](norch.ones(4, 3))
+    assert {tensor.is_cuda for layer in layers for tensor in layer.state_dict().values()} == {device == "cuda"}

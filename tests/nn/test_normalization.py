@@ -259,3 +259,29 @@ def test_a_frozen_table_shares_its_tensor():
 def test_what_an_embedding_refuses(attempt, kind, message, no_leak):
     with pytest.raises(kind, match=message):
         attempt()
+
+
+@pytest.mark.parametrize(
+    "layer", [nn.BatchNorm1d(3), nn.BatchNorm1d(3, momentum=None), nn.InstanceNorm1d(3, track_running_stats=True)]
+)
+def test_statistics_move_together_or_not_at_all(layer):
+    x, failures = norch.randn(4, 3, 5), 0
+    before = {name: value.tolist() for name, value in layer.state_dict().items()}
+    while True:
+        norch._C.fail_allocation(failures + 1)
+        try:
+            layer(x)
+            break
+        except MemoryError:
+            failures += 1
+            norch._C.fail_allocation(0)
+            assert {name: value.tolist() for name, value in layer.state_dict().items()} == before
+        finally:
+            norch._C.fail_allocation(0)
+    assert failures > 5 and layer.running_mean.tolist() != before["running_mean"]
+
+
+def test_an_empty_batch_is_counted():
+    layer = nn.BatchNorm1d(3)
+    layer(norch.zeros(0, 3))
+    assert layer.num_batches_tracked.item() == 1 and layer.running_var.tolist() == [1.0] * 3

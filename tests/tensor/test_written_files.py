@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import errno
 import os
 import signal
 import socket
@@ -409,3 +411,18 @@ def test_a_drawing_is_written_so_too():
     os.chmod("graph.dot", 0o600)
     drawing.save("graph.dot")
     assert mode_of("graph.dot") == 0o600 and Path("graph.dot").read_text(encoding="utf-8").startswith("digraph")
+
+
+@pytest.mark.parametrize(("number", "is_told"), [(errno.EIO, True), (errno.ENOSPC, True), (errno.EINVAL, False)])
+def test_an_error_of_the_disk_is_told_when_the_folder_is_synced(number, is_told, tmp_path, monkeypatch):
+    synced = os.fsync
+
+    def fsync(file):
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(number, os.strerror(number))
+        synced(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError) if is_told else contextlib.nullcontext():
+        norch.save(norch.ones(2), tmp_path / "x")
+    assert norch.load(tmp_path / "x").tolist() == [1.0, 1.0] and len(os.listdir(tmp_path)) == 1

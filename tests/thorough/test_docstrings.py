@@ -137,18 +137,18 @@ norch.methods.legacy norch.threads
 """.split()
 # What takes or returns no tensors, is no operation on them, or holds layers of any shape.
 OTHER = """
-norch.ShapeError norch.enable_grad norch.is_grad_enabled norch.no_grad norch.set_grad_enabled norch.Drawing
-norch.draw_graph norch.explain norch.set_printoptions norch.Generator norch.get_rng_state norch.initial_seed
-norch.device norch.manual_seed norch.seed norch.set_rng_state norch.empty_cache norch.memory_allocated
-norch.memory_reserved norch.can_cast norch.finfo norch.get_default_dtype norch.iinfo norch.promote_types
-norch.result_type norch.set_default_dtype norch.load norch.save norch.Storage norch.CTensor norch.get_num_threads
-norch.set_num_threads norch.Size norch.dtype norch.layout norch.memory_format nn.DataParallel nn.RNNBase nn.Module
-nn.ModuleDict nn.ModuleList nn.Sequential nn.ParameterDict nn.ParameterList nn.summary nn.init.calculate_gain
-Tensor.storage Tensor.untyped_storage Tensor.storage_offset Tensor.stride Tensor.data_ptr Tensor.element_size
-Tensor.nbytes Tensor.layout Tensor.device Tensor.is_cuda Tensor.is_contiguous Tensor.tensor Tensor.shape Tensor.size
-Tensor.ndim Tensor.dim Tensor.numel Tensor.dtype Tensor.is_floating_point Tensor.requires_grad Tensor.grad
-Tensor.grad_fn Tensor.is_leaf Tensor.retain_grad Tensor.backward Tensor.zero_grad Tensor.detach_ Tensor.data
-Tensor.register_hook Tensor.tolist
+norch.RangeError norch.ShapeError norch.enable_grad norch.is_grad_enabled norch.no_grad norch.set_grad_enabled
+norch.Drawing norch.draw_graph norch.explain norch.set_printoptions norch.Generator norch.get_rng_state
+norch.initial_seed norch.device norch.manual_seed norch.seed norch.set_rng_state norch.empty_cache
+norch.memory_allocated norch.memory_reserved norch.can_cast norch.finfo norch.get_default_dtype norch.iinfo
+norch.promote_types norch.result_type norch.set_default_dtype norch.load norch.save norch.Storage norch.CTensor
+norch.get_num_threads norch.set_num_threads norch.Size norch.dtype norch.layout norch.memory_format nn.DataParallel
+nn.RNNBase nn.Module nn.ModuleDict nn.ModuleList nn.Sequential nn.ParameterDict nn.ParameterList nn.summary
+nn.init.calculate_gain Tensor.storage Tensor.untyped_storage Tensor.storage_offset Tensor.stride Tensor.data_ptr
+Tensor.element_size Tensor.nbytes Tensor.layout Tensor.device Tensor.is_cuda Tensor.is_contiguous Tensor.tensor
+Tensor.shape Tensor.size Tensor.ndim Tensor.dim Tensor.numel Tensor.dtype Tensor.is_floating_point
+Tensor.requires_grad Tensor.grad Tensor.grad_fn Tensor.is_leaf Tensor.retain_grad Tensor.backward Tensor.zero_grad
+Tensor.detach_ Tensor.data Tensor.register_hook Tensor.tolist
 """.split()
 
 

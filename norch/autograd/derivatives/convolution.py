@@ -10,8 +10,9 @@ import ctypes
 import functools
 from typing import TYPE_CHECKING
 
-from ..._C import lib
+from ..._C import RangeError, lib
 from ...operation import address, recorded, several, wrap
+from ...types import shown
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def window_array(*settings: tuple[int, int]) -> Window:
     """The C array of a window's five pairs of settings. Raises OverflowError for integers beyond 64 bits."""
     numbers = [number for pair in settings for number in pair]
     if any(not -(2**63) <= number < 2**63 for number in numbers):  # ctypes would cut them off
-        raise OverflowError(f"expected integers of 64 bits, got {numbers}")
+        raise RangeError(f"expected integers of 64 bits, got {shown(numbers)}")
     return (ctypes.c_int64 * 10)(*numbers)
 
 

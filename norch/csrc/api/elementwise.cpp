@@ -336,6 +336,22 @@ Tensor* unit_gradient(Tensor* tensor) {
     });
 }
 
+int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources) {
+    return attempt([&] {
+        for (int k = 0; k < count; k++) {
+            if (!are_alike(*targets[k], *sources[k]))
+                fail(RUNTIME_ERROR, "a new value has shape {}, {} on {}, its tensor {}, {} on {}",
+                     shape_text(*sources[k]), dtype_name(sources[k]->dtype), device_text(sources[k]->device),
+                     shape_text(*targets[k]), dtype_name(targets[k]->dtype), device_text(targets[k]->device));
+            check_writable(*targets[k], "copy_");
+        }
+        for (int k = 0; k < count; k++) {
+            assign(*sources[k], *targets[k]);
+            mark_written(*targets[k]);
+        }
+    });
+}
+
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {
         check_devices(*target, *source, "copy_");

@@ -1,5 +1,7 @@
 // Optimizers of the C API: one step of all parameters in one call. Everything is checked before anything is changed.
 
+#include <new>
+
 #include "api.h"
 #include "api/checks.h"
 #include "dispatch.h"
@@ -24,6 +26,61 @@ static void check_state(const Tensor& parameter, const Tensor& state, const char
     check_writable(state, name);
 }
 
+// Tensors that are dropped when an exception passes
+struct OwnedTensors {
+    Scratch<Owned> list;
+    explicit OwnedTensors(int64_t count) : list(count) {
+        for (int64_t i = 0; i < count; i++) new (&list[i]) Owned();
+    }
+    ~OwnedTensors() {
+        for (int64_t i = 0; i < list.count; i++) list[i].~Owned();
+    }
+};
+
+// Entries as kernels take them: narrow tensors have become wide copies. All are made before the first kernel runs, so
+// that an allocation that fails leaves everything as it was; `finish` rounds the results.
+template <class Entry, int TENSORS>
+struct WidenedEntries {
+    OwnedTensors copies;  // of tensor t of entry k at k * TENSORS + t, null for one that is not narrow
+    Scratch<Entry> entries;
+
+    static Tensor** tensors(const Entry& entry) { return reinterpret_cast<Tensor**>(const_cast<Entry*>(&entry)); }
+
+    WidenedEntries(int count, const Entry* given) : copies(int64_t(count) * TENSORS), entries(count) {
+        for (int k = 0; k < count; k++) {
+            entries[k] = given[k];
+            for (int t = 0; t < TENSORS; t++) {
+                Tensor*& tensor = tensors(entries[k])[t];
+                if (!tensor || !is_narrow(tensor->dtype)) continue;
+                Owned& copy = copies.list[k * TENSORS + t] = widened(*tensor);
+                tensor = copy.tensor;
+            }
+        }
+    }
+    void finish(const Entry* given) {
+        enum { GRADIENT = 1 };
+        for (int64_t i = 0; i < copies.list.count; i++)
+            if (copies.list[i].tensor && i % TENSORS != GRADIENT)
+                assign(*copies.list[i], *tensors(given[i / TENSORS])[i % TENSORS]);
+    }
+};
+
+// Calls step(entry) for each entry, with its narrow tensors widened.
+template <int TENSORS, class Entry, class F>
+static void for_each_entry(int count, const Entry* entries, F step) {
+    bool narrow = false;
+    for (int k = 0; k < count; k++) narrow |= is_narrow(entries[k].parameter->dtype);
+    if (!narrow) {
+        for (int k = 0; k < count; k++)
+            if (entries[k].parameter->size) step(entries[k]);
+        return;
+    }
+    WidenedEntries<Entry, TENSORS> wide(count, entries);
+    for (int k = 0; k < count; k++)
+        if (entries[k].parameter->size) step(wide.entries[k]);
+    wide.finish(entries);
+}
+
 // ---- SGD ---------------------------------------------------------------------------------------------------------
 
 int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
@@ -33,21 +90,20 @@ int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) 
             check_parameter(*entry.parameter, *entry.gradient, "sgd");
             if (entry.velocity) check_state(*entry.parameter, *entry.velocity, "velocity", "sgd");
         }
+        for_each_entry<3>(count, entries, [&](const SGDEntry& entry) {
+            kernels::sgd.launch(entry.parameter->device, *entry.parameter, *entry.gradient, entry.velocity, entry.first,
+                                options[entry.group]);
+        });
         for (int k = 0; k < count; k++) {
-            const SGDEntry& entry = entries[k];
-            Tensor& parameter = *entry.parameter;
-            if (parameter.size)
-                kernels::sgd.launch(parameter.device, parameter, *entry.gradient, entry.velocity, entry.first,
-                                    *options);
-            mark_written(parameter);
-            if (entry.velocity) mark_written(*entry.velocity);
+            mark_written(*entries[k].parameter);
+            if (entries[k].velocity) mark_written(*entries[k].velocity);
         }
     });
 }
 
 // ---- Optimizers that count their steps ---------------------------------------------------------------------------
 
-// Checks all entries, then counts a step of each and calls take(entry, how many steps that makes).
+// Checks all entries, calls take(entry, its number of steps with this one) for each, then counts the steps.
 template <class F>
 static int each_step(int32_t count, const StepEntry* entries, const char* const (&state_names)[3], const char* name,
                      F take) {
@@ -63,11 +119,12 @@ static int each_step(int32_t count, const StepEntry* entries, const char* const 
             for (int i = 0; i < 3; i++)
                 if (entry.state[i]) check_state(*entry.parameter, *entry.state[i], state_names[i], name);
         }
+        for_each_entry<5>(count, entries,
+                          [&](const StepEntry& entry) { take(entry, *data_as<float>(*entry.step) + 1); });
         for (int k = 0; k < count; k++) {
             const StepEntry& entry = entries[k];
-            const float steps = ++*data_as<float>(*entry.step);
+            ++*data_as<float>(*entry.step);
             mark_written(*entry.step);
-            if (entry.parameter->size) take(entry, steps);
             mark_written(*entry.parameter);
             for (Tensor* state : entry.state)
                 if (state) mark_written(*state);
@@ -80,7 +137,8 @@ static int each_step(int32_t count, const StepEntry* entries, const char* const 
     int name##_step(int32_t count, const StepEntry* entries, const Options* options) {                           \
         return each_step(count, entries, {__VA_ARGS__}, #name, [&](const StepEntry& entry, double steps) {       \
             Tensor& parameter = *entry.parameter;                                                                \
-            kernels::name.launch(parameter.device, parameter, *entry.gradient, entry.state, steps, *options);    \
+            kernels::name.launch(parameter.device, parameter, *entry.gradient, entry.state, steps,               \
+                                 options[entry.group]);                                                       \
         });                                                                                                      \
     }
 OPTIMIZERS(DEFINE_STEP)

@@ -24,6 +24,7 @@ from .losses import *
 from .margins import *
 from .multi_head import *
 from .normalization import *
+from .normalization import _batch_norm as _batch_norm
 from .padding import *
 from .piecewise import *
 from .pooling import *
@@ -33,7 +34,7 @@ from .smooth import *
 
 if not TYPE_CHECKING:  # a type checker follows the lists of the files; it reads no computed one
     __all__ = [name for name, value in vars().items() if callable(value) and not name.startswith("_")]
-    for _name in ("batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"):
+    for _name in ("_batch_norm", "batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"):
         globals()[_name] = _input_in_float32(globals()[_name])
     globals().update({name: _under_autocast(globals()[name], name) for name in _AUTOCAST & set(__all__)})
 

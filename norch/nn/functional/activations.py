@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Callable
 
+from ...arguments import flag
 from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
 from ...tensor import Tensor
@@ -64,7 +65,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0., 2.])
     """
     check_tensors("relu", input)
-    return input.relu_() if inplace else input.relu()
+    return input.relu() if inplace is False or not flag(inplace, "relu: inplace") else input.relu_()
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
@@ -200,4 +201,4 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 def apply_to(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:
     """function(x), written into x if `inplace`; backward then reads a copy of x, which nobody overwrites."""
-    return x.copy_(function(x.clone())) if inplace else function(x)
+    return x.copy_(function(x.clone())) if flag(inplace, "inplace") else function(x)

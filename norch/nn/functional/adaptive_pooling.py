@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence, Union
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...autograd.derivatives import pooling as kernels
 from ...functions.creation import arange
 from ...functions.joining import cat
@@ -89,6 +90,7 @@ def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
+@flags
 def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """The largest elements of windows that divide [N, C, length] or [C, length] evenly; as `adaptive_max_pool2d`.
 
@@ -98,6 +100,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: 
     return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
+@flags
 def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """The largest elements of windows that divide [N, C, height, width] evenly, [N, C, *output_size].
 
@@ -110,6 +113,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: 
     return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@flags
 def adaptive_max_pool3d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor | Any:
     """`adaptive_max_pool2d` along three axes, of [N, C, depth, height, width]; otherwise as `adaptive_max_pool2d`.
 
@@ -165,6 +169,7 @@ def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tup
 # ---- The largest element of windows at random places ------------------------------------------------------------
 
 
+@flags
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -189,6 +194,7 @@ def fractional_max_pool2d(
     return _fractional(name, samples, input, kernel_size, output_size, output_ratio, return_indices, _random_samples)
 
 
+@flags
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

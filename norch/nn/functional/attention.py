@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...functions.creation import ones, where
 from ...tensor import Tensor
 from ...types import bool_
@@ -17,6 +18,7 @@ from .dropout import dropout
 __all__ = ["scaled_dot_product_attention"]
 
 
+@flags
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

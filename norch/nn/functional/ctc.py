@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Sequence, Union
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...functions.creation import arange, full, tensor, where
 from ...functions.joining import cat, stack
 from ...tensor import Tensor
@@ -22,6 +23,7 @@ Lengths = Union[Tensor, Sequence[int], int]
 _NEVER = -1e30  # the logarithm of no probability: sums and derivatives of infinities would be NaN
 
 
+@flags
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

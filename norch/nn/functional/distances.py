@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...arguments import broadcast_shapes
+from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
 from ...functions.statistics import pdist
 from ...tensor import Tensor
@@ -36,6 +36,7 @@ def _direction(x: Tensor, dim: int, eps: float) -> Tensor:
     return x / length
 
 
+@flags
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension, which goes away unless `keepdim`.
 

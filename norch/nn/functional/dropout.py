@@ -6,6 +6,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...functions.creation import empty
 from ...tensor import Tensor
 from .checks import check_floating, check_probability, check_tensors
@@ -13,6 +14,7 @@ from .checks import check_floating, check_probability, check_tensors
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
+@flags
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element becomes 0 with probability `p`, and is divided by 1 - p otherwise; x itself when not training.
 
@@ -25,6 +27,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return _drop("dropout", input, p, training, inplace, 0)
 
 
+@flags
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout of whole channels of [N, C, length] or [C, length]; otherwise as `dropout`.
 
@@ -40,6 +43,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _drop("dropout1d", input, p, training, inplace, input.ndim - 1)
 
 
+@flags
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout of whole channels of [N, C, height, width], or of any [N, C, ...]; dtypes and errors as for `dropout`.
 
@@ -53,6 +57,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _drop("dropout2d", input, p, training, inplace, 2)
 
 
+@flags
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """dropout of whole channels of [N, C, depth, height, width] or [C, depth, height, width]; otherwise as `dropout2d`.
 
@@ -64,6 +69,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _drop("dropout3d", input, p, training, inplace, 1 if input.ndim == 4 else 2)
 
 
+@flags
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """dropout that keeps a mean of 0 and a variance of 1, for use with SELU: a dropped element becomes SELU's limit
     -1.7581; then all are scaled and shifted.
@@ -76,6 +82,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return _drop("alpha_dropout", input, p, training, inplace, 0, keeps_variance=True)
 
 
+@flags
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """alpha_dropout of whole channels of [N, C, ...]; dtypes and errors as for `dropout`.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...tensor import Tensor
@@ -14,6 +15,7 @@ from .checks import check_integers, check_tensors
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
+@flags
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -84,6 +86,7 @@ def check_padding_idx(padding_idx: int, rows: int) -> int:
 # ---- Bags -----------------------------------------------------------------------------------------------------------
 
 
+@flags
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

@@ -7,7 +7,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...functions.creation import arange, ones, where, zeros
 from ...functions.joining import stack
 from ...tensor import Tensor
@@ -18,6 +18,7 @@ from .resampling import cubic
 __all__ = ["affine_grid", "grid_sample"]
 
 
+@flags
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The points that affine maps `theta` [N, 2, 3] give the pixels of images of this size [N, C, height, width].
 
@@ -60,6 +61,7 @@ def _places(length: int, like: Tensor) -> Tensor:
     return where(i < length // 2, i * step - 1, 1 - (length - 1 - i) * step).to(like.dtype)
 
 
+@flags
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..._C import ShapeError
-from ...arguments import broadcast_shapes
+from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
 from ...functions.creation import where
 from ...tensor import Tensor
@@ -15,6 +15,7 @@ from .losses import Flag, check_reduction, reduced, reduction_of
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
 
 
+@flags
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -42,6 +43,7 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
+@flags
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

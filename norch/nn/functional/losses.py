@@ -6,7 +6,7 @@ import warnings
 from typing import Optional
 
 from ..._C import ShapeError
-from ...arguments import broadcast_shapes
+from ...arguments import broadcast_shapes, flags
 from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
@@ -175,6 +175,7 @@ def binary_cross_entropy_with_logits(
     return reduced(_weighted(name, loss, weight), reduction)
 
 
+@flags
 def kl_div(
     input: Tensor,
     target: Tensor,

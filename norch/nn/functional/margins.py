@@ -9,6 +9,7 @@ import math
 from typing import Callable
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
 from ...autograd.derivatives import losses
 from ...functions.creation import where
@@ -127,6 +128,7 @@ def cosine_embedding_loss(
 # ---- Of two distances -----------------------------------------------------------------------------------------------
 
 
+@flags
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -157,6 +159,7 @@ def triplet_margin_loss(
     return _triplet("triplet_margin_loss", (anchor, positive, negative), distance, margin, swap, reduction)
 
 
+@flags
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,

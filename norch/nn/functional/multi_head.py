@@ -9,6 +9,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...autograd.derivatives.joining import split
 from ...functions.creation import full_like, where
 from ...functions.joining import cat
@@ -24,6 +25,7 @@ __all__ = ["multi_head_attention_forward"]
 _NAME = "multi_head_attention_forward"
 
 
+@flags
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,

@@ -6,10 +6,11 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
+from ...operation import assigning, at_once
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_floating, check_tensors
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@flags
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -50,8 +52,24 @@ def batch_norm(
     tensor([[-1.0000, -1.0000],
             [ 1.0000,  1.0000]])
     """
+    return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def _batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    batches: tuple[Tensor, Tensor] | None = None,
+) -> Tensor:
+    """The same for a layer, which counts: `batches` are a tensor and what it becomes together with the statistics."""
     check_floating("batch_norm", input)
     if input.numel == 0:
+        _move([], momentum, batches)
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
     if input.ndim < 2:
         raise ShapeError(f"batch_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
@@ -72,10 +90,12 @@ def batch_norm(
             f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
     result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, True, eps)
-    _move(running_mean, mean, running_var, variance * (count / (count - 1)), momentum)
+    moves = [(running_mean, mean), (running_var, variance * (count / (count - 1)))]
+    _move(moves, momentum, batches)
     return result
 
 
+@flags
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -113,18 +133,18 @@ def instance_norm(
         return _affine(input.clone(), weight, bias, _by_channel(input))
     normal, mean, variance = kernels.normalize(input, None, None, 1, samples * channels, True, eps)
     means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
-    _move(running_mean, means, running_var, variances * (count / (count - 1)), momentum)
+    _move([(running_mean, means), (running_var, variances * (count / (count - 1)))], momentum)
     return _affine(normal, weight, bias, _by_channel(input))
 
 
 def _move(
-    running_mean: Tensor | None, mean: Tensor, running_var: Tensor | None, variance: Tensor, momentum: float
+    moves: list[tuple[Tensor | None, Tensor]], momentum: float, batches: tuple[Tensor, Tensor] | None = None
 ) -> None:
-    """Move the running statistics towards new ones, in place."""
+    """Move running statistics towards new ones and count the batch, in place and at once."""
     with no_grad():
-        for running, new in ((running_mean, mean), (running_var, variance)):
-            if running is not None:
-                running.mul_(1 - momentum).add_(new * momentum)
+        pairs = [(x, (x * (1 - momentum) + new * momentum).to(x.dtype)) for x, new in moves if x is not None]
+    pairs += [] if batches is None else [batches]
+    at_once(assigning([old for old, _ in pairs], [new for _, new in pairs]))
 
 
 def layer_norm(

@@ -5,6 +5,7 @@ At a corner the derivative is PyTorch's. Each keeps its input's shape, dtype and
 
 from __future__ import annotations
 
+from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
@@ -121,6 +122,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return input.prelu(weight)
 
 
+@flags
 def rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -237,6 +239,7 @@ def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Ten
     return hardtanh(input, min_val, max_val, inplace=True)
 
 
+@flags
 def rrelu_(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Tensor:
     """`rrelu` written into its input, which is returned; shapes, dtypes and errors (RuntimeError) as there.
 

@@ -6,7 +6,7 @@ import math
 from typing import Any, Sequence
 
 from ..._C import ShapeError
-from ...arguments import sizes_of
+from ...arguments import flags, sizes_of
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
 from ...tensor import Tensor
@@ -42,6 +42,7 @@ __all__ = [
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
+@flags
 def max_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -64,6 +65,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, taps, ceil_mode, return_indices)
 
 
+@flags
 def max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -84,6 +86,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, taps, ceil_mode, return_indices)
 
 
+@flags
 def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -128,6 +131,7 @@ def max_of_windows(batch: Tensor, taps: Windows, ceil: bool = False) -> tuple[Te
 # ---- The average ------------------------------------------------------------------------------------------------
 
 
+@flags
 def avg_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -149,6 +153,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, input, taps, ceil_mode, count_include_pad, None)
 
 
+@flags
 def avg_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -172,6 +177,7 @@ def avg_pool2d(
     return into(out, result, "avg_pool2d")
 
 
+@flags
 def avg_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -218,6 +224,7 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
 # ---- The p-norm -------------------------------------------------------------------------------------------------
 
 
+@flags
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -234,6 +241,7 @@ def lp_pool1d(
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 1, "lp_pool1d: kernel_size")))
 
 
+@flags
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -246,6 +254,7 @@ def lp_pool2d(
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 2, "lp_pool2d: kernel_size")))
 
 
+@flags
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
 ) -> Tensor:

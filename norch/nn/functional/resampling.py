@@ -10,6 +10,7 @@ import math
 from typing import Any, Callable, Sequence
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...functions.creation import arange, zeros
 from ...tensor import Tensor
 from ...types import float32, float64, int64, uint8
@@ -21,6 +22,7 @@ __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
 
 
+@flags
 def interpolate(
     input: Tensor,
     size: int | Sequence[int] | None = None,
@@ -97,6 +99,7 @@ def _sizes(
     return sizes, [None if recompute else float(factor) for factor in numbers]
 
 
+@flags
 def upsample(
     input: Tensor,
     size: int | Sequence[int] | None = None,

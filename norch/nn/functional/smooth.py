@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 
-from ...arguments import axis_of
+from ...arguments import axis_of, flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
@@ -29,6 +29,7 @@ def logsigmoid(input: Tensor, *, out: Out = None) -> Tensor:
     return into(out, -kernels.softplus(-input, math.inf), "logsigmoid")
 
 
+@flags
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """x * tanh(softplus(x)) (Misra 2019).
 
@@ -81,6 +82,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
+@flags
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A random sample of the classes along `dim`, of these logits, as numbers that sum to 1 and have a gradient.
 

@@ -131,7 +131,7 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(full([num_parameters], float(init), dtype=dtype, device=device or "cpu"))
+        self.weight = Parameter(full([num_parameters], float(init), dtype=dtype, device=device))
 
     def reset_parameters(self) -> None:
         """Set the weight to its first value."""

@@ -44,7 +44,7 @@ class _Table(Module):
         self.padding_idx = None if padding_idx is None else check_padding_idx(padding_idx, sizes[0])
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = options
         if weight is None:
-            made = empty(sizes, dtype=dtype, device=device or "cpu")
+            made = empty(sizes, dtype=dtype, device=device)
             self.weight = Parameter(made, requires_grad=not frozen)
             self.reset_parameters()
             return

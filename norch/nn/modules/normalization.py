@@ -98,16 +98,16 @@ class _BatchNorm(_Norm):
             raise ShapeError(
                 f"{self.get_name()}: input has shape {list(input.shape)}, expected {self.num_features} channels"
             )
-        momentum = 0.0 if self.momentum is None else self.momentum
+        momentum, batches = 0.0 if self.momentum is None else self.momentum, None
         if self.training and self.num_batches_tracked is not None:
-            with no_grad():
-                self.num_batches_tracked.add_(1)
+            batches = self.num_batches_tracked, self.num_batches_tracked + 1
             if self.momentum is None:  # the average over all batches
-                momentum = 1 / self.num_batches_tracked.item()
+                momentum = 1 / batches[1].item()
         used = self.track_running_stats or not self.training
         mean, variance = (self.running_mean, self.running_var) if used else (None, None)
         training = self.training or self.running_mean is None
-        return F.batch_norm(input, mean, variance, self.weight, self.bias, training, momentum, self.eps)
+        options = training, momentum, self.eps, batches
+        return F._batch_norm(input, mean, variance, self.weight, self.bias, *options)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -70,7 +70,7 @@ class Bilinear(Module):
         if in1_features <= 0:
             raise ValueError(f"Bilinear: in1_features is {in1_features}, expected above 0")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
-        place: dict[str, Any] = {"dtype": dtype, "device": device or "cpu"}
+        place: dict[str, Any] = {"dtype": dtype, "device": device}
         self.weight = Parameter(empty(out_features, in1_features, in2_features, **place))
         self.register_parameter("bias", Parameter(empty(out_features, **place)) if bias else None)
         self.reset_parameters()

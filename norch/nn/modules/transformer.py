@@ -348,4 +348,4 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: str | None = None, dtype: DType | None = None) -> Tensor:
         """The causal mask [sz, sz] to add to scores: 0 up to the diagonal, -inf beyond."""
-        return full([sz, sz], -math.inf, dtype=dtype, device=device or "cpu").triu(1)
+        return full([sz, sz], -math.inf, dtype=dtype, device=device).triu(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import zeros
 from ...functions.joining import stack
@@ -15,6 +16,7 @@ __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_
 
 
 @no_grad()
+@flags
 def get_total_norm(
     tensors: Tensor | Iterable[Tensor],
     norm_type: float = 2.0,
@@ -42,6 +44,7 @@ def get_total_norm(
 
 
 @no_grad()
+@flags
 def clip_grads_with_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
@@ -58,6 +61,7 @@ def clip_grads_with_norm_(
         gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
 
 
+@flags
 def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -83,6 +87,7 @@ def clip_grad_norm_(
     return total
 
 
+@flags
 def clip_grad_norm(
     parameters: Tensor | Iterable[Tensor],
     max_norm: float,
@@ -100,6 +105,7 @@ def clip_grad_norm(
 
 
 @no_grad()
+@flags
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Clamp every element of all gradients, in place, to -clip_value and clip_value.
 

@@ -6,6 +6,7 @@ import copy
 import functools
 from typing import Any, Callable, TypeVar
 
+from ...arguments import flags
 from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ..module import Module
@@ -22,6 +23,7 @@ __all__ = [
 M = TypeVar("M", bound=Module)
 
 
+@flags
 def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
     """A convolution that computes what `conv` and then `bn`, both in eval mode, compute.
 

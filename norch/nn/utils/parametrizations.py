@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import empty, eye
 from ...functions.joining import cat
@@ -214,6 +215,7 @@ def _cayley(A: Tensor) -> Tensor:
     return rows[:, n:]
 
 
+@flags
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:

@@ -13,6 +13,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from ...arguments import flags
 from ...autograd import no_grad
 from ...guards import Guard
 from ...operation import check_tensor
@@ -54,6 +55,7 @@ class ParametrizationList(ModuleList):
     (1, 2)
     """
 
+    @flags
     def __init__(self, modules: list[Module], original: Tensor, unsafe: bool = False) -> None:
         super().__init__(modules)
         self.unsafe = unsafe
@@ -108,6 +110,7 @@ class ParametrizationList(ModuleList):
         return result
 
 
+@flags
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
@@ -203,6 +206,7 @@ def type_before_parametrizations(module: Module) -> type[Module]:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
+@flags
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
     """Make a computed parameter an ordinary one again, with its value now, or with the original one.
 

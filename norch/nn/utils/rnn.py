@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._C import ShapeError
+from ...arguments import flags
 from ...functions.creation import tensor
 from ...functions.joining import cat, stack
 from ...operation import check_kind, check_tensor
@@ -125,6 +126,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 # ---- Packing --------------------------------------------------------------------------------------------------------
 
 
+@flags
 def pack_padded_sequence(
     input: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
@@ -166,6 +168,7 @@ def pack_padded_sequence(
     return PackedSequence(cat(rows), tensor(counts, dtype=int64), indices)
 
 
+@flags
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
@@ -200,6 +203,7 @@ def pad_packed_sequence(
     return (padded.transpose(0, 1) if batch_first else padded), lengths
 
 
+@flags
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Sequences [length, *] packed; their lengths decrease, or `enforce_sorted` is False.
 
@@ -223,6 +227,7 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
 # ---- Padding --------------------------------------------------------------------------------------------------------
 
 
+@flags
 def pad_sequence(
     sequences: Tensor | Iterable[Tensor],
     batch_first: bool = False,
@@ -258,6 +263,7 @@ def pad_sequence(
     return stack(rows, 0 if batch_first else 1)
 
 
+@flags
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
     """The sequences [length, *] of a padded batch, whose lengths are [N].
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from ...arguments import flags
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer, set_rate
 
@@ -32,6 +33,7 @@ class CyclicLR(LRScheduler):
 
     _not_saved = (*LRScheduler._not_saved, "_scale_fn")
 
+    @flags
     def __init__(
         self,
         optimizer: Optimizer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ...arguments import flags
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
 
@@ -23,6 +24,7 @@ class OneCycleLR(LRScheduler):
     0.04
     """
 
+    @flags
     def __init__(
         self,
         optimizer: Optimizer,

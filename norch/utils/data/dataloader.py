@@ -13,6 +13,7 @@ from itertools import islice, repeat
 from multiprocessing.context import BaseContext
 from typing import Any
 
+from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint
 from .collate import default_collate, default_convert
@@ -52,6 +53,7 @@ class DataLoader:
     tensor([4]) tensor([40])
     """
 
+    @flags
     def __init__(
         self,
         dataset: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sized
 
+from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randperm
 from .sampler import Sampler
@@ -21,6 +22,7 @@ class DistributedSampler(Sampler):
     [1, 3, 0]
     """
 
+    @flags
     def __init__(
         self,
         dataset: Sized,

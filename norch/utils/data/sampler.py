@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from itertools import islice
 from typing import Any
 
+from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint, randperm
 from ...methods.interop import as_tensor
@@ -65,6 +66,7 @@ class RandomSampler(Sampler):
     [0, 1, 2, 3, 4]
     """
 
+    @flags
     def __init__(
         self,
         data_source: Sized,
@@ -125,6 +127,7 @@ class WeightedRandomSampler(Sampler):
     [1, 1, 1]
     """
 
+    @flags
     def __init__(
         self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Generator | None = None
     ):
@@ -152,6 +155,7 @@ class BatchSampler(Sampler):
     [[0, 1], [2, 3], [4]]
     """
 
+    @flags
     def __init__(self, sampler: Iterable[object], batch_size: int, drop_last: bool):
         _check_count("BatchSampler: batch_size", batch_size)
         if not isinstance(drop_last, bool):

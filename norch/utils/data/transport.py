@@ -15,7 +15,7 @@ import socket
 import tempfile
 from typing import Any
 
-from ...functions.serialization import read_tensor, write_elements
+from ...functions.serialization import read_tensor, write_all, write_elements
 from ...tensor import Tensor
 from ...types import DTYPES
 
@@ -43,7 +43,7 @@ class _Pickler(pickle.Pickler):
 class _Unpickler(pickle.Unpickler):
     """Reads each tensor from the file, in which the tensors' bytes begin at `data`."""
 
-    def __init__(self, text: bytes, file: io.RawIOBase, data: int):
+    def __init__(self, text: bytearray, file: io.RawIOBase, data: int):
         super().__init__(io.BytesIO(text))
         self._file, self._data = file, data
 
@@ -66,7 +66,7 @@ def send(channel: socket.socket, value: object) -> None:
     pickler = _Pickler(text)
     pickler.dump(value)
     with _memory_file() as file:
-        file.write(text.getbuffer())
+        write_all(file, text.getbuffer())
         for tensor in pickler.tensors:
             write_elements(file, tensor)
         file.seek(0)
@@ -82,5 +82,11 @@ def receive(channel: socket.socket) -> Any:
     if not descriptors:
         raise EOFError("the other side has closed")
     with os.fdopen(descriptors[0], "rb", buffering=0) as file:
-        length = int.from_bytes(message, "little")
-        return _Unpickler(file.read(length), file, length).load()
+        text = bytearray(int.from_bytes(message, "little"))
+        rest = memoryview(text)
+        while rest:
+            count = file.readinto(rest)
+            if not count:
+                raise EOFError("the other side sent less than it said")
+            rest = rest[count:]
+        return _Unpickler(text, file, len(text)).load()

@@ -1,0 +1,104 @@
+"""Hostile arguments for every public callable: death, hangs, memory, nonsense accepted, wrong errors.
+
+The calls are the examples of the docstrings, of which one or two arguments were made hostile (hostility/spoiling.py).
+They run in a process of their own, with limits; torch, where it runs the same example, says what is nonsense.
+NORCH_ATTACK_DEVICE=cuda makes all tensors there, on a GPU or on the emulator; with NORCH_LIBRARY and the runtime of
+AddressSanitizer preloaded (tools/sanitized.py --attack) the same attempts run under it, without torch and the limits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from report import Report
+
+WORKER = Path(__file__).resolve().parent / "hostility" / "worker.py"
+HANG = 30.0  # seconds that one attempt may take
+
+
+def attack(seconds: float, seed: int) -> Report:
+    report = Report()
+    seen: set[tuple[str, str]] = set()
+    end = time.monotonic() + seconds
+    number = 0
+    while time.monotonic() < end:
+        number = run_worker(seed, number, end - time.monotonic(), report, seen)
+    return report
+
+
+def run_worker(seed: int, first: int, seconds: float, report: Report, seen: set[tuple[str, str]]) -> int:
+    """Attempts from `first` on, in one process, until it ends; the number of the first attempt of the next one."""
+    with tempfile.TemporaryDirectory() as folder, open(f"{folder}.stderr", "w+") as errors:
+        os.unlink(errors.name)
+        reading, writing = os.pipe()
+        command = [sys.executable, WORKER, str(seed), str(first), str(seconds), str(writing)]
+        paths = [os.path.abspath(path) for path in sys.path if path]  # the process has another folder
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            pass_fds=[writing],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        os.close(writing)
+        last: dict[str, Any] = {"at": first - 1, "who": "nobody", "text": "", "named": "the start"}
+        ended, hung = False, False
+        for message in messages(reading):
+            if message is None:
+                hung = True
+                process.send_signal(signal.SIGABRT)
+            elif "found" in message:
+                note(report, seen, message)
+                last["who"] = "nobody"
+            elif "ended" in message:
+                ended = True
+            elif "done" in message:
+                report.count("calls")
+                last["who"] = "nobody"
+            else:
+                last.update(message)
+        status = process.wait()
+        errors.seek(0)
+        said = errors.read()[-3000:]
+    if not ended and last["who"] == "norch":
+        kind = "hang" if hung else f"death by {signal.Signals(-status).name}" if status < 0 else f"exit {status}"
+        note(report, seen, {**last, "kind": kind, "found": said})
+    elif not ended and last["at"] < first:
+        raise RuntimeError(f"the attacker's process does not start: {said}")
+    return int(last["at"]) + 1
+
+
+def messages(reading: int) -> Any:
+    """What the worker tells, None each time that it tells nothing for long."""
+    rest = b""
+    with os.fdopen(reading, "rb", buffering=0) as channel:
+        while True:
+            if not select.select([channel], [], [], HANG)[0]:
+                yield None
+                continue
+            read = channel.read(1 << 16)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            for line in lines:
+                yield json.loads(line)
+
+
+def note(report: Report, seen: set[tuple[str, str]], message: dict[str, Any]) -> None:
+    """A finding, once for each callable and kind."""
+    key = (message["named"], message["kind"])
+    if key not in seen:
+        seen.add(key)
+        report.findings.append(f"[{message['kind']}] {message['named']}: {message['found']}\n{message['text']}")
