@@ -125,20 +125,22 @@ class CTensor(ctypes.Structure):
 TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, ctypes.py_object
 
 
-class Checked:
-    """An integer argument that must fit: ctypes alone would cut it to its size without a word."""
-
-    def __init__(self, kind: Any, low: int, high: int) -> None:
-        self.kind, self.low, self.high = kind, low, high
-
-    def from_param(self, value: Any) -> Any:
-        if not self.low <= value < self.high:
-            raise OverflowError(f"{value} does not fit into {self.kind.__name__}")
-        return self.kind(value)
+LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 
-CHECKED = {c_int32: Checked(c_int32, -(2**31), 2**31), c_int64: Checked(c_int64, -(2**63), 2**63)}
-CHECKED[c_uint64] = Checked(c_uint64, 0, 2**64)
+def _checked(function: Any, result: Any, kinds: list[Any]) -> Any:
+    """The function, whose integers must fit: ctypes alone would cut them to their sizes without a word."""
+    limits = [(place, kind, *LIMITS[kind]) for place, kind in enumerate(kinds) if kind in LIMITS]
+
+    def call(*arguments: Any) -> Any:
+        for place, kind, low, high in limits:
+            if not low <= arguments[place] < high:
+                raise OverflowError(f"{arguments[place]} does not fit into {kind.__name__}")
+        return function(*arguments)
+
+    call.restype, call.argtypes = result, kinds  # type: ignore[attr-defined]
+    return call if limits else function
+
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -328,10 +330,10 @@ class Library:
     def __init__(self) -> None:
         for name, (result, arguments) in PROTOTYPES.items():
             function = getattr(_keeping_lock if name in QUICK else _library, name)
+            function.restype, function.argtypes = result, arguments
             # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
-            function.restype = result
-            function.argtypes = arguments if name in QUICK else [CHECKED.get(kind, kind) for kind in arguments]
-            setattr(self, name, function if CPYTHON else _owning(function, result))
+            checked = function if name in QUICK else _checked(function, result, arguments)
+            setattr(self, name, checked if CPYTHON else _owning(checked, result))
 
     if TYPE_CHECKING:
 
