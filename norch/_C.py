@@ -127,21 +127,6 @@ TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, 
 
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
-
-def _checked(function: Any, result: Any, kinds: list[Any]) -> Any:
-    """The function, whose integers must fit: ctypes alone would cut them to their sizes without a word."""
-    limits = [(place, kind, *LIMITS[kind]) for place, kind in enumerate(kinds) if kind in LIMITS]
-
-    def call(*arguments: Any) -> Any:
-        for place, kind, low, high in limits:
-            if not low <= arguments[place] < high:
-                raise OverflowError(f"{arguments[place]} does not fit into {kind.__name__}")
-        return function(*arguments)
-
-    call.restype, call.argtypes = result, kinds  # type: ignore[attr-defined]
-    return call if limits else function
-
-
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
     "error_message": (c_char_p, []),
@@ -309,7 +294,7 @@ for _name in operations()["row"]:
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward unit_gradient same_kind new_results take_result hold_storage",
+    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind new_results take_result hold_storage",
     "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard",
     "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
 }
@@ -322,6 +307,23 @@ def _owning(function: Any, result: Any) -> Any:
     return function if owner is None else lambda *arguments: owner(function(*arguments))
 
 
+def _within_limits(function: Any, kinds: list[Any]) -> Any:
+    """The function, with an error for integers that ctypes would cut to their size without a word.
+
+    (A `from_param` would have to do without Ctrl-C: ctypes makes an ArgumentError of any exception in there.)
+    """
+    limits = [(i, *LIMITS[kind]) for i, kind in enumerate(kinds) if kind in LIMITS]
+
+    def call(*arguments: Any) -> Any:
+        for i, low, high in limits:
+            if not low <= arguments[i] < high:
+                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+        return function(*arguments)
+
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call if limits else function
+
+
 class Library:
     """The C functions by name, as plain attributes, which Python finds faster than those of a CDLL."""
 
@@ -332,8 +334,8 @@ class Library:
             function = getattr(_keeping_lock if name in QUICK else _library, name)
             function.restype, function.argtypes = result, arguments
             # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
-            checked = function if name in QUICK else _checked(function, result, arguments)
-            setattr(self, name, checked if CPYTHON else _owning(checked, result))
+            function = function if name in QUICK else _within_limits(function, arguments)
+            setattr(self, name, function if CPYTHON else _owning(function, result))
 
     if TYPE_CHECKING:
 

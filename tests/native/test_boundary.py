@@ -119,6 +119,7 @@ def test_every_c_function_has_its_prototype():
     assert set(_C.PROTOTYPES) == set(declared)
     for name, (result, arguments) in declared.items():
         function = getattr(_C.lib, name)
+        function = getattr(function, "__wrapped__", function)
         assert (function.restype, function.argtypes) == (result, arguments), name
 
 
