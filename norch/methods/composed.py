@@ -272,7 +272,7 @@ def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor
     term = tensor1 / tensor2 if divides else tensor1 * tensor2
     kind = result_type(x, term)
     if kind is not term.dtype:  # a narrow one would be rounded
-        tensor1 = tensor1.to(kind)
+        tensor1, tensor2 = tensor1.to(kind), tensor2.to(kind)
         term = tensor1 / tensor2 if divides else tensor1 * tensor2
     return scaled(name, term, value, kind)
 
