@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
-from .._C import int64_array, lib
+from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags
 from ..operation import wrap
 from ..packing import tensor_of
@@ -68,6 +68,8 @@ def _over(
     owner: object, address: int, shape: Sequence[int], byte_strides: Sequence[int] | None, kind: dtype, read_only: bool
 ) -> Tensor:
     """A tensor over memory that lives as long as `owner`, which the tensor's storage keeps alive."""
+    if not CPYTHON:
+        raise BufferError("this Python cannot share the memory of an object: expected CPython, or copy it")
     strides = None
     if byte_strides is not None:
         if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
@@ -138,12 +140,15 @@ class _Buffer(ctypes.Structure):
 
 
 _WRITABLE, _FULL_READ_ONLY = 0x1, 0x11C  # PyBUF_WRITABLE, PyBUF_FULL_RO
-_python = ctypes.PyDLL(None)
-_python.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int]
-_python.PyBuffer_Release.argtypes = [ctypes.POINTER(_Buffer)]
+if CPYTHON:
+    _python = ctypes.PyDLL(None)
+    _python.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int]
+    _python.PyBuffer_Release.argtypes = [ctypes.POINTER(_Buffer)]
 
 
 def _address_of(view: memoryview) -> int:
+    if not CPYTHON:
+        raise BufferError("this Python does not show the memory of a buffer: expected CPython, or copy it")
     buffer = _Buffer()
     _python.PyObject_GetBuffer(view, buffer, _FULL_READ_ONLY)
     address = buffer.address or 0
