@@ -92,6 +92,7 @@ def test_the_framework_prints_the_losses_of_the_article_by_itself(folder):
     assert run("check.py", "10", folder=folder).returncode == 0
     training = run("train.py", folder=folder, clean=False)
     assert training.stdout.splitlines() == [f"Epoch [{i}/10], Loss: {loss}" for i, loss in enumerate(LOSSES, 1)]
+    assert f"```text\n{training.stdout}```" in text_of(PAGES[-1])
     texts = [course.text_of(name, 10, solved=True) for name in course.FILES]
     modules = set(re.findall(r"^(?:import|from) (\w+)", "".join(texts[1:]), re.MULTILINE))
     assert modules <= {*sys.builtin_module_names, "contextlib", "ctypes", "math", "os", "random"} | {
