@@ -58,14 +58,6 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "neither as before nor as after: at ..norch-",
         60,
     ),
-    (
-        "failures",
-        "autograd/engine.py",
-        "    finally:\n        mode.enabled, mode",
-        "    except ZeroDivisionError:\n        pass\n    else:\n        mode.enabled, mode",
-        "and are {'grad mode': False",
-        60,
-    ),
 ]
 
 
