@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 import threading
-from ctypes import c_void_p
+from ctypes import ArgumentError, Array, c_void_p
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, addresses, lib, number, raise_error, write_clock
+from .types import shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -61,13 +62,22 @@ def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
     return partial(lib.assign_all, len(targets), *(addresses([x._ptr for x in xs]) for xs in (targets, values)))
 
 
+def not_a_number(name: str, given: Sequence[Any], error: Exception) -> TypeError:
+    """What to raise if ctypes refuses what was given where C takes a number."""
+    wrong = [shown(value) for value in given if not isinstance(value, (int, float, bytes, Array)) and value is not None]
+    return TypeError(f"{name}: expected numbers, got {', '.join(wrong) or error}")
+
+
 _ADDRESSES = [c_void_p * count for count in range(4)]
 
 
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
     left = _ADDRESSES[count]()
-    check(function(*arguments, left))
+    try:
+        check(function(*arguments, left))
+    except ArgumentError as error:
+        raise not_a_number(function.__name__, arguments, error) from None
     return [wrap(address) if address else None for address in left]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
+from ctypes import ArgumentError
 from typing import TYPE_CHECKING, Callable
 
 from .. import operation
@@ -161,7 +162,10 @@ def _check_fill(name: str, x: Tensor, valid: bool, expected: str) -> None:
 
 def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
     """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
-    return write(x, CopyBackward, (0.0,), kernel)
+    try:
+        return write(x, CopyBackward, (0.0,), kernel)
+    except ArgumentError as error:
+        raise TypeError(f"random numbers: expected numbers as bounds and moments ({error})") from None
 
 
 def _check_probabilities(name: str, p: Tensor | float) -> None:

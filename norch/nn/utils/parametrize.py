@@ -199,7 +199,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     >>> nn.utils.parametrize.is_parametrized(nn.Linear(1, 1))
     False
     """
-    chains = module.__dict__.get("parametrizations")
+    chains = getattr(module, "__dict__", {}).get("parametrizations")
     if not isinstance(chains, ModuleDict):
         return False
     return len(chains) > 0 if tensor_name is None else tensor_name in chains
