@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example pictures notebook docs test bench check check-all clean help FORCE
+.PHONY: all example pictures links notebook docs test bench check check-all clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -182,6 +182,10 @@ example: all
 pictures: all
 	@PYTHONPATH=. $(PYTHON) tools/pictures.py $(wildcard examples/tutorial/pictures/*.py examples/tutorial/pages/*.py)
 
+# Makes each file that the tutorial names a link to its line.
+links:
+	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md)
+
 # Runs the notebook and stores what it shows; this needs no Jupyter.
 notebook: all
 	@PYTHONPATH=. $(PYTHON) tools/notebooks.py examples/quick_tour.ipynb
@@ -230,6 +234,7 @@ help:
 	@echo "make           build the library: build/<variant>/libnorch.so, copied into norch/"
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make pictures  draw the tutorial's pictures, make its pages that move"
+	@echo "make links     link the files that the tutorial names to their lines"
 	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
 	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"

@@ -59,20 +59,7 @@ class CTensor(ctypes.Structure):
 TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
 
 
-class Checked:
-    """An integer argument that must fit: ctypes alone would cut it to its size without a word."""
-
-    def __init__(self, kind: Any, low: int, high: int) -> None:
-        self.kind, self.low, self.high = kind, low, high
-
-    def from_param(self, value: Any) -> Any:
-        if not self.low <= value < self.high:
-            raise OverflowError(f"{value} does not fit into {self.kind.__name__}")
-        return self.kind(value)
-
-
-CHECKED = {c_int32: Checked(c_int32, -(2**31), 2**31), c_int64: Checked(c_int64, -(2**63), 2**63)}
-CHECKED[c_uint64] = Checked(c_uint64, 0, 2**64)
+LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
@@ -233,10 +220,27 @@ for _name in operations()["row"]:
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward mse_tensor mse_backward unit_gradient same_kind",
+    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind",
     "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
+
+
+def _within_limits(function: Any, kinds: list[Any]) -> Any:
+    """The function, with an error for integers that ctypes would cut to their size without a word.
+
+    (A `from_param` would have to do without Ctrl-C: ctypes makes an ArgumentError of any exception in there.)
+    """
+    limits = [(i, *LIMITS[kind]) for i, kind in enumerate(kinds) if kind in LIMITS]
+
+    def call(*arguments: Any) -> Any:
+        for i, low, high in limits:
+            if not low <= arguments[i] < high:
+                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+        return function(*arguments)
+
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call if limits else function
 
 
 class Library:
@@ -248,9 +252,9 @@ class Library:
         keeping_lock = ctypes.PyDLL(self.path, handle=_library._handle)
         for name, (result, arguments) in PROTOTYPES.items():
             function = getattr(keeping_lock if name in QUICK else _library, name)
+            function.restype, function.argtypes = result, arguments
             # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
-            function.restype = result
-            function.argtypes = arguments if name in QUICK else [CHECKED.get(kind, kind) for kind in arguments]
+            function = function if name in QUICK else _within_limits(function, arguments)
             setattr(self, name, function)
 
     if TYPE_CHECKING:

@@ -1,6 +1,10 @@
-"""How many threads an operation may use."""
+"""How many threads an operation may use, and locks for what the threads of a program share."""
 
 from __future__ import annotations
+
+import os
+import threading
+from typing import Any
 
 from ._C import lib
 from .arguments import whole
@@ -45,3 +49,10 @@ def set_num_interop_threads(count: int) -> None:
     """
     if whole(count, "set_num_interop_threads", high=2**31) < 1:
         raise ValueError(f"set_num_interop_threads: expected a positive number, got {count}")
+
+
+def shared_lock() -> Any:
+    """A new lock, which a thread may take again. A fork waits for it, so that a child finds it free."""
+    lock = threading.RLock()  # finalizers can run at any time, also in the thread that holds it
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock

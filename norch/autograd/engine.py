@@ -15,6 +15,7 @@ from .. import operation
 from .._C import lib
 from ..arguments import flags
 from ..operation import check_tensor, mode, wrap
+from ..threads import shared_lock
 from .function import FREED, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edg
 Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
 Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the youngest comes first
 Tensors = Union["Tensor", Sequence["Tensor"]]
+
+_accumulating = shared_lock()
 
 
 def walk(
@@ -41,6 +44,7 @@ def walk(
     needed = None if wanted is None else _needed(starts, wanted)
     before, mode.enabled = mode.enabled, create_graph
     casting, mode.autocast = mode.autocast, {}  # gradients have the dtypes of the forward
+    anomaly = mode.anomaly
     try:
         _send(_among(starts, needed), arrived, waiting)
         while waiting:
@@ -55,8 +59,8 @@ def walk(
             elif node in wanted:
                 found[node] = gradient
             if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
-                parts = _among(_chain_rule(node, gradient), needed)
-                _send(parts if mode.anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
+                parts = _among(_chain_rule(node, gradient, create_graph), needed)
+                _send(parts if anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
                     node.release()
     finally:
@@ -85,10 +89,10 @@ def _among(parts: Flow, needed: set[Function] | None) -> Flow:
     return parts if needed is None else [(target, part) for target, part in parts if target in needed]
 
 
-def _chain_rule(node: Function, gradient: Tensor) -> Flow:
+def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
     kind = type(node)
-    rule = kind.backward if mode.enabled or kind.fused is None else kind.fused
+    rule = kind.backward if create_graph or kind.fused is None else kind.fused
     results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
     if not isinstance(results, (list, tuple)):
         results = [results]
@@ -151,12 +155,13 @@ def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
             f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
             f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
         )
-    if node.grad is not None:
-        gradient = node.grad + gradient
-    elif fit == 0 or id(gradient) in given:
-        gradient = gradient.clone()
-    given.add(id(gradient))
-    node.grad = gradient
+    with _accumulating:  # or of two threads that add to a leaf, one would be lost
+        if node.grad is not None:
+            gradient = node.grad + gradient
+        elif fit == 0 or id(gradient) in given:
+            gradient = gradient.clone()
+        given.add(id(gradient))
+        node.grad = gradient
 
 
 # ---- The public functions ---------------------------------------------------------------------------------------

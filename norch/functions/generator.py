@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 import os
-import threading
 from typing import TYPE_CHECKING
 
 from .._C import device_number
 from ..operation import check_tensor
 from ..packing import tensor_of
+from ..threads import shared_lock
 from ..types import uint8
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ __all__ = [
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 
+_lock = shared_lock()  # held for a moment, so one is enough for all generators
+
 
 class Generator:
     """A stream of random numbers: `norch.rand(3, generator=norch.Generator().manual_seed(1))`.
@@ -45,7 +47,6 @@ class Generator:
     def __init__(self, device: str = "cpu") -> None:
         device_number(device)
         self.device = device
-        self._lock = threading.Lock()
         self._seed, self._draws = 67280421310721, 0  # the default seed of PyTorch's generators
 
     def manual_seed(self, seed: int) -> Generator:
@@ -53,7 +54,7 @@ class Generator:
         number = operator.index(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"manual_seed: expected an integer of 64 bits, got {seed}")
-        with self._lock:
+        with _lock:
             self._seed, self._draws = number % 2**64, 0
         return self
 
@@ -69,7 +70,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """What `set_state` needs to continue from here: 16 bytes, as a tensor of uint8."""
-        with self._lock:
+        with _lock:
             state = self._seed.to_bytes(8, "little") + self._draws.to_bytes(8, "little")
         return tensor_of(list(state), uint8)
 
@@ -80,13 +81,13 @@ class Generator:
             found = f"{new_state.dtype} of shape {list(new_state.shape)}"
             raise TypeError(f"set_state: expected 16 bytes of uint8, got {found}")
         state = bytes(new_state.tolist())
-        with self._lock:
+        with _lock:
             self._seed, self._draws = int.from_bytes(state[:8], "little"), int.from_bytes(state[8:], "little")
         return self
 
     def next_draw(self) -> tuple[int, int]:
         """The seed and the number of the next draw; no other draw gets that number."""
-        with self._lock:
+        with _lock:
             number = self._draws
             self._draws = (number + 1) % 2**64
             return self._seed, number

@@ -337,6 +337,7 @@ def _read_header(file: OpenFile, available: int) -> dict[str, Any]:
 def _parse(text: str | bytes, what: str) -> object:
     """The value of a JSON text. Unlike Python's reader, refuses repeated keys, NaN and a depth that overflows."""
     try:
+        text = text if isinstance(text, str) else text.decode()  # or the reader would take UTF-16 and UTF-32, too
         return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
     except RecursionError:
         raise ValueError(f"{what} is nested too deeply") from None

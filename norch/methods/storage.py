@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import operator
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
@@ -18,6 +17,7 @@ from .._C import int64_array, lib
 from ..devices import device, of_number
 from ..display import formatting
 from ..operation import wrap
+from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def restored_tensor(
 
 
 _storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
-_lock = threading.RLock()  # without it two threads could make two objects of one storage
+_lock = shared_lock()  # without it two threads could make two objects of one storage
 
 
 def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:

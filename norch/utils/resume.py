@@ -57,16 +57,27 @@ def load_checkpoint(
     content = load(f, map_location)
     if not isinstance(content, dict) or RANDOM not in content:
         raise ValueError(f"load_checkpoint: {f} is not a checkpoint; norch.load reads other files")
-    states = content.pop(RANDOM)
+    states = _random_states(f, content.pop(RANDOM))
     missing = [name for name in targets if name not in content]
     if missing:
         raise ValueError(f"load_checkpoint: {f} has no {', '.join(missing)}, only {', '.join(map(str, content))}")
     for name, target in targets.items():
         _restore(name, target, content.pop(name))
     if restore_random:
-        set_rng_state(states["norch"].cpu())
-        random.setstate(states["python"])
+        set_rng_state(states[0])
+        random.setstate(states[1])
     return content
+
+
+def _random_states(f: File, states: Any) -> tuple[Any, Any]:
+    """The states of norch's generator and of Python's, which must fit them."""
+    try:
+        norch, python = states["norch"].cpu(), states["python"]
+        Generator().set_state(norch)
+        random.Random().setstate(python)
+    except Exception as error:  # what a damaged file holds can fail in any way
+        raise ValueError(f"load_checkpoint: {f} holds no valid states of random numbers: {error}") from None
+    return norch, python
 
 
 def _state_of(value: object) -> object:

@@ -211,3 +211,18 @@ def test_progress_with_and_without_tqdm(monkeypatch):
     tqdm = pytest.importorskip("tqdm")
     bar = progress(range(3), desc="epoch 1", disable=True)
     assert isinstance(bar, tqdm.tqdm) and list(bar) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "states", [None, {}, {"norch": 3, "python": 3}, "python", (3, (0,) * 624 + (-1,), None), (3, (2**70,) * 625, None)]
+)
+def test_damaged_states_of_random_numbers_are_refused_before_anything_changes(tmp_path, states):
+    good = {"norch": norch.get_rng_state(), "python": random.getstate()}
+    if not isinstance(states, dict) and states is not None:
+        states = {**good, "python": states}
+    model = nn.Linear(2, 1)
+    before = model.weight.tolist()
+    norch.save({"random_state": states, "model": nn.Linear(2, 1).state_dict()}, tmp_path / "run")
+    with pytest.raises(ValueError, match="no valid states of random numbers"):
+        load_checkpoint(tmp_path / "run", model=model)
+    assert model.weight.tolist() == before

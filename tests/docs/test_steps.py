@@ -58,7 +58,7 @@ def passed_of(output):
 @needs_compiler
 def test_a_skeleton_says_what_is_missing(step, folder):
     start.begin(step, folder)
-    check = run("check.py", step, folder=folder)
+    check = run("check.py", folder=folder)
     assert check.returncode == 1, check.stderr
     assert set(re.findall(r"^  (\w+\.\w+), line \d+: todo \((\w+)\)$", check.stdout, re.MULTILINE)) == gaps_of(step)
     passed, checks = passed_of(check.stdout)
@@ -92,6 +92,7 @@ def test_the_framework_prints_the_losses_of_the_article_by_itself(folder):
     assert run("check.py", "10", folder=folder).returncode == 0
     training = run("train.py", folder=folder, clean=False)
     assert training.stdout.splitlines() == [f"Epoch [{i}/10], Loss: {loss}" for i, loss in enumerate(LOSSES, 1)]
+    assert f"```text\n{training.stdout}```" in text_of(PAGES[-1])
     texts = [course.text_of(name, 10, solved=True) for name in course.FILES]
     modules = set(re.findall(r"^(?:import|from) (\w+)", "".join(texts[1:]), re.MULTILINE))
     assert modules <= {*sys.builtin_module_names, "contextlib", "ctypes", "math", "os", "random"} | {
@@ -128,6 +129,8 @@ def test_a_crash_is_named(folder):
 def test_what_does_not_compile_is_shown(folder):
     output = broken(folder, "tensor.cpp", "float sum = 0;", "float sum = 0")
     assert "tensor.cpp does not compile" in output and "error: expected" in output
+    output = broken(folder, "tensor.cpp", "return tensor->data[place];", "")
+    assert "tensor.cpp does not compile" in output and "return-type" in output
 
 
 @needs_compiler
@@ -167,6 +170,9 @@ def test_the_solution_is_shown_when_asked_for():
 def test_a_folder_without_files_is_told_how_to_begin(tmp_path):
     check = run(FOLDER / "check.py", "1", folder=tmp_path, clean=False)
     assert check.returncode == 1 and "start.py 1 my_framework" in check.stdout
+    begin = run(FOLDER / "start.py", "4", folder=tmp_path, clean=False)
+    assert begin.returncode == 2 and "start.py 4 my_framework" in begin.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- The pages -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import links
 import pytest
 from documents import ROOT, Block, blocks_of, find_compiler, quoted
 
@@ -15,6 +16,7 @@ FOLDER = ROOT / "examples" / "tutorial"
 CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
 COUNT = 15
 PICTURES = sorted(path.stem for path in (FOLDER / "pictures").glob("*.svg"))
+SCREEN = 30  # lines that a link may be off: what a reader sees at once
 MOST_SHOWN = 6  # blocks that are shown and not run, in all chapters together
 
 
@@ -80,6 +82,62 @@ def test_links_and_files_named_exist(document):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+@pytest.mark.parametrize("document", [*CHAPTERS, FOLDER / "README.md", FOLDER / "map.md"], ids=lambda path: path.stem)
+def test_a_file_named_is_a_link_to_its_line(document):
+    text = text_of(document)
+    made, line = links.linked(text, FOLDER), r"#L(\d+)\)"
+    assert re.sub(line, "#L)", text) == re.sub(line, "#L)", made), "run `make links`"
+    pairs = zip(re.findall(line, text), re.findall(line, made))
+    assert all(abs(int(ours) - int(new)) <= SCREEN for ours, new in pairs), "run `make links`"
+
+
+def test_links_lead_to_definitions():
+    source = text_of(ROOT / "norch" / "csrc" / "api" / "views.cpp").splitlines()
+    made = links.linked("`strides_for` in `norch/csrc/api/views.cpp`, `norch/_C.py`: `CTensor`, `none_such`\n", FOLDER)
+    (line,) = re.findall(r"^`strides_for` in \[`norch/csrc/api/views\.cpp`\]\(\S+views\.cpp#L(\d+)\)", made)
+    assert "strides_for(" in source[int(line) - 1] and source[int(line) - 1].endswith("{")
+    assert re.search(r"\[`CTensor`\]\(\.\./\.\./norch/_C\.py#L\d+\), \[`none_such`\]\(\.\./\.\./norch/_C\.py\)", made)
+    assert links.linked(made, FOLDER) == made and links.plain(made).startswith("`strides_for` in `norch/csrc")
+    assert links.linked("```\n`norch/_C.py`\n```\n", FOLDER) == "```\n`norch/_C.py`\n```\n"
+
+
+@pytest.mark.parametrize("place", range(COUNT))
+def test_a_chapter_leads_to_its_neighbours_and_ends_with_other_names(place):
+    *_, elsewhere, leads = text_of(CHAPTERS[place]).rstrip("\n").split("\n\n")
+    assert elsewhere.startswith("**What this is called elsewhere.** ") and len(elsewhere) > 100
+    around = [CHAPTERS[at] for at in (place - 1, place + 1) if 0 <= at < COUNT]
+    named = {path.name: text_of(path).splitlines()[0].removeprefix("# ") for path in around}
+    found = {target: title for title, target in re.findall(r"\[([^]]+)\]\((\d\d-[\w-]+\.md)\)", leads)}
+    assert found == named and "[Index](README.md)" in leads
+
+
+WORDS = (
+    *("row-major", "cache lines", "SIMD", "warps", "coalesced", "forward pass", "reverse mode", "backpropagation"),
+    *("vector-Jacobian product", "computational graph", "non-linearity", "activation function", "overfitting"),
+)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_word_of_the_field_is_explained_where_it_first_stands(word):
+    """In italics, in running text. (Captions of pictures and the lists of other names are apart.)"""
+    texts = [
+        re.sub(r"```.*?```|!\[[^]]*\]|^\*\*What this is called.*", "", text_of(path), flags=re.S | re.M)
+        for path in CHAPTERS
+    ]
+    (first, *_) = [text for text in texts if word.rstrip("sd").lower() in re.sub(r"\s+", " ", text).lower()]
+    text = re.sub(r"\s+", " ", first)
+    at = text.lower().index(word.rstrip("sd").lower())
+    assert text[at - 1] == "*" and text[at:].startswith(word + "*"), text[at - 40 : at + 40]
+
+
+@pytest.mark.parametrize("document", [ROOT / "README.md", FOLDER / "README.md", FOLDER / "map.md"], ids=str)
+def test_the_article_is_named_with_author_and_date(document):
+    text = re.sub(r"\s+", " ", text_of(document))
+    assert "[*Recreating PyTorch from Scratch (with GPU Support and Automatic Differentiation)*][article]" in text
+    assert "Lucas de Lima Nogueira" in text and "14 May 2024" in text
+    assert re.search(r"\[article\]: https://towardsdatascience\.com/recreating-pytorch-from-scratch\S+", text)
+
+
 def test_every_picture_is_in_a_chapter():
     shown = {name for path in CHAPTERS for name in re.findall(r"\]\(pictures/(\w+)\.svg\)", text_of(path))}
     assert sorted(shown) == PICTURES
@@ -93,7 +151,7 @@ ROW = re.compile(r"^\| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 def places():
     """(file, name) for each place that the map names."""
-    for _, place, _ in ROW.findall(text_of(FOLDER / "map.md")):
+    for _, place, _ in ROW.findall(links.plain(text_of(FOLDER / "map.md"))):
         for file, names in re.findall(r"`(norch/[\w/.]+|examples/\w+\.py)`: ((?:`[^`]+`(?:, )?)+)", place):
             yield from ((file, name) for name in re.findall(r"`([^`]+)`", names))
 
@@ -109,7 +167,11 @@ def occurs(name, text):
 
 
 def test_every_row_of_the_map_names_a_place():
-    rows = [row for row in ROW.findall(text_of(FOLDER / "map.md")) if row[0] != "listing" and not set(row[1]) <= {"-"}]
+    rows = [
+        row
+        for row in ROW.findall(links.plain(text_of(FOLDER / "map.md")))
+        if row[0] != "listing" and not set(row[1]) <= {"-"}
+    ]
     assert len(rows) >= 25
     assert [row for row in rows if "`norch/" not in row[1] and "`examples/" not in row[1]] == []
 

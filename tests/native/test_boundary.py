@@ -114,8 +114,8 @@ def test_every_c_function_has_its_prototype():
     assert set(_C.PROTOTYPES) == set(declared)
     for name, (result, arguments) in declared.items():
         function = getattr(_C.lib, name)
-        plain = [getattr(kind, "kind", kind) for kind in function.argtypes]
-        assert (function.restype, plain) == (result, arguments), name
+        function = getattr(function, "__wrapped__", function)
+        assert (function.restype, function.argtypes) == (result, arguments), name
 
 
 # ---- bad input: what is given, the exception, and what its message must name -----------------------------------------

@@ -3,11 +3,13 @@
 // `make races` builds and runs it. With the argument `race` two threads write to one tensor, which must be found.
 
 #include <initializer_list>
+#include <mutex>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include "api.h"
 
@@ -37,6 +39,68 @@ static void work(int rounds) {
     }
 }
 
+// What several Python threads do with one model: they compute with its weights, take and drop views of them and of their
+// storage, draw random numbers, make errors, and add their gradients to the shared ones, one at a time.
+struct SharedModel {
+    Tensor *weight, *bias, *sums[2];
+    std::mutex accumulating;
+
+    SharedModel() {
+        const int64_t shape[] = {200, 300};
+        weight = empty_tensor(shape, 2, FLOAT32, CPU);
+        bias = empty_tensor(shape, 1, FLOAT32, CPU);
+        sums[0] = empty_tensor(shape, 2, FLOAT32, CPU);
+        sums[1] = empty_tensor(shape, 1, FLOAT32, CPU);
+        Tensor *one = number_tensor(1.0, 0, FLOAT64), *zero = number_tensor(0.0, 0, FLOAT64);
+        for (Tensor* tensor : {weight, bias}) assign_tensor(tensor, one);
+        for (Tensor* tensor : sums) assign_tensor(tensor, zero);
+        for (Tensor* tensor : {one, zero}) free_tensor(tensor);
+    }
+    ~SharedModel() {
+        for (Tensor* tensor : {weight, bias, sums[0], sums[1]}) free_tensor(tensor);
+    }
+
+    void forward_and_backward(int number) {
+        const int64_t shape[] = {50, 300}, first[] = {0, 0}, bad[] = {7};
+        Tensor* x = empty_tensor(shape, 2, FLOAT32, CPU);
+        check(uniform_into(x, 1, number, 1.0, 1.0) == 0, "uniform");
+        Tensor* y = linear_tensor(x, weight, bias);
+        check(get_item(y, first) == 301, "a wrong forward");
+        Tensor *row = select_tensor(weight, 0, number % 200), *alias = alias_tensor(weight),
+               *data = data_tensor(weight);
+        Storage* storage = hold_storage(row);
+        Tensor* bytes = storage_tensor(storage, FLOAT32);
+        check(shares_memory(bytes, alias) && version_of(data) >= 0 && written_at(row) >= 0, "views");
+        check(!reshape_tensor(row, bad, 1), "an error was expected");
+        Tensor *one = number_tensor(1.0, 0, FLOAT64), *gradient = full_like_tensor(y, one), *results[3] = {};
+        check(linear_backward(gradient, x, weight, 6, results) == 0, "backward");
+        {
+            std::lock_guard<std::mutex> lock(accumulating);
+            for (int i = 0; i < 2; i++) check(add_into(sums[i], sums[i], results[1 + i]) == 0, "accumulate");
+        }
+        for (Tensor* tensor : {x, y, row, alias, data, bytes, one, gradient, results[1], results[2]})
+            free_tensor(tensor);
+        free_storage(storage);
+    }
+};
+
+static void share_a_model() {
+    SharedModel model;
+    const int64_t first[] = {0, 0};
+    for (int round = 1; round <= 5; round++) {
+        std::vector<std::thread> threads;
+        for (int number = 0; number < 4; number++)
+            threads.emplace_back([&model, number] {
+                for (int i = 0; i < 5; i++) model.forward_and_backward(number);
+            });
+        for (std::thread& thread : threads) thread.join();
+        check(get_item(model.sums[0], first) == 50 * 20 * round, "a gradient was lost");
+        SGDEntry entries[] = {{model.weight, model.sums[0], nullptr, 1}, {model.bias, model.sums[1], nullptr, 1}};
+        SGDOptions options = {};
+        check(sgd_step(2, entries, &options) == 0, "step");
+    }
+}
+
 static void planted_race() {
     const int64_t shape[] = {1000};
     Tensor *shared = empty_tensor(shape, 1, FLOAT32, CPU), *one = number_tensor(1.0, 0, FLOAT64);
@@ -57,6 +121,7 @@ int main(int count, char**) {
     std::thread threads[] = {std::thread(work, 20), std::thread(work, 20), std::thread(work, 20)};
     work(20);
     for (std::thread& thread : threads) thread.join();
+    share_a_model();
     check(memory_allocated(CPU) == 0 && live_tensors() == 0, "something leaked");
 
     // A child has no workers of its parent and makes its own.

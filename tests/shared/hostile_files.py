@@ -38,6 +38,7 @@ HOSTILE = {
     "no dict": (joined(b"[1]"), "begin with {"),
     "nothing": (joined(b""), "begin with {"),
     "no UTF-8": (joined(b'{"\xff": 1}'), "not valid JSON"),
+    "UTF-16": (joined('{"x": 1}'.encode("utf-16-le")), "not valid JSON"),
     "not a number": (joined(b'{"x": {"dtype": "F32", "shape": [NaN], "data_offsets": [0, 8]}}', bytes(8)), "NaN"),
     "deep header": (joined(b'{"x": ' + DEEP + b"}"), "nested too deeply"),
     "a long integer": (joined(b'{"x": ' + b"9" * 10_000 + b"}"), "JSON|'x' lacks"),

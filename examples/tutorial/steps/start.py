@@ -15,18 +15,18 @@ sys.dont_write_bytecode = True
 
 from course import FILES, TITLES, folder_of, text_of  # noqa: E402
 
-CHECK = '''"""python check.py 3 checks step 3 in this folder; python check.py 3 --solution shows the solution."""
+CHECK = '''"""python3 check.py checks this step; python3 check.py {step} --solution shows what goes into its gaps."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-CHECK = Path({check!r})
+STEP, CHECK = {step}, Path({check!r})
 
 if not CHECK.exists():
     sys.exit(f"{{CHECK}} is no longer there. If the folder was moved, change CHECK in {{__file__}}")
 here = str(Path(__file__).resolve().parent)
-sys.exit(subprocess.call([sys.executable, str(CHECK), *sys.argv[1:], "--folder", here]))
+sys.exit(subprocess.call([sys.executable, str(CHECK), *(sys.argv[1:] or [str(STEP)]), "--folder", here]))
 '''
 
 
@@ -48,7 +48,7 @@ def begin(step, folder, solved=False):
         if name in new:
             path.write_text(new[name], encoding="utf-8")
     check = str(Path(__file__).resolve().parent / "check.py")
-    (folder / "check.py").write_text(CHECK.format(check=check), encoding="utf-8")
+    (folder / "check.py").write_text(CHECK.format(step=step, check=check), encoding="utf-8")
     return kept if kept.exists() else None
 
 
@@ -72,6 +72,8 @@ def main():
     parser.add_argument("folder", type=Path, help="where you work; it is made if it is not there")
     parser.add_argument("--solution", action="store_true", help="write the step's solution instead of its gaps")
     arguments = parser.parse_args()
+    if arguments.folder.name.isdigit():
+        parser.error(f"in which folder? For example: start.py {arguments.folder} my_framework")
     if arguments.folder.resolve() == Path(__file__).resolve().parent:
         parser.error("this folder holds the course: choose another one, such as ../../../../my_framework")
     kept = begin(arguments.step, arguments.folder, arguments.solution)
