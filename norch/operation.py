@@ -77,7 +77,8 @@ def several(function: Callable[..., int], count: int, *arguments: Any) -> list[A
     try:
         check(function(*arguments, left))
     except ArgumentError as error:
-        raise not_a_number(function.__name__, arguments, error) from None
+        name = getattr(function, "__wrapped__", function).__name__
+        raise not_a_number(name, arguments, error) from None
     return [wrap(address) if address else None for address in left]
 
 

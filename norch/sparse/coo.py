@@ -84,7 +84,7 @@ class SparseTensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        return self.shape if dim is None else self.shape[axis_of(self, dim, "size")]
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -174,7 +174,7 @@ class SparseTensor:
 
     def to_dense(self, dtype: Any = None) -> Tensor:
         """The tensor with all elements, in its shape and dtype."""
-        values = self._elements if dtype is None else self._elements.to(dtype)
+        values = self._elements if dtype is None else self._elements.to(dtype=dtype)
         inner = self.shape[: self.sparse_dim()]
         zeros = values.new_zeros([math.prod(inner), *values.shape[1:]])
         return zeros.index_add(0, self._keys(), values).reshape(self.shape)

@@ -17,6 +17,7 @@ from ...arguments import flags
 from ...autograd import no_grad
 from ...operation import check_tensor
 from ...tensor import Tensor
+from ...types import shown
 from ..module import Module
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -228,7 +229,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     )
     """
     if not is_parametrized(module, tensor_name):
-        raise ValueError(f"{module.get_name()} has no parametrization of {tensor_name!r}")
+        raise ValueError(f"{shown(module)} has no parametrization of {tensor_name!r}")
     chain = module.parametrizations[tensor_name]
     if not leave_parametrized and not chain.is_tensor:
         raise ValueError(f"{tensor_name} has {chain.ntensors} originals, none of which is its value")
