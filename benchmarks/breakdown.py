@@ -19,7 +19,6 @@ from collections import Counter
 from typing import Any, Callable
 
 PHASES = ["inputs", "forward", "loss", "zero_grad", "backward", "optimizer step", "letting go"]
-FREES = ("free_tensor", "free_storage")
 
 
 def step_of(norch: Any) -> Callable[[Callable[[str], None]], None]:
@@ -123,17 +122,17 @@ def watched_apart(rounds: int) -> dict[str, Any]:
 
 
 def show_phases(phases: dict[str, float], calls: list, empty: float) -> None:
-    print(f"{'phase':16} {'us':>7} {'share':>6} {'calls':>6} {'frees':>6} {'in C':>7} {'Python':>7}")
-    rows = {name: Counter(us=phases[name], calls=0, frees=0, c=0.0) for name in PHASES}
-    for phase, function, count, each in calls:
-        rows[phase].update({"frees" if function in FREES else "calls": count, "c": count * each})
+    print(f"{'phase':16} {'us':>7} {'share':>6} {'calls':>6} {'in C':>7} {'Python':>7}")
+    rows = {name: Counter(us=phases[name], calls=0, c=0.0) for name in PHASES}
+    for phase, _, count, each in calls:
+        rows[phase].update({"calls": count, "c": count * each})
     rows["sum"] = total = sum(rows.values(), Counter())
     for name, row in rows.items():
         print(
-            f"{name:16} {row['us']:7.1f} {row['us'] / total['us']:6.0%} {row['calls']:6} {row['frees']:6} "
+            f"{name:16} {row['us']:7.1f} {row['us'] / total['us']:6.0%} {row['calls']:6} "
             f"{row['c']:7.1f} {row['us'] - row['c']:7.1f}"
         )
-    crossings = total["calls"] + total["frees"]
+    crossings = total["calls"]
     print(f"the step without a look at the clock: {phases['step']:.1f} us")
     print(f"{crossings} calls that do nothing, {empty * 1e3:.0f} ns each: {crossings * empty:.1f} us")
 

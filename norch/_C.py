@@ -1,7 +1,8 @@
 """The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, raises its errors.
 
 Tensors cross the boundary as addresses (integers), which ctypes passes fastest. A function that builds a tensor returns
-an address, or None after an error; `wrap` in operation.py owns the one and raises the other.
+a Handle, the address that owns it, or 0 after an error; `wrap` in operation.py makes a Tensor of the one and raises the
+other.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
 import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,6 +28,70 @@ def _load() -> ctypes.CDLL:
 
 
 _library = _load()
+
+CPYTHON = sys.implementation.name == "cpython"  # elsewhere ctypes has no PyDLL, and no functions of the interpreter
+
+# A CDLL gives the interpreter's lock back around every call; this keeps it.
+_keeping_lock = ctypes.PyDLL(_library._name, handle=_library._handle) if CPYTHON else _library
+
+# ---- Ownership --------------------------------------------------------------------------------------------------
+#
+# A C object lives as long as the integer by which Python knows it. Every call that is given the integer holds it, so
+# that nothing is freed under a kernel, whatever other threads assign meanwhile; and who brings a tensor back from a
+# finalizer has its integer, too. ctypes makes it inside of the call that made the C object, and C frees it: there is no
+# moment in which an interrupt could lose the object.
+
+# Functions of Python's C API, in the order of PythonFunctions (csrc/core/interpreter.h), ObjectFunctions (csrc/api.h).
+_TOLD_TO_C = (
+    "Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_IncRef Py_DecRef PyCapsule_IsValid "
+    "PyCapsule_GetPointer PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",
+    "PyUnicode_InternFromString PyType_FromSpecWithBases PyObject_Type PyObject_Free PyLong_AsVoidPtr "
+    "PyObject_GetAttr PyDict_New PyDict_Next PyDict_GetItemWithError PyDict_SetItem PyDict_Update PyList_New "
+    "PyList_Append PyList_Size PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear",
+)
+
+
+def _addresses_of(names: list[str]) -> Any:
+    return (c_void_p * len(names))(*[ctypes.cast(getattr(ctypes.pythonapi, name), c_void_p).value for name in names])
+
+
+if CPYTHON:
+    _keeping_lock.use_python(*[_addresses_of(names.split()) for names in _TOLD_TO_C])
+
+
+def _handle_type(number: int, name: str, free: str) -> Any:
+    """The type of the integers that own what they are the address of: the C function `free` gives it back."""
+    if CPYTHON:
+        make = _keeping_lock.handle_type
+        make.restype, make.argtypes = ctypes.py_object, [c_int32, ctypes.py_object]
+        made = make(number, (int,))
+    else:
+        made = type(name, (int,), {"__slots__": (), "__del__": lambda self: getattr(lib, free)(int(self))})
+    made.__reduce_ex__ = _refuse_to_copy
+    return made
+
+
+def _refuse_to_copy(handle: int, protocol: object) -> NoReturn:
+    raise TypeError("the address of a C object cannot be copied: the copy would free it, too")
+
+
+if TYPE_CHECKING:
+
+    class Handle(int):
+        """The address of a C tensor; 0 after an error."""
+
+else:
+    Handle = _handle_type(0, "Handle", "free_tensor")
+
+
+def _owned_by(owner: Any) -> Any:
+    """The type of a result that Python owns: ctypes calls `_check_retval_` with the address before it returns."""
+    return type("Result", (ctypes._SimpleCData,), {"_type_": "Q", "_check_retval_": owner})
+
+
+RESULT = _owned_by(Handle)
+STORAGE_RESULT = _owned_by(_handle_type(1, "StorageHandle", "free_storage"))
+RESULTS = _owned_by(_handle_type(2, "ResultsHandle", "free_results"))
 
 MAX_DIMS = 8
 
@@ -56,7 +122,7 @@ class CTensor(ctypes.Structure):
 
 # ---- Prototypes: name -> (result, arguments) --------------------------------------------------------------------
 
-TENSOR, STORAGE, STATUS, ARRAY = c_void_p, c_void_p, c_int32, c_void_p
+TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, ctypes.py_object
 
 
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
@@ -84,72 +150,76 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "empty_device_cache": (None, []),
     "list_operations": (c_char_p, [c_int32]),
     "list_rules": (c_char_p, [c_int32]),
-    "create_tensor": (TENSOR, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
-    "empty_tensor": (TENSOR, [ARRAY, c_int32, c_int32, c_int32]),
-    "number_tensor": (TENSOR, [c_double, c_int64, c_int32]),
+    "create_tensor": (RESULT, [ARRAY, ARRAY, c_int32, c_int32, c_int32]),
+    "empty_tensor": (RESULT, [ARRAY, c_int32, c_int32, c_int32]),
+    "number_tensor": (RESULT, [c_double, c_int64, c_int32]),
     "free_tensor": (None, [TENSOR]),
-    "alias_tensor": (TENSOR, [TENSOR]),
-    "data_tensor": (TENSOR, [TENSOR]),
-    "clone_tensor": (TENSOR, [TENSOR]),
-    "contiguous_tensor": (TENSOR, [TENSOR]),
-    "cast_tensor": (TENSOR, [TENSOR, c_int32]),
-    "to_device": (TENSOR, [TENSOR, c_int32]),
-    "arange_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
-    "integer_arange_tensor": (TENSOR, [c_int64, c_int64, c_int64, c_int32, c_int32]),
-    "linspace_tensor": (TENSOR, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "new_results": (RESULTS, []),
+    "free_results": (None, [ARRAY]),
+    "take_result": (RESULT, [ARRAY, c_int32]),
+    "alias_tensor": (RESULT, [TENSOR]),
+    "data_tensor": (RESULT, [TENSOR]),
+    "clone_tensor": (RESULT, [TENSOR]),
+    "contiguous_tensor": (RESULT, [TENSOR]),
+    "cast_tensor": (RESULT, [TENSOR, c_int32]),
+    "to_device": (RESULT, [TENSOR, c_int32]),
+    "arange_tensor": (RESULT, [c_double, c_double, c_int64, c_int32, c_int32]),
+    "integer_arange_tensor": (RESULT, [c_int64, c_int64, c_int64, c_int32, c_int32]),
+    "linspace_tensor": (RESULT, [c_double, c_double, c_int64, c_int32, c_int32]),
     "uniform_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
     "normal_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
     "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
-    "permutation_tensor": (TENSOR, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
+    "permutation_tensor": (RESULT, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
+    "next_draw": (c_uint64, [ARRAY]),
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
     "set_default_dtype": (STATUS, [c_int32]),
-    "full_like_tensor": (TENSOR, [TENSOR, TENSOR]),
+    "full_like_tensor": (RESULT, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
     "get_item": (c_double, [TENSOR, ARRAY]),
-    "reshape_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "view_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "reverse_tensor": (TENSOR, [TENSOR]),
-    "transpose_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
-    "permute_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "expand_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "squeeze_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "unsqueeze_tensor": (TENSOR, [TENSOR, c_int64]),
-    "select_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
-    "at_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "slice_tensor": (TENSOR, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
-    "flipped_tensor": (TENSOR, [TENSOR, ARRAY, c_int32]),
-    "view_as_dtype": (TENSOR, [TENSOR, c_int32]),
-    "as_strided_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
-    "argmax_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
-    "argmin_tensor": (TENSOR, [TENSOR, c_int64, c_int32, c_int32]),
-    "sum_to_shape": (TENSOR, [TENSOR, TENSOR]),
-    "index_tensor": (TENSOR, [TENSOR, ARRAY, ARRAY, c_int32, c_int32]),
+    "reshape_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "view_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "reverse_tensor": (RESULT, [TENSOR]),
+    "transpose_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
+    "permute_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "expand_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "squeeze_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "unsqueeze_tensor": (RESULT, [TENSOR, c_int64]),
+    "select_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
+    "at_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "slice_tensor": (RESULT, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
+    "flipped_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "view_as_dtype": (RESULT, [TENSOR, c_int32]),
+    "as_strided_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
+    "argmax_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
+    "argmin_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
+    "sum_to_shape": (RESULT, [TENSOR, TENSOR]),
+    "index_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int32]),
     "index_put": (STATUS, [TENSOR, ARRAY, ARRAY, c_int32, c_int32, TENSOR, c_int32]),
-    "gather_tensor": (TENSOR, [TENSOR, c_int64, TENSOR, c_int32]),
+    "gather_tensor": (RESULT, [TENSOR, c_int64, TENSOR, c_int32]),
     "scatter_into": (STATUS, [TENSOR, c_int64, TENSOR, c_int32, TENSOR, c_int32]),
-    "nonzero_tensor": (TENSOR, [TENSOR]),
+    "nonzero_tensor": (RESULT, [TENSOR]),
     "sort_tensor": (STATUS, [TENSOR, c_int64, c_int64, c_int32, ARRAY]),
-    "cumsum_tensor": (TENSOR, [TENSOR, c_int64, c_int32]),
-    "cumprod_tensor": (TENSOR, [TENSOR, c_int64]),
-    "matmul_tensor": (TENSOR, [TENSOR, TENSOR]),
-    "cat_tensors": (TENSOR, [ARRAY, c_int32, c_int64]),
-    "linear_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR]),
+    "cumsum_tensor": (RESULT, [TENSOR, c_int64, c_int32]),
+    "cumprod_tensor": (RESULT, [TENSOR, c_int64]),
+    "matmul_tensor": (RESULT, [TENSOR, TENSOR]),
+    "cat_tensors": (RESULT, [ARRAY, c_int32, c_int64]),
+    "linear_tensor": (RESULT, [TENSOR, TENSOR, TENSOR]),
     "linear_backward": (STATUS, [TENSOR, TENSOR, TENSOR, c_int32, ARRAY]),
-    "cross_entropy_tensor": (TENSOR, [TENSOR, TENSOR, c_int64, c_int32]),
-    "cross_entropy_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
-    "mse_tensor": (TENSOR, [TENSOR, TENSOR, c_int32]),
-    "mse_backward": (TENSOR, [TENSOR, TENSOR, TENSOR, c_int32]),
-    "unfold_tensor": (TENSOR, [TENSOR, ARRAY]),
-    "fold_tensor": (TENSOR, [TENSOR, ARRAY, c_int64, c_int64]),
-    "conv_tensor": (TENSOR, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
+    "cross_entropy_tensor": (RESULT, [TENSOR, TENSOR, c_int64, c_int32]),
+    "cross_entropy_backward": (RESULT, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
+    "mse_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
+    "mse_backward": (RESULT, [TENSOR, TENSOR, TENSOR, c_int32]),
+    "unfold_tensor": (RESULT, [TENSOR, ARRAY]),
+    "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
+    "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
     "conv_backward": (STATUS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32, ARRAY]),
     "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY]),
-    "max_pool_backward": (TENSOR, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
-    "avg_pool_tensor": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
-    "avg_pool_backward": (TENSOR, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
-    "adaptive_avg_pool_tensor": (TENSOR, [TENSOR, c_int64, c_int64]),
-    "adaptive_avg_pool_backward": (TENSOR, [TENSOR, c_int64, c_int64]),
+    "max_pool_backward": (RESULT, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
+    "avg_pool_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
+    "avg_pool_backward": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
+    "adaptive_avg_pool_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
+    "adaptive_avg_pool_backward": (RESULT, [TENSOR, c_int64, c_int64]),
     "normalize_tensor": (STATUS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, ARRAY]),
     "normalize_backward": (
         STATUS,
@@ -158,17 +228,21 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY]),
     "adam_step": (STATUS, [c_int32, ARRAY, ARRAY]),
     "rmsprop_step": (STATUS, [c_int32, ARRAY, ARRAY]),
-    "use_python": (None, [ARRAY]),
-    "hold_storage": (STORAGE, [TENSOR]),
+    "use_python": (None, [ARRAY, ARRAY]),
+    "handle_type": (OBJECT, [c_int32, OBJECT]),
+    "enter_guard": (OBJECT, [OBJECT]),
+    "leave_guard": (STATUS, [OBJECT] * 4),
+    "drop_guard": (None, [OBJECT]),
+    "hold_storage": (STORAGE_RESULT, [TENSOR]),
     "free_storage": (None, [STORAGE]),
-    "storage_tensor": (TENSOR, [STORAGE, c_int32]),
+    "storage_tensor": (RESULT, [STORAGE, c_int32]),
     "is_read_only": (c_int32, [TENSOR]),
-    "external_tensor": (TENSOR, [ARRAY, ARRAY, ARRAY, c_int32, c_int32, c_int32, c_void_p]),
+    "external_tensor": (RESULT, [ARRAY, ARRAY, ARRAY, c_int32, c_int32, c_int32, c_void_p]),
     "dlpack_tensor": (c_void_p, [TENSOR, c_int32, c_int32]),
-    "tensor_of_dlpack": (TENSOR, [c_void_p, c_int32]),
+    "tensor_of_dlpack": (RESULT, [c_void_p, c_int32]),
     "dlpack_name": (c_void_p, [c_int32, c_int32]),
     "dlpack_destructor": (c_void_p, []),
-    "unit_gradient": (TENSOR, [TENSOR]),
+    "unit_gradient": (RESULT, [TENSOR]),
     "fits_as_gradient": (c_int32, [TENSOR, TENSOR]),
     "shares_memory": (c_int32, [TENSOR, TENSOR]),
     "same_kind": (c_int32, [TENSOR, TENSOR]),
@@ -207,23 +281,30 @@ def rules() -> dict[str, str]:
 
 for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2), operations().values()):
     for _name in _names:
-        PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR] * _arity)
+        PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
 for _name in operations()["reduction"]:
-    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, ARRAY, c_int32, c_int32])
+    PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, ARRAY, c_int32, c_int32])
 for _name in operations()["row"]:
-    PROTOTYPES[f"{_name}_tensor"] = (TENSOR, [TENSOR, c_int64])
-    PROTOTYPES[f"{_name}_backward"] = (TENSOR, [TENSOR, TENSOR, c_int64])
+    PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, c_int64])
+    PROTOTYPES[f"{_name}_backward"] = (RESULT, [TENSOR, TENSOR, c_int64])
 
-# A CDLL gives the interpreter's lock back around every call, which takes long beside a short call. These functions are
-# short, or give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
+# To give the interpreter's lock back and take it again takes long beside a short call. These functions are short, or
+# give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
 QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind",
+    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind new_results take_result hold_storage",
+    "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard",
     "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
 }
 QUICK = {name for names in QUICK for name in names.split()}
+
+
+def _owning(function: Any, result: Any) -> Any:
+    """The function with an owner for its result, if ctypes does not know `_check_retval_`."""
+    owner = getattr(result, "_check_retval_", None)
+    return function if owner is None else lambda *arguments: owner(function(*arguments))
 
 
 def _within_limits(function: Any, kinds: list[Any]) -> Any:
@@ -236,7 +317,7 @@ def _within_limits(function: Any, kinds: list[Any]) -> Any:
     def call(*arguments: Any) -> Any:
         for i, low, high in limits:
             if not low <= arguments[i] < high:
-                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+                raise RangeError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
         return function(*arguments)
 
     call.__wrapped__ = function  # type: ignore[attr-defined]
@@ -249,13 +330,12 @@ class Library:
     path: str = _library._name
 
     def __init__(self) -> None:
-        keeping_lock = ctypes.PyDLL(self.path, handle=_library._handle)
         for name, (result, arguments) in PROTOTYPES.items():
-            function = getattr(keeping_lock if name in QUICK else _library, name)
+            function = getattr(_keeping_lock if name in QUICK else _library, name)
             function.restype, function.argtypes = result, arguments
             # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
             function = function if name in QUICK else _within_limits(function, arguments)
-            setattr(self, name, function)
+            setattr(self, name, function if CPYTHON else _owning(function, result))
 
     if TYPE_CHECKING:
 
@@ -345,7 +425,7 @@ class Number:
     _edge = None  # a number has no gradient
 
     def __init__(self, value: float) -> None:
-        self._ptr, self.value = None, value
+        self.value = value
         if isinstance(value, float):
             self._ptr = lib.number_tensor(value, 0, float64.number) or raise_error()
         elif not -(2**63) <= value < 2**63:
@@ -353,10 +433,6 @@ class Number:
         else:
             kind = bool_ if isinstance(value, bool) else int64
             self._ptr = lib.number_tensor(0.0, value, kind.number) or raise_error()
-
-    def __del__(self, free: Any = lib.free_tensor) -> None:
-        if self._ptr:
-            free(self._ptr)
 
 
 _numbers: dict[tuple[type, Any], Number] = {}

@@ -13,6 +13,7 @@ from weakref import ref
 
 from . import operation
 from ._C import lib
+from .guards import Guard
 from .operation import mode
 from .types import HALVES, bfloat16, dtype, float16, float32, float64
 
@@ -68,10 +69,11 @@ classes: list[type] = []  # whose methods take part (tensor.py puts Tensor here)
 def begin() -> None:
     """Wrap the methods, before the first autocast."""
     while classes:
-        kind = classes.pop()
         for name in NAMES:
-            if hasattr(kind, name):
-                setattr(kind, name, under_autocast(getattr(kind, name), name))
+            method = getattr(classes[-1], name, None)
+            if method is not None and not getattr(method, "casts", False):  # an interrupt may have come before the last
+                setattr(classes[-1], name, under_autocast(method, name))
+        classes.pop()
 
 
 _VARIABLE = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import
@@ -86,14 +88,11 @@ def under_autocast(function: F, name: str) -> F:
         if name not in RULES[device]:
             return function(*args, **options)
         kind = _wanted(RULES[device][name], before.get(device), given)
-        mode.autocast = {}
-        try:
+        with Guard((mode, {"autocast": {}})):
             if kind is not None:
                 args = tuple(_in_dtype(value, kind, device) for value in args)
                 options = {key: _in_dtype(value, kind, device) for key, value in options.items()}
             return function(*args, **options)
-        finally:
-            mode.autocast = before
 
     def chosen(*args: Any, **options: Any) -> Any:
         return cast(*args, **options) if mode.autocast else function(*args, **options)
@@ -107,7 +106,9 @@ def under_autocast(function: F, name: str) -> F:
     code = getattr(function, "__code__", None)
     arity = code.co_argcount if code and not code.co_flags & _VARIABLE and not code.co_kwonlyargcount else 0
     made = unary if arity == 1 else operator if arity == 2 and name.startswith("__") else chosen
-    return functools.wraps(function)(made)  # type: ignore[return-value]
+    wrapped: Any = functools.wraps(function)(made)
+    wrapped.casts = True
+    return wrapped
 
 
 def lowered(*values: Any) -> Any:

@@ -6,9 +6,10 @@ from typing import Any
 
 from . import _C
 from ._C import default
+from .guards import GuardMethods
 
 
-class device(str):
+class device(str, GuardMethods):
     """The name of a device, with its parts: `type` ("cpu" or "cuda") and `index` (None if the name has none).
 
     `device("cuda", 1)`, `device("cuda:1")`, and `device(1)` are the same. A device is a string, so it equals its name,
@@ -21,9 +22,9 @@ class device(str):
     ('cuda', True)
     """
 
-    __slots__ = ("_before",)
+    __slots__ = ("_changes", "_entered")
 
-    _before: list[int]
+    _entered: list[Any]
 
     def __new__(cls, type: str | int, index: int | None = None) -> device:
         if isinstance(type, int) and not isinstance(type, bool):
@@ -31,9 +32,8 @@ class device(str):
         if index is not None and ":" in str(type):
             raise RuntimeError(f'device: "{type}" has an index, and {index} was given too')
         name = type if index is None else f"{type}:{index}"
-        _C.device_number(name)
         self = super().__new__(cls, name)
-        self._before = []
+        self._changes, self._entered = ((default, {"device": _C.device_number(name)}),), []
         return self
 
     @property
@@ -52,14 +52,6 @@ class device(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (str(self),)
-
-    def __enter__(self) -> device:
-        self._before.append(default.device)
-        default.device = _C.device_number(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        default.device = self._before.pop()
 
 
 _devices: dict[int, device] = {}

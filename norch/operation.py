@@ -10,13 +10,13 @@
 from __future__ import annotations
 
 import threading
-from ctypes import ArgumentError, Array, c_void_p
+from ctypes import ArgumentError, c_void_p
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
-from ._C import Number, addresses, lib, number, raise_error, write_clock
+from ._C import Number, lib, number, raise_error, write_clock
 from .types import shown
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ _new = object.__new__
 # ---- Results ----------------------------------------------------------------------------------------------------
 
 
-def wrap(ptr: int | None, kind: Any = None) -> Any:
-    """The Tensor, or one of a class derived from it, that owns a new C tensor; null raises what the C call left."""
+def wrap(ptr: int, kind: Any = None) -> Any:
+    """The Tensor, or one of a class derived from it, of a new C tensor's Handle; 0 raises what the C call left."""
     if not ptr:
         raise_error()
     result = _new(kind or Tensor)
@@ -48,6 +48,30 @@ def check(status: int) -> None:
         raise_error()
 
 
+def not_a_number(name: str, given: Sequence[Any], error: Exception) -> TypeError:
+    """What to raise if ctypes refuses what was given where C takes a number."""
+    wrong = [shown(value) for value in given if isinstance(value, (str, list, tuple, dict))]
+    return TypeError(f"{name}: expected numbers, got {', '.join(wrong) or error}")
+
+
+def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
+    """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
+    results = lib.new_results() or raise_error()  # which owns what C leaves there
+    try:
+        check(function(*arguments, results))
+    except ArgumentError as error:
+        raise not_a_number(getattr(function, "__wrapped__", function).__name__, arguments, error) from None
+    taken = [lib.take_result(results, i) for i in range(count)]
+    return [wrap(handle) if handle else None for handle in taken]
+
+
+def array_of(addresses: Sequence[int | None]) -> Any:
+    """Addresses of tensors as a C array, which keeps their C tensors alive."""
+    array: Any = (c_void_p * len(addresses))(*addresses)
+    array.handles = addresses
+    return array
+
+
 def at_once(*calls: partial[Any]) -> None:
     """Make calls of C functions one after another, with no bytecode in between that an interrupt could come before.
 
@@ -59,27 +83,7 @@ def at_once(*calls: partial[Any]) -> None:
 
 def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
     """A call that writes tensors into others like them, for `at_once`: all of them or, if one cannot be, none."""
-    return partial(lib.assign_all, len(targets), *(addresses([x._ptr for x in xs]) for xs in (targets, values)))
-
-
-def not_a_number(name: str, given: Sequence[Any], error: Exception) -> TypeError:
-    """What to raise if ctypes refuses what was given where C takes a number."""
-    wrong = [shown(value) for value in given if not isinstance(value, (int, float, bytes, Array)) and value is not None]
-    return TypeError(f"{name}: expected numbers, got {', '.join(wrong) or error}")
-
-
-_ADDRESSES = [c_void_p * count for count in range(4)]
-
-
-def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
-    """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    left = _ADDRESSES[count]()
-    try:
-        check(function(*arguments, left))
-    except ArgumentError as error:
-        name = getattr(function, "__wrapped__", function).__name__
-        raise not_a_number(name, arguments, error) from None
-    return [wrap(address) if address else None for address in left]
+    return partial(lib.assign_all, len(targets), *(array_of([x._ptr for x in xs]) for xs in (targets, values)))
 
 
 # ---- Operands ---------------------------------------------------------------------------------------------------

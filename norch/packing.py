@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
 from ._C import RangeError, int64_array, lib, raise_error
-from .operation import wrap
+from .operation import array_of, wrap
 from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Tensor
 
 
-def address_of(data: object, kind: dtype | None, device: str | None) -> int:
-    """The address of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
+def address_of(data: object, kind: dtype | None, device: str | None) -> _C.Handle:
+    """The Handle of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
     if type(data) not in _PLAIN:
         array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
@@ -38,8 +38,8 @@ def address_of(data: object, kind: dtype | None, device: str | None) -> int:
 _PLAIN = {list, tuple, int, float, bool}
 
 
-def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, device: int) -> int:
-    """The address of a new C tensor of arrays, and lists, of one shape, in the shape of the list that holds them."""
+def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, device: int) -> _C.Handle:
+    """The Handle of a new C tensor of arrays, and lists, of one shape, in the shape of the list that holds them."""
     parts = [tensor_of(array, kind) for array in arrays]
     for part in parts:
         if part.shape != parts[0].shape:
@@ -47,17 +47,16 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
                 f"ragged nested lists: expected arrays of one shape, got {list(parts[0].shape)} and {list(part.shape)}"
             )
     rows = [part.reshape(-1) for part in parts]
-    whole = wrap(lib.cat_tensors((ctypes.c_void_p * len(rows))(*[row._ptr for row in rows]), len(rows), 0))
+    whole = wrap(lib.cat_tensors(array_of([row._ptr for row in rows]), len(rows), 0))
     whole = whole.reshape([*shape, *parts[0].shape])
     return _copied(whole, kind or whole.dtype, device)
 
 
-def _copied(source: Tensor, kind: dtype, device: int) -> int:
+def _copied(source: Tensor, kind: dtype, device: int) -> _C.Handle:
     copy = wrap(lib.cast_tensor(source._ptr, kind.number))
     if copy._struct.device != device:
         copy = wrap(lib.to_device(copy._ptr, device))
-    ptr, copy._ptr = copy._ptr, None
-    return ptr
+    return copy._ptr
 
 
 def flatten(data: object) -> tuple[Sequence[Any], tuple[int, ...]]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 from .functions.generator import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .guards import Guard
 
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 
-@contextmanager
-def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda", **_: object) -> Iterator[None]:
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda", **_: object) -> Guard:
     """A `with` block after which norch's generator is back where it was.
 
     >>> with norch.random.fork_rng():
@@ -19,9 +18,4 @@ def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cuda
     >>> norch.rand(2).equal(first)
     True
     """
-    state = get_rng_state()
-    try:
-        yield
-    finally:
-        if enabled:
-            set_rng_state(state)
+    return default_generator.fork() if enabled else Guard()

@@ -10,7 +10,7 @@ Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 
 from . import _C, autocasting, operation
 from ._C import CTensor, lib
@@ -101,7 +101,7 @@ class Tensor(
     """
 
     # Every tensor has `_ptr` and `_edge` (operation.wrap); the others are set when they are needed.
-    _ptr: int  # the address of the C tensor, which this object owns
+    _ptr: _C.Handle  # the address of the C tensor, which lives as long as this integer
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
     _untracked = False  # whether it is a view that was made under no_grad
@@ -126,15 +126,9 @@ class Tensor(
             device = args[0] if args else device
             requires_grad = args[1] if len(args) > 1 else requires_grad
             self._ptr = address_of(data, default.dtype, device)
-        self._edge = None
+        self._edge = self._shape = self._base = self._views = None  # it may be a second __init__
         if requires_grad:
             self.requires_grad = True
-
-    def __del__(self, free: Callable[[int], None] = lib.free_tensor) -> None:
-        try:
-            free(self._ptr)
-        except AttributeError:  # __init__ failed
-            pass
 
     # ---- What a tensor is ---------------------------------------------------------------------------------------
 
@@ -145,8 +139,9 @@ class Tensor(
         >>> norch.Tensor([1, 2]).tensor.contents.data[1]
         2.0
         """
-        struct = CTensor.from_address(self._ptr)
-        struct.owner = self  # so that the struct keeps its tensor alive
+        handle = self._ptr
+        struct = CTensor.from_address(handle)
+        struct.owner = handle  # so that the struct keeps its tensor alive
         return ctypes.pointer(struct)
 
     @property

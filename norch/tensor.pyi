@@ -1,6 +1,7 @@
 # Written by tools/stubs.py from norch/tensor.py: do not edit.
 
-from norch._C import CTensor, lib
+from norch import _C
+from norch._C import CTensor
 from norch.autograd.in_place import Views
 from norch.methods.activations import ActivationMethods
 from norch.methods.composed import ComposedMethods
@@ -30,7 +31,7 @@ from norch.methods.values import ValueMethods
 from norch.methods.view_writes import ViewWriteMethods
 from norch.methods.views import ViewMethods
 from norch.types import Count, DType, Operand, Size, dtype
-from typing import Any, Callable, SupportsIndex, overload
+from typing import Any, SupportsIndex, overload
 from typing_extensions import Self
 import ctypes
 
@@ -41,7 +42,7 @@ __all__ = [
 
 class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, InPlaceViewMethods, ViewWriteMethods, RearrangingMethods, ReductionMethods, SelectionMethods, MaskingMethods, ScatteringMethods, SortingMethods, StatisticsMethods, ComposedMethods, NewTensorMethods, ElementaryMethods, LinalgMethods, ProductMethods, ConversionMethods, ValueMethods, RandomFillMethods, RandomDrawMethods, StorageMethods, InteropMethods, DLPackMethods, LegacyMethods, ActivationMethods):
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient."""
-    _ptr: int
+    _ptr: _C.Handle
     _base: Tensor | None
     _shape: Size | None
     _untracked = False
@@ -51,7 +52,6 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
     def __init__(self, data: object=(), device: str | None=None, requires_grad: bool=False) -> None: ...
     @overload
     def __init__(self, *size: int, device: str | None=None, requires_grad: bool=False) -> None: ...
-    def __del__(self, free: Callable[[int], None]=lib.free_tensor) -> None: ...
     @property
     def tensor(self) -> ctypes._Pointer[CTensor]:
         """A ctypes pointer to the C struct, as in the article: `x.tensor.contents.data[0]`."""

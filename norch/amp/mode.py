@@ -9,13 +9,14 @@ from typing import Any, Callable, TypeVar
 from .. import _C
 from ..arguments import flags
 from ..autocasting import DEFAULTS, begin
+from ..guards import Guard
 from ..operation import mode
 from ..types import HALVES, DType, check_dtype, dtype
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class autocast:
+class autocast(Guard):
     """A context or decorator in which operations choose their dtypes: products take 16 bits, losses float32.
 
     `device_type` is "cpu" or "cuda", for operations on such tensors; `dtype` is bfloat16 on a CPU and float16 on CUDA
@@ -51,24 +52,21 @@ class autocast:
             )
             enabled = False
         self._enabled = enabled
-        self._before: list[tuple[Any, ...]] = []
+        super().__init__()
 
     def __enter__(self) -> autocast:
         begin()
-        self._before.append((mode.autocast, mode.autocast_dtypes, mode.autocast_cache))
         others = {device: kind for device, kind in mode.autocast.items() if device != self.device}
-        mode.autocast = {**others, self.device: self.fast_dtype} if self._enabled else others
-        mode.autocast_dtypes = {**mode.autocast_dtypes, self.device: self.fast_dtype}
-        mode.autocast_depth += 1
-        if self._cache_enabled is not None:
-            set_autocast_cache_enabled(self._cache_enabled)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        mode.autocast_depth -= 1
-        if mode.autocast_depth == 0:
-            clear_autocast_cache()
-        mode.autocast, mode.autocast_dtypes, mode.autocast_cache = self._before.pop()
+        cached = is_autocast_cache_enabled() if self._cache_enabled is None else self._cache_enabled
+        fresh = mode.autocast_depth == 0 or cached != is_autocast_cache_enabled()
+        values = {
+            "autocast": {**others, self.device: self.fast_dtype} if self._enabled else others,
+            "autocast_dtypes": {**mode.autocast_dtypes, self.device: self.fast_dtype},
+            "autocast_depth": mode.autocast_depth + 1,
+            "autocast_cache": mode.autocast_cache if not fresh else {} if cached else None,
+        }
+        self._changes = ((mode, values),)
+        return super().__enter__()
 
     def __call__(self, function: F) -> F:
         @functools.wraps(function)

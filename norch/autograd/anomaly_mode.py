@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..arguments import flags
+from ..guards import Guard
 from ..operation import mode as state
 
 
-class set_detect_anomaly:
+class set_detect_anomaly(Guard):
     """Turn the search for NaN in gradients on or off: as a call, or a context (`with set_detect_anomaly(True):`).
 
     With it, backward raises RuntimeError at the first derivative that is NaN. `check_nan=False` looks for nothing.
@@ -18,17 +19,16 @@ class set_detect_anomaly:
 
     @flags
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = state.anomaly
-        state.anomaly = bool(check_nan) if mode else None
+        wanted = bool(check_nan) if mode else None
+        super().__init__((state, {"anomaly": wanted}))
+        self._outer, state.anomaly = state.anomaly, wanted  # at once: it may be used as a plain call
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        state.anomaly = self._before
+    def __enter__(self) -> set_detect_anomaly:
+        state.anomaly = self._outer
+        return super().__enter__()
 
 
-class detect_anomaly(set_detect_anomaly):
+class detect_anomaly(Guard):
     """In this `with` block, backward raises RuntimeError at the first derivative that is NaN.
 
     >>> x = norch.zeros(1, requires_grad=True)
@@ -42,12 +42,7 @@ class detect_anomaly(set_detect_anomaly):
 
     @flags
     def __init__(self, check_nan: bool = True) -> None:
-        self._before = state.anomaly
-        self._check = bool(check_nan)
-
-    def __enter__(self) -> None:
-        self._before = state.anomaly
-        state.anomaly = self._check
+        super().__init__((state, {"anomaly": bool(check_nan)}))
 
 
 def is_anomaly_enabled() -> bool:

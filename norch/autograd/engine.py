@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 from .. import operation
 from .._C import lib
 from ..arguments import flags
+from ..guards import Guard
 from ..operation import check_tensor, mode, wrap
 from ..threads import shared_lock
 from .function import FREED, Edge, Function, Gradients, Hooks
@@ -26,6 +27,8 @@ Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have
 Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the youngest comes first
 Tensors = Union["Tensor", Sequence["Tensor"]]
 
+# of the walk, without and with a graph of its own; gradients have the dtypes of the forward
+_MODES: list[tuple[Any, dict[str, Any]]] = [(mode, {"enabled": recorded, "autocast": {}}) for recorded in (False, True)]
 _accumulating = shared_lock()
 
 
@@ -42,10 +45,8 @@ def walk(
     waiting: Waiting = []
     found: Arrived = {}
     needed = None if wanted is None else _needed(starts, wanted)
-    before, mode.enabled = mode.enabled, create_graph
-    casting, mode.autocast = mode.autocast, {}  # gradients have the dtypes of the forward
     anomaly = mode.anomaly
-    try:
+    with Guard(_MODES[create_graph]):
         _send(_among(starts, needed), arrived, waiting)
         while waiting:
             node = heappop(waiting)[1]
@@ -63,8 +64,6 @@ def walk(
                 _send(parts if anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
                 if not retain_graph:
                     node.release()
-    finally:
-        mode.enabled, mode.autocast = before, casting
     return found
 
 

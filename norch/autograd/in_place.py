@@ -55,11 +55,6 @@ def copied(result: Tensor, source: Tensor) -> Tensor:
     return result.clone() if lib.shares_memory(result._ptr, source._ptr) else result
 
 
-def leave_views(x: Tensor) -> None:
-    """Forget what x shared memory with: it has other memory now."""
-    x._base = x._views = None
-
-
 class Views(list["ref[Tensor]"]):
     """The views of a base, not kept alive by it."""
 
@@ -81,11 +76,13 @@ def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
         check_writable(x)
     shown = change(x)
     lib.mark_as_written(x._ptr)  # a graph that saved x must not use it in its new shape
-    x._ptr, shown._ptr = shown._ptr, x._ptr
-    x._shape = shown._shape = None
+    kept = x._ptr
     if shown._edge is not None:
-        x._edge = shown._edge
-        x._edge.result = ref(x)
+        shown._edge.result = ref(x)
+        vars(x).update(_ptr=shown._ptr, _shape=None, _edge=shown._edge)  # at once, as no interrupt must part them
+    else:
+        vars(x).update(_ptr=shown._ptr, _shape=None)
+    vars(shown).update(_ptr=kept, _shape=None)
     return x
 
 

@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Callable, Generator, TypeVar, cast, overload
 
 from ..arguments import flag, flags
+from ..guards import Guard
 from ..operation import mode
 
 state = mode  # for a function whose parameter has that name
@@ -33,22 +34,13 @@ def is_inference_mode_enabled() -> bool:
     return mode.inference
 
 
-class _Context:
+class _Context(Guard):
     """The mode that holds in a `with` block, or while a decorated function runs."""
 
     def __init__(self, enabled: bool, inference: bool | None = None) -> None:
         self.enabled, self.inference = enabled, inference
-        self._before: list[tuple[bool, bool]] = []
-
-    def __enter__(self) -> _Context:
-        self._before.append((mode.enabled, mode.inference))
-        mode.enabled = self.enabled
-        if self.inference is not None:
-            mode.inference = self.inference
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        mode.enabled, mode.inference = self._before.pop()
+        values = {"enabled": enabled}
+        super().__init__((mode, values if inference is None else {**values, "inference": inference}))
 
     def __call__(self, function: F) -> F:
         return _decorated(function, self.enabled, self.inference)

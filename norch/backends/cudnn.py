@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import Iterator
+import sys
+
+from ..guards import Guard
 
 enabled = False
 benchmark = False
@@ -40,17 +41,11 @@ def is_acceptable(tensor: object) -> bool:
     return False
 
 
-@contextmanager
-def flags(**settings: object) -> Iterator[None]:
+def flags(**settings: object) -> Guard:
     """Other settings in a `with` block: `flags(enabled=False)`.
 
     >>> with norch.backends.cudnn.flags(benchmark=True):
     ...     print(norch.backends.cudnn.benchmark)
     True
     """
-    before = {name: globals()[name] for name in settings}
-    globals().update(settings)
-    try:
-        yield
-    finally:
-        globals().update(before)
+    return Guard((sys.modules[__name__], settings))

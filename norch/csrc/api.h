@@ -44,6 +44,9 @@ API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, 
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
+API Tensor** new_results();  // room for 3, which a function fills, until free_results
+API void free_results(Tensor** results);
+API Tensor* take_result(Tensor** results, int32_t i);    // which is then null there
 API Tensor* alias_tensor(Tensor* tensor);                // the same elements under a new handle
 API Tensor* data_tensor(Tensor* tensor);                 // the same, whose writes are counted apart
 API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
@@ -66,6 +69,7 @@ API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, doub
 API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low,
                       uint64_t range);  // low, ... low + range - 1
 API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API uint64_t next_draw(uint64_t* state);  // of a generator, {seed, draws}: the number of its next draw
 API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);  // for tests: four words
 
 // ---- Views: share storage, never copy (reshape_tensor copies if it must)
@@ -157,8 +161,35 @@ OPTIMIZERS(DECLARE_STEP)
 #undef DECLARE_STEP
 
 // ---- Memory shared with Python objects, and with other libraries by DLPack (api/external.cpp)
-API void use_python(const PythonFunctions* functions);  // once, before the functions below meet a Python object
-API Storage* hold_storage(Tensor* tensor);              // one more reference to its storage, given back by free_storage
+struct ObjectFunctions {  // more of Python's C API, which api/objects.cpp calls
+    void* (*new_name)(const char* text);
+    void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
+    void* (*type_of)(void* object);
+    void (*free_object)(void* object);
+    void* (*address_in)(void* integer);
+    void* (*attribute)(void* object, void* name);
+    void* (*new_dict)();
+    int (*next_item)(void* dict, ptrdiff_t* place, void** key, void** value);
+    void* (*item)(void* dict, void* key);  // borrowed
+    int (*set_item)(void* dict, void* key, void* value);
+    int (*update)(void* dict, void* other);
+    void* (*new_list)(ptrdiff_t size);
+    int (*append)(void* list, void* item);
+    ptrdiff_t (*length)(void* list);
+    ptrdiff_t (*size)(void* tuple);
+    void* (*list_item)(void* list, ptrdiff_t i);    // borrowed
+    void* (*tuple_item)(void* tuple, ptrdiff_t i);  // borrowed
+    int (*set_slice)(void* list, ptrdiff_t from, ptrdiff_t to, void* items);
+    void (*clear_error)();
+};
+API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
+// The types that _C.py calls Handle, StorageHandle and ResultsHandle, and the methods of norch/guards.py (api/objects.cpp)
+struct PythonObject;
+API PythonObject* handle_type(int32_t kind, PythonObject* bases);
+API PythonObject* enter_guard(PythonObject* guard);
+API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
+API void drop_guard(PythonObject* guard);
+API Storage* hold_storage(Tensor* tensor);  // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);
 API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
 API int32_t is_read_only(Tensor* tensor);

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "api.h"
 #include "cuda/backend.h"
 #include "dispatch.h"
@@ -114,6 +117,25 @@ Tensor* number_tensor(double real, int64_t integer, int32_t dtype) {
 }
 
 void free_tensor(Tensor* tensor) { drop(tensor); }
+
+enum { MAX_RESULTS = 3 };
+
+Tensor** new_results() {
+    Tensor** results = nullptr;
+    attempt([&] {
+        results = static_cast<Tensor**>(allocate_struct(MAX_RESULTS * sizeof(Tensor*)));
+        std::fill_n(results, MAX_RESULTS, nullptr);
+    });
+    return results;
+}
+
+void free_results(Tensor** results) {
+    if (!results) return;
+    for (int i = 0; i < MAX_RESULTS; i++) drop(results[i]);
+    free_struct(results, MAX_RESULTS * sizeof(Tensor*));
+}
+
+Tensor* take_result(Tensor** results, int32_t i) { return std::exchange(results[i], nullptr); }
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 

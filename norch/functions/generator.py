@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 import os
-from typing import TYPE_CHECKING
+from ctypes import c_uint64
+from typing import TYPE_CHECKING, Any
 
-from .._C import device_number
+from .._C import device_number, lib
+from ..guards import Guard
 from ..operation import check_tensor
 from ..packing import tensor_of
-from ..threads import shared_lock
 from ..types import uint8
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ __all__ = [
 
 # ---- Generators -------------------------------------------------------------------------------------------------
 
-_lock = shared_lock()  # held for a moment, so one is enough for all generators
-
 
 class Generator:
     """A stream of random numbers: `norch.rand(3, generator=norch.Generator().manual_seed(1))`.
@@ -47,15 +46,14 @@ class Generator:
     def __init__(self, device: str = "cpu") -> None:
         device_number(device)
         self.device = device
-        self._seed, self._draws = 67280421310721, 0  # the default seed of PyTorch's generators
+        self._state = _state(67280421310721)  # the default seed of PyTorch's generators
 
     def manual_seed(self, seed: int) -> Generator:
         """Start again from a seed, an integer of up to 64 bits (negative ones count from 2**64 down)."""
         number = operator.index(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"manual_seed: expected an integer of 64 bits, got {seed}")
-        with _lock:
-            self._seed, self._draws = number % 2**64, 0
+        self._state = _state(number)
         return self
 
     def seed(self) -> int:
@@ -66,13 +64,11 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed that the numbers come from."""
-        return self._seed
+        return self._state[0]
 
     def get_state(self) -> Tensor:
         """What `set_state` needs to continue from here: 16 bytes, as a tensor of uint8."""
-        with _lock:
-            state = self._seed.to_bytes(8, "little") + self._draws.to_bytes(8, "little")
-        return tensor_of(list(state), uint8)
+        return tensor_of([byte for part in self._state for byte in part.to_bytes(8, "little")], uint8)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Continue from where `get_state` was called."""
@@ -81,16 +77,22 @@ class Generator:
             found = f"{new_state.dtype} of shape {list(new_state.shape)}"
             raise TypeError(f"set_state: expected 16 bytes of uint8, got {found}")
         state = bytes(new_state.tolist())
-        with _lock:
-            self._seed, self._draws = int.from_bytes(state[:8], "little"), int.from_bytes(state[8:], "little")
+        self._state = _state(int.from_bytes(state[:8], "little"), int.from_bytes(state[8:], "little"))
         return self
+
+    def fork(self) -> Guard:
+        """A `with` block after which the generator is where it is now."""
+        return Guard((self, {"_state": _state(*self._state)}))
 
     def next_draw(self) -> tuple[int, int]:
         """The seed and the number of the next draw; no other draw gets that number."""
-        with _lock:
-            number = self._draws
-            self._draws = (number + 1) % 2**64
-            return self._seed, number
+        state = self._state
+        return state[0], lib.next_draw(state)
+
+
+def _state(seed: int, draws: int = 0) -> Any:
+    """A seed and a count of draws, where C finds them: it counts, so that threads and interrupts repeat no number."""
+    return (c_uint64 * 2)(seed % 2**64, draws)
 
 
 default_generator = Generator()

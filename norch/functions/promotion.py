@@ -96,8 +96,13 @@ def set_default_dtype(d: DType) -> None:
     >>> norch.set_default_dtype(norch.float32)
     """
     kind = check_dtype(d)
-    check(lib.set_default_dtype(kind.number))
-    default.dtype = kind
+    before = default.dtype
+    try:
+        check(lib.set_default_dtype(kind.number))
+        default.dtype = kind
+    except BaseException:  # an interrupt between the two
+        lib.set_default_dtype(before.number)
+        raise
 
 
 # Floating dtypes by their bits: those of the mantissa, the largest exponent, and the decimals that every number has.

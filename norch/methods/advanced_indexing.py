@@ -11,7 +11,6 @@ Masks and arrays read a copy. Writing goes through to the tensor; if places repe
 
 from __future__ import annotations
 
-import ctypes
 import operator
 import warnings
 from enum import IntEnum
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Sequence, Union
 from .. import operation
 from .._C import int64_array, lib
 from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
-from ..operation import operand
+from ..operation import array_of, operand
 from ..packing import filled, tensor_of
 from ..types import bool_, int64, uint8
 from .views import selected, sliced
@@ -50,7 +49,7 @@ class AtIndices:
 
     def __init__(self, indices: Sequence[Tensor | None], axes: Sequence[int] | None = None, wraps: bool = True) -> None:
         self.tensors = [index for index in indices if index is not None]
-        self._indices = (ctypes.c_void_p * len(indices))(*[None if t is None else t._ptr for t in indices])
+        self._indices = array_of([None if t is None else t._ptr for t in indices])
         self._axes = int64_array(range(len(indices)) if axes is None else axes)  # for messages
         self._wraps = wraps  # whether negative integers count from the end
 

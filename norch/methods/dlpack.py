@@ -26,22 +26,6 @@ _python.PyCapsule_IsValid.restype, _python.PyCapsule_IsValid.argtypes = c_int, [
 _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [py_object, c_void_p]
 _python.PyCapsule_SetName.restype, _python.PyCapsule_SetName.argtypes = c_int, [py_object, c_void_p]
 
-# In the order of PythonFunctions in csrc/api.h
-_TOLD_TO_C = (
-    "Py_IsInitialized",
-    "PyGILState_Ensure",
-    "PyGILState_Release",
-    "Py_IncRef",
-    "Py_DecRef",
-    "PyCapsule_IsValid",
-    "PyCapsule_GetPointer",
-    "PyGILState_Check",
-    "PyEval_SaveThread",
-    "PyEval_RestoreThread",
-)
-_addresses = [ctypes.cast(getattr(_python, name), c_void_p).value for name in _TOLD_TO_C]
-lib.use_python((c_void_p * len(_addresses))(*_addresses))
-
 _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
 

@@ -11,7 +11,6 @@ from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
 from ..autograd.function import AccumulateGrad, HookHandle
-from ..autograd.in_place import leave_views
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
@@ -205,10 +204,9 @@ class GradientMethods:
 
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
-        ptr = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
-        lib.free_tensor(self._ptr)
-        self._ptr, self._shape = ptr, None
-        leave_views(self)
+        handle = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        # at once: neither an interrupt nor another thread finds a part of it
+        vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)
 
     def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.

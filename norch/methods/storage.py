@@ -14,6 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
 from .._C import int64_array, lib
+from ..arguments import axis_of
 from ..devices import device, of_number
 from ..display import formatting
 from ..operation import wrap
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
     from ..types import memory_format
 
 _TYPE_NAMES = dict(zip(DTYPES, ("Bool", "Byte", "Char", "Short", "Int", "Long", "Half", "BFloat16", "Float", "Double")))
-
-
-class _Memory:
-    """A reference to a C storage, given back when this object goes."""
-
-    __slots__ = ("address",)
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.address = lib.hold_storage(tensor._ptr)
-
-    def __del__(self, free: Callable[[int], None] = lib.free_storage) -> None:
-        free(self.address)
 
 
 class Storage:
@@ -52,13 +41,13 @@ class Storage:
     __slots__ = ("_memory", "_name", "dtype", "__weakref__")
 
     def __init__(self, tensor: Tensor, kind: dtype, name: str) -> None:
-        self._memory = _Memory(tensor)
+        self._memory = lib.hold_storage(tensor._ptr)
         self._name = name
         self.dtype = kind
 
     def _elements(self) -> Tensor:
         """The elements as a vector."""
-        return wrap(lib.storage_tensor(self._memory.address, self.dtype.number))
+        return wrap(lib.storage_tensor(self._memory, self.dtype.number))
 
     def __len__(self) -> int:
         return self._elements()._struct.size
@@ -143,7 +132,7 @@ def restored_storage(
     device = device if place is None else place(device, made)
     if device == "cpu":
         return made
-    elements = wrap(lib.storage_tensor(made._memory.address, uint8.number))
+    elements = wrap(lib.storage_tensor(made._memory, uint8.number))
     return Storage(elements.to(device), kind, name)
 
 
@@ -158,14 +147,15 @@ def restored_tensor(
     attributes: dict[str, object],
 ) -> Tensor:
     """The tensor that its `__reduce_ex__` described: a view of a storage."""
-    elements = wrap(lib.storage_tensor(storage._memory.address, kind.number))
+    elements = wrap(lib.storage_tensor(storage._memory, kind.number))
     ptr = lib.as_strided_tensor(elements._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
     result = wrap(ptr, cls)
     result.__dict__.update(attributes)
     return result.requires_grad_() if requires_grad else result
 
 
-_storages: weakref.WeakValueDictionary[tuple[int, str], Storage] = weakref.WeakValueDictionary()
+# Plain references: an interrupt in the callbacks of a WeakValueDictionary would be lost.
+_storages: dict[tuple[int, str], weakref.ref[Storage]] = {}
 _lock = shared_lock()  # without it two threads could make two objects of one storage
 
 
@@ -173,9 +163,14 @@ def storage_of(tensor: Tensor, kind: dtype, name: str) -> Storage:
     """The one object for a tensor's storage under this name; the tensor keeps it."""
     key = (tensor._struct.storage, name)
     with _lock:
-        found = _storages.get(key)
+        known = _storages.get(key)
+        found = None if known is None else known()
         if found is None:
-            found = _storages[key] = Storage(tensor, kind, name)
+            found = Storage(tensor, kind, name)
+            _storages[key] = weakref.ref(found)
+            if len(_storages) > 64 and len(_storages) & (len(_storages) - 1) == 0:  # at each power of two
+                for gone in [old for old, reference in _storages.items() if reference() is None]:
+                    del _storages[gone]
     if found not in tensor._storages:
         tensor._storages = (*tensor._storages, found)
     return found
@@ -224,7 +219,7 @@ class StorageMethods:
         """
         struct = self._struct
         strides = tuple(struct.strides[: struct.ndim])
-        return strides if dim is None else strides[dim]
+        return strides if dim is None else strides[axis_of(self, dim, "stride")]
 
     def data_ptr(self: Tensor) -> int:
         """The address of the first element.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..autograd import no_grad
+from ..guards import Guard
 from ..tensor import Tensor
 from .module import Module
 
@@ -79,20 +80,17 @@ def _run(model: Module, inputs: tuple[object, ...], kwargs: dict[str, object]) -
     """The shapes that each module returned, call by call, by the module's id."""
     outputs: dict[int, list[str]] = {}
     modules = list(model.modules())
-    training = [module.training for module in modules]
 
     def note(module: Module, _: object, output: object) -> None:
         outputs.setdefault(id(module), []).append(_shape(output))
 
     handles = [module.register_forward_hook(note) for module in modules]
     try:
-        with no_grad():
-            model.eval()(*inputs, **kwargs)
+        with no_grad(), Guard(*[(module, {"training": False}) for module in modules]):
+            model(*inputs, **kwargs)
     finally:
         for handle in handles:
             handle.remove()
-        for module, mode in zip(modules, training):
-            module.training = mode
     return outputs
 
 

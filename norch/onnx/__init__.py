@@ -7,11 +7,13 @@ longer: a size that differs between the two runs is computed from the inputs' in
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Mapping, Sequence, Union
 
 from ..autograd import no_grad
 from ..files import File, written
 from ..functions.joining import cat
+from ..guards import Guard
 from ..nn.module import Module
 from ..tensor import Tensor
 from .graph import Graph
@@ -82,7 +84,6 @@ def export(
 
 def _run(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], longer: Mapping[int, Sequence[int]]) -> Trace:
     """Trace the model on its inputs; the axes in `longer`, by the number of the input, are one longer."""
-    global _exporting
     inputs: list[Tensor] = []
 
     def own(value: Any) -> Any:
@@ -98,18 +99,10 @@ def _run(model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], longer: M
 
     own_args, own_kwargs = own(args), own(dict(kwargs))
     modules = list(model.modules()) if isinstance(model, Module) else []
-    training = [module.training for module in modules]
-    _exporting = True
-    try:
-        if isinstance(model, Module):
-            model.eval()
-        with no_grad(), tracing(inputs) as trace:
-            trace.finish(_tensors(model(*own_args, **own_kwargs)))
+    changes = [(sys.modules[__name__], {"_exporting": True}), *[(module, {"training": False}) for module in modules]]
+    with Guard(*changes), no_grad(), tracing(inputs) as trace:
+        trace.finish(_tensors(model(*own_args, **own_kwargs)))
         return trace
-    finally:
-        _exporting = False
-        for module, mode in zip(modules, training):
-            module.training = mode
 
 
 def _tensors(value: Any) -> list[Tensor]:

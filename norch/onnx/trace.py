@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any, Callable, Iterator, Sequence
 
 from .. import _C
-from .._C import PROTOTYPES, TENSOR, lib
+from .._C import PROTOTYPES, RESULT, TENSOR, lib
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import DTYPES, dtype
@@ -19,6 +19,7 @@ RESULTS = {"max_pool_tensor", "normalize_tensor", "sort_tensor", "conv_backward"
 # What writes into its first operand, beside the functions named `..._into`.
 WRITES = {"assign_tensor", "index_put", "scatter_into"}
 
+_Results, _ADDRESSES = type(lib.new_results()), ctypes.c_void_p * 3  # which it is the address of
 _UNTRACED = {name: getattr(lib, name) for name in PROTOTYPES}
 
 
@@ -75,7 +76,7 @@ class Trace:
 
     def _new(self, ptr: int) -> Value:
         struct = _C.CTensor.from_address(ptr)
-        value = self.live[ptr] = Value(struct.shape[: struct.ndim], DTYPES[struct.dtype])
+        value = self.live[int(ptr)] = Value(struct.shape[: struct.ndim], DTYPES[struct.dtype])
         return value
 
     def _value(self, ptr: int | None) -> Any:
@@ -94,9 +95,8 @@ class Trace:
         writes = name in WRITES or name.endswith("_into")
 
         def call(*arguments: Any) -> Any:
-            if name == "free_tensor":
-                self._forget(arguments[0])
-                return function(*arguments)
+            if name == "take_result":
+                return _TracedHandle(function(*arguments), self)
             operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
             listed = list(arguments[POINTERS[name]]) if name in POINTERS else []
             replaced = writes and name != "index_put" and name != "scatter_into"
@@ -108,28 +108,31 @@ class Trace:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
-            made = [operands[0]] if writes else list(arguments[-1]) if name in RESULTS else [found]
+            made = [operands[0]] if writes else _ADDRESSES.from_address(arguments[-1]) if name in RESULTS else [found]
+            changes = result is RESULT or writes or name in RESULTS
             if note is None:
-                for ptr in made if result is TENSOR or writes or name in RESULTS else ():
-                    self.live.pop(ptr, None)
+                for ptr in made if changes else ():
+                    self.live.pop(ptr or 0, None)
                 return found
-            if result is TENSOR or writes or name in RESULTS:
+            if changes:
                 note.results = [self._new(ptr) if ptr else None for ptr in made]
                 self.calls.append(note)
             if writes:
                 self._write_through(operands[0], whole)
-            return found
+            return _TracedHandle(found, self) if result is RESULT else found
 
         def noted_slice(*arguments: Any) -> Any:
             found = call(*arguments)
             if found and arguments[4] == 1:
-                whole, places = self.slices.get(arguments[0], (arguments[0], []))
-                self.slices[found] = whole, [*places, arguments[1:4]]
+                source = int(arguments[0])
+                whole, places = self.slices.get(source, (source, []))
+                self.slices[int(found)] = whole, [*places, arguments[1:4]]
             return found
 
         return noted_slice if name == "slice_tensor" else call
 
-    def _forget(self, ptr: int) -> None:
+    def forget(self, ptr: int) -> None:
+        """A tensor has gone, and another may get its address."""
         self.live.pop(ptr, None)
         self.slices = {view: whole for view, whole in self.slices.items() if ptr not in (view, whole[0])}
 
@@ -155,9 +158,24 @@ class Trace:
                 raise RuntimeError("onnx.export: an operation in place writes into memory that other tensors share")
 
 
+class _TracedHandle(int):
+    """A Handle that tells its trace when it goes."""
+
+    handle: _C.Handle
+    trace: Trace
+
+    def __new__(cls, handle: _C.Handle, trace: Trace) -> Any:
+        traced: Any = super().__new__(cls, handle)
+        traced.handle, traced.trace = handle, trace
+        return traced
+
+    def __del__(self) -> None:
+        self.trace.forget(int(self))
+
+
 def _is_tensor(argument: Any, kind: Any) -> bool:
     """Whether an argument is the address of a tensor, or None for one that is left out; arrays are objects."""
-    return kind is TENSOR and (argument is None or isinstance(argument, int))
+    return kind is TENSOR and (argument is None or isinstance(argument, int)) and not isinstance(argument, _Results)
 
 
 def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
@@ -177,18 +195,15 @@ def tracing(inputs: Sequence[Tensor]) -> Iterator[Trace]:
     names = {id(function): name for name, function in _UNTRACED.items()}
     cells = [cell for cell in _cells() if id(cell.cell_contents) in names]
     before = [cell.cell_contents for cell in cells]
-    free = Tensor.__del__.__defaults__
     try:
         vars(lib).update(noted)
         for cell, function in zip(cells, before):
             cell.cell_contents = noted[names[id(function)]]
-        Tensor.__del__.__defaults__ = (noted["free_tensor"],)
         yield trace
     finally:
         vars(lib).update(_UNTRACED)
         for cell, function in zip(cells, before):
             cell.cell_contents = function
-        Tensor.__del__.__defaults__ = free
 
 
 def _cells() -> Iterator[Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ctypes import c_void_p
 from itertools import accumulate
 from typing import TYPE_CHECKING, Sequence
 
 from ..._C import lib
-from ...operation import mode, recorded, wrap
+from ...operation import array_of, mode, recorded, wrap
 from ..function import Function, Gradients
 from ..multi_output import MultiOutput, OutputGradients
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors joined along an axis. (functions/joining.py has the public function, which checks its arguments.)"""
-    result = wrap(lib.cat_tensors((c_void_p * len(tensors))(*[t._ptr for t in tensors]), len(tensors), axis))
+    result = wrap(lib.cat_tensors(array_of([t._ptr for t in tensors]), len(tensors), axis))
     axis %= result.ndim
     return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis), tensors)
 

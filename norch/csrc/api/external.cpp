@@ -6,8 +6,6 @@
 
 #include "api.h"
 
-void use_python(const PythonFunctions* functions) { python = *functions; }
-
 // ---- Storages as objects -----------------------------------------------------------------------------------------
 
 Storage* hold_storage(Tensor* tensor) {
@@ -17,6 +15,7 @@ Storage* hold_storage(Tensor* tensor) {
 }
 
 void free_storage(Storage* storage) {
+    if (!storage) return;
     storage->guests--;
     drop(storage);
 }

@@ -32,6 +32,8 @@ Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, i
 
 // ---- Random numbers ----------------------------------------------------------------------------------------------
 
+uint64_t next_draw(uint64_t* state) { return __atomic_fetch_add(&state[1], 1, __ATOMIC_RELAXED); }
+
 void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words) {
     const Block block = philox({seed, draw}, index);
     memcpy(words, block.word, sizeof block.word);

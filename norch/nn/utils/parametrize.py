@@ -9,12 +9,13 @@ then on `layer.weight` is f(original). The names are PyTorch's, so that saved we
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import sys
+from contextlib import suppress
 from typing import Any
 
 from ...arguments import flags
 from ...autograd import no_grad
+from ...guards import Guard
 from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import shown
@@ -32,25 +33,16 @@ __all__ = [
     "type_before_parametrizations",
 ]
 
-_cache: dict[tuple[int, str], Tensor] = {}
-_caching = 0  # how many `with cached()` are open
+_cache: dict[tuple[int, str], Tensor] | None = None  # in a `with cached()`
 
 
-@contextmanager
-def cached() -> Iterator[None]:
+def cached() -> Guard:
     """In this block each computed parameter is computed once.
 
     >>> with nn.utils.parametrize.cached():
     ...     pass
     """
-    global _caching
-    _caching += 1
-    try:
-        yield
-    finally:
-        _caching -= 1
-        if not _caching:
-            _cache.clear()
+    return Guard((sys.modules[__name__], {"_cache": {} if _cache is None else _cache}))
 
 
 class ParametrizationList(ModuleList):
@@ -181,7 +173,7 @@ def _derive_class(module: Module) -> None:
 def _property(name: str) -> property:
     def read(self: Module) -> Tensor:
         chain = self.parametrizations[name]
-        if not _caching:
+        if _cache is None:
             return chain()
         key = (id(self), name)
         if key not in _cache:

@@ -15,6 +15,8 @@ KNOWN = [
     ("accepted", r"fft\.|\.to$|\.cuda$", r"argument '(layout|device)'", "an option that has one value in norch"),
     ("accepted", "", r"argument '(momentum|eps|driver|cudnn_enabled)'", "an option that the call does not use"),
     ("accepted", r"\.__\w+__$", "", "called by its name, an operator gives NotImplemented"),
+    ("accepted", "", r"must be Tensor, not (float|int)", "a number stands for a tensor of it"),
+    ("accepted", "", r"must be torch.(device|dtype), not Tensor", "a module's `to` takes a tensor for its dtype"),
     ("accepted", "is_pinned|to_sparse|pin_memory", "", "an option without effect"),
     ("accepted", "", r"must be int, not (Tensor|LyingNumber)", "what has __index__ is an integer to Python"),
     (
@@ -23,6 +25,7 @@ KNOWN = [
         "mode is|does not define",
         "torch's own type for another mode; methods for subclasses",
     ),
+    ("OverflowError", "", "int too large to convert to float", "Python's own error, as torch's"),
     ("OverflowError", "lr_scheduler", "too large to convert|out of range", "Python's own error of a formula of floats"),
     ("KeyError", r"^norch\.optim", "KeyError", "a setting of an optimizer that the example itself defines"),
     (
@@ -40,6 +43,7 @@ KNOWN = [
     ("hang", r"\.(RNN|LSTM|GRU)\w*$", "", "as many layers as were asked for; torch makes them too"),
     ("ValueError by accident", "", r"__len__\(\) should return", "Python's own words about the object that lies"),
     ("AttributeError", r"distributions\.", "has no attribute", "distributions are formulas of the methods of tensors"),
+    ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
     ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),
     ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
     ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),

@@ -1,0 +1,249 @@
+"""Who owns C tensors: nothing is freed while something can reach it, nothing lost if a call fails or is interrupted."""
+
+import copy
+import gc
+import itertools
+import pickle
+import random
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import norch
+from norch import _C, nn, optim
+from norch.guards import Guard
+
+PACKAGE = str(Path(norch.__file__).parent)
+
+# ---- Lifetimes -------------------------------------------------------------------------------------------------------
+
+
+class Finalized:
+    """Brings a tensor back when it goes."""
+
+    saved: list = []
+
+    def __init__(self, tensor):
+        self.tensor, tensor.owner = tensor, self
+
+    def __del__(self):
+        Finalized.saved.append(self.tensor)
+
+
+def test_a_tensor_that_a_finalizer_brings_back_is_alive():
+    before = _C.live_tensors()
+    Finalized(norch.tensor([1.0, 2.0, 3.0]))
+    gc.collect()
+    (x,) = Finalized.saved
+    others = [norch.full((3,), 7.0) for _ in range(100)]  # these would take its memory
+    assert (x + 1).tolist() == [2.0, 3.0, 4.0] and len(others) == 100
+    Finalized.saved.clear()
+    del x, others
+    gc.collect()
+    assert _C.live_tensors() == before
+
+
+def test_a_tensor_that_is_replaced_lives_as_long_as_a_call_holds_it():
+    x, y = norch.zeros(3), norch.ones(4)
+    held, before = x._ptr, _C.live_tensors()
+    x.data = y
+    assert x.shape == [4] and _C.live_tensors() == before + 1
+    assert norch.operation.wrap(_C.lib.clone_tensor(held)).tolist() == [0.0, 0.0, 0.0]
+    del held
+    assert _C.live_tensors() == before
+
+
+def test_a_kernel_of_another_thread_keeps_what_it_reads():
+    size = 300_000
+    x, wrong, done = norch.ones(size), [], threading.Event()
+
+    def read():
+        while not done.is_set():
+            total = x.sum().item()
+            if total not in (size, 2 * size):
+                wrong.append(total)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for i in range(300):
+        x.data = norch.full((size,), float(1 + i % 2))
+        norch.full((size,), -5.0)  # takes the memory if it is free
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("make", [lambda: norch.Tensor([1.0, 2.0]), lambda: nn.Parameter([2, 3])])
+def test_a_second_init_leaves_nothing_behind(make):
+    x = make()
+    assert x.shape
+    before = _C.live_tensors()
+    for _ in range(5):
+        x.__init__([3, 4, 5]) if type(x) is norch.Tensor else x.__init__([3])
+        assert x.shape == [3]
+    assert _C.live_tensors() == before
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_address_that_owns_cannot_be_copied(copied):
+    with pytest.raises(TypeError, match="cannot be copied"):
+        copied(norch.ones(1)._ptr)
+
+
+CALLS = {
+    "sort": lambda x: x.sort(),
+    "max_pool": lambda x: nn.functional.max_pool2d(x.reshape(1, 1, 4, 4), 2),
+    "normalize": lambda x: nn.functional.layer_norm(x, [4]),
+    "linear": lambda x: nn.functional.linear(x.clone().requires_grad_(), x, x[0]).sum().backward(),
+    "data": lambda x: setattr(x.clone(), "data", x),
+    "stack": lambda x: norch.stack([x, x]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_failing_allocation_leaves_nothing_behind(name):
+    x = norch.arange(16.0).reshape(4, 4)
+    CALLS[name](x)
+    before = _C.live_tensors()
+    for countdown in itertools.count(1):
+        _C.fail_allocation(countdown)
+        try:
+            CALLS[name](x)
+            break
+        except MemoryError:
+            pass
+        finally:
+            _C.fail_allocation(0)
+        assert _C.live_tensors() == before, f"allocation {countdown}"
+    assert countdown > 2
+    assert _C.live_tensors() == before
+
+
+# ---- Guards ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_guard_restores_in_any_order_of_nesting_and_for_each_thread():
+    guard, seen = norch.no_grad(), []
+    inside, leave = threading.Event(), threading.Event()
+
+    def other():
+        with guard:
+            inside.set()
+            leave.wait()
+            seen.append(norch.is_grad_enabled())
+        seen.append(norch.is_grad_enabled())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    inside.wait()
+    with guard:
+        with guard, norch.enable_grad():
+            assert norch.is_grad_enabled()
+        assert not norch.is_grad_enabled()
+    assert norch.is_grad_enabled()
+    leave.set()
+    thread.join()
+    assert seen == [False, True]
+
+
+def test_a_guard_that_was_never_left_restores_when_it_goes():
+    guard = norch.no_grad()
+    guard.__enter__()
+    assert not norch.is_grad_enabled()
+    del guard
+    assert norch.is_grad_enabled()
+
+
+def test_a_guard_of_an_unknown_attribute_changes_nothing():
+    class Target:
+        value = 1
+
+    with pytest.raises(AttributeError), Guard((Target(), {"value": 2, "missing": 3})):
+        pass
+
+
+# ---- Interrupts ------------------------------------------------------------------------------------------------------
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt at the n-th bytecode that norch's own files run; counts them."""
+
+    def __init__(self, at=None):
+        self.at, self.count = at, 0
+
+    def __call__(self, frame, event, argument):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            self.count += 1
+            if self.count == self.at:
+                raise KeyboardInterrupt
+        return self
+
+    def run(self, step):
+        """Whether the interrupt came."""
+        sys.settrace(self)
+        try:
+            step()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+
+def modes():
+    mode = norch.operation.mode
+    random_state = norch.get_rng_state().tolist()
+    return (
+        (mode.enabled, mode.inference, mode.autocast, mode.autocast_depth, mode.anomaly),
+        (norch.get_default_dtype(), norch.get_default_device(), random_state, norch.backends.cudnn.enabled),
+    )
+
+
+def training_step():
+    norch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    optimizer = optim.Adam(model.parameters(), lr=0.1)
+    x = norch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    loss = (model(x) ** 2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def guarded_step():
+    x = norch.ones(2, 2, requires_grad=True)
+    with norch.no_grad(), norch.autocast("cpu"), norch.random.fork_rng():
+        x @ x + norch.rand(2, 2)
+    with norch.enable_grad(), norch.inference_mode(), norch.autograd.detect_anomaly(), norch.device("cpu"):
+        x.sum()
+    with norch.backends.cudnn.flags(enabled=False):
+        nn.functional.softmax(x, 0).sort()
+    norch.autograd.grad((x * x).sum(), x, create_graph=True)
+
+
+@pytest.mark.parametrize(("step", "attempts"), [(training_step, 150), (guarded_step, 300)])
+def test_an_interrupt_at_any_bytecode_leaves_modes_and_memory_as_they_were(step, attempts):
+    norch.manual_seed(0)
+    expected = step()
+    norch.manual_seed(0)
+    counter = Interrupter()
+    assert not counter.run(step)
+    norch.manual_seed(0)
+    gc.collect()
+    before, live = modes(), _C.live_tensors()
+    places = random.Random(0).sample(range(1, counter.count + 1), attempts)
+    for place in places:
+        norch.manual_seed(0)
+        came = Interrupter(place).run(step)
+        norch.manual_seed(0)
+        gc.collect()
+        assert came and modes() == before, f"bytecode {place}"
+        assert _C.live_tensors() == live, f"bytecode {place}"
+    assert step() == expected
