@@ -308,7 +308,7 @@ def _owning(function: Any, result: Any) -> Any:
 
 
 def _within_limits(function: Any, kinds: list[Any]) -> Any:
-    """The function, with an error for integers that ctypes would cut to their size without a word.
+    """The function, with errors for what is no number, and for integers that ctypes would cut without a word.
 
     (A `from_param` would have to do without Ctrl-C: ctypes makes an ArgumentError of any exception in there.)
     """
@@ -318,7 +318,15 @@ def _within_limits(function: Any, kinds: list[Any]) -> Any:
         for i, low, high in limits:
             if not low <= arguments[i] < high:
                 raise RangeError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
-        return function(*arguments)
+        try:
+            return function(*arguments)
+        except ctypes.ArgumentError:
+            reals = [value for kind, value in zip(kinds, arguments) if kind is c_double]
+            wrong = [value for value in reals if not isinstance(value, (int, float))]
+            if not wrong:
+                raise
+            name = function.__name__.rpartition("_")[0]  # without _into or _tensor
+            raise TypeError(f"{name}: expected a number, got {shown(wrong[0])}") from None
 
     call.__wrapped__ = function  # type: ignore[attr-defined]
     return call if limits else function

@@ -10,14 +10,13 @@
 from __future__ import annotations
 
 import threading
-from ctypes import ArgumentError, c_void_p
+from ctypes import c_void_p
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, lib, number, raise_error, write_clock
-from .types import shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -48,19 +47,10 @@ def check(status: int) -> None:
         raise_error()
 
 
-def not_a_number(name: str, given: Sequence[Any], error: Exception) -> TypeError:
-    """What to raise if ctypes refuses what was given where C takes a number."""
-    wrong = [shown(value) for value in given if isinstance(value, (str, list, tuple, dict))]
-    return TypeError(f"{name}: expected numbers, got {', '.join(wrong) or error}")
-
-
 def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
     """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
     results = lib.new_results() or raise_error()  # which owns what C leaves there
-    try:
-        check(function(*arguments, results))
-    except ArgumentError as error:
-        raise not_a_number(getattr(function, "__wrapped__", function).__name__, arguments, error) from None
+    check(function(*arguments, results))
     taken = [lib.take_result(results, i) for i in range(count)]
     return [wrap(handle) if handle else None for handle in taken]
 
@@ -167,8 +157,11 @@ next_age = count(1).__next__
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` if an input requires gradients; return `result`.
 
-    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative.
+    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative. A result that was
+    computed as a view, of memory that nobody else knows, is none.
     """
+    if result._base is not None:
+        result._base, result._untracked = None, False
     edges = [getattr(x, "_edge", None) for x in inputs]
     if backward is not None and any(edges) and mode.enabled:
         record(result, backward(*inputs, *parameters), edges)

@@ -57,6 +57,9 @@ from .types import DTYPES, Count, DType, Operand, Size, default, dtype
 __all__ = ["CTensor", "Tensor"]
 
 
+_sized = tuple.__new__  # a Size of integers that need no check
+
+
 class Tensor(
     GradientMethods,
     ViewMethods,
@@ -157,7 +160,7 @@ class Tensor(
         """
         if self._shape is None:
             struct = self._struct
-            self._shape = Size(struct.shape[: struct.ndim])
+            self._shape = _sized(Size, struct.shape[: struct.ndim])
         return self._shape
 
     @overload

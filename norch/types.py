@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import reprlib
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Protocol, Sequence, SupportsIndex, Union, overload
 
@@ -177,11 +178,16 @@ def check_dtype(value: object) -> dtype:
 class Size(tuple[int, ...]):
     """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists.
 
+    Raises TypeError for what is no integer.
+
     >>> norch.Size([2, 3]) == (2, 3), norch.Size([2, 3]) == [2, 3], norch.Size([2, 3]).numel()
     (True, True, 6)
     """
 
     __slots__ = ()
+
+    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        return super().__new__(cls, map(operator.index, sizes))
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

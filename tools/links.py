@@ -3,8 +3,8 @@
     python tools/links.py examples/tutorial/*.md    # make links
 
 "`strides_for` in `norch/csrc/api/views.cpp`" and "`norch/methods/views.py`: `reshape`, `view`" lead to the lines where
-these names are defined; a file named alone is a link to its beginning. tests/docs/test_tutorial.py looks that no link
-leads further than a screen from its name, so a change in norch seldom needs this program.
+these names are defined; a file named alone is a link to its beginning. tests/docs/test_tutorial.py checks that no
+link leads further than a screen or two from its name, so a change in norch seldom needs this program.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import operator
-from ctypes import ArgumentError
 from typing import TYPE_CHECKING, Callable
 
 from .. import operation
@@ -162,10 +161,7 @@ def _check_fill(name: str, x: Tensor, valid: bool, expected: str) -> None:
 
 def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
     """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
-    try:
-        return write(x, CopyBackward, (0.0,), kernel)
-    except ArgumentError as error:
-        raise TypeError(f"random numbers: expected numbers as bounds and moments ({error})") from None
+    return write(x, CopyBackward, (0.0,), kernel)
 
 
 def _check_probabilities(name: str, p: Tensor | float) -> None:

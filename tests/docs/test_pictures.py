@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -53,6 +54,7 @@ def test_every_processor_draws_the_same(script, isa, monkeypatch):
     assert pictures.result(script).read_text(encoding="utf-8") == pictures.draw(script)
 
 
+@functools.cache
 def runs(isa):
     environment = {**os.environ, "NORCH_ISA": isa, "PYTHONPATH": str(ROOT)}
     return subprocess.run([sys.executable, "-c", "import norch"], env=environment, capture_output=True).returncode == 0

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 ARGUMENTS = [
     "--headless",
@@ -34,12 +34,12 @@ class Browser:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.folder = tempfile.mkdtemp()
         self.driver = subprocess.Popen([DRIVER, f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.url = f"http://127.0.0.1:{port}"
         options = {
             "binary": CHROMIUM,
-            "args": [*ARGUMENTS, "--proxy-server=127.0.0.1:9", f"--user-data-dir={self.folder.name}"],
+            "args": [*ARGUMENTS, "--proxy-server=127.0.0.1:9", f"--user-data-dir={self.folder}"],
         }
         wanted = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
         try:
@@ -55,7 +55,7 @@ class Browser:
             self._call("DELETE", "")
         self.driver.terminate()
         self.driver.wait(20)
-        self.folder.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _wait(self) -> None:
         for _ in range(200):

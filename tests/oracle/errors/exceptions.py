@@ -91,13 +91,6 @@ DEPARTURES = [
         "as for a string",
     ),
     Departure(
-        "ValueError",
-        "OverflowError",
-        "Overflow when unpacking",
-        "an integer does not fit into 64 bits",
-        "Python's type for it, here in every function",
-    ),
-    Departure(
         "TypeError RuntimeError",
         "nothing",
         r"^x\.clamp\(0, |^x\.heaviside|^lib\.full\(2, 1\)|^lib\.device\(None\)|^F\.layer_norm\(x, 3\)|"
@@ -130,9 +123,10 @@ DEPARTURES = [
     Departure(
         "RuntimeError ValueError",
         "TypeError",
-        "invalid capsule|but got str|invalid literal|could not convert|Legacy autograd function|proj_size argument",
-        "`from_dlpack`, `manual_seed`, `set_num_threads`, a dropout, or an instance of a Function gets what it cannot "
-        "take; a layer gets an option that is not its own",
+        "invalid capsule|but got str|invalid literal|could not convert|Legacy autograd function|proj_size argument|"
+        "should be a boolean value",
+        "`from_dlpack`, `manual_seed`, `set_num_threads`, a sampler, a dropout, or an instance of a Function gets what "
+        "it cannot take; a layer gets an option that is not its own",
         "a wrong type or name is a TypeError",
     ),
     Departure(
