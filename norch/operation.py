@@ -157,8 +157,11 @@ next_age = count(1).__next__
 def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any) -> Any:
     """Make backward(*inputs, *parameters) the grad_fn of `result` if an input requires gradients; return `result`.
 
-    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative.
+    Inputs that are no tensors have no edge. `backward` is None for an operation without a derivative. A result that was
+    computed as a view, of memory that nobody else knows, is none.
     """
+    if result._base is not None:
+        result._base, result._untracked = None, False
     edges = [getattr(x, "_edge", None) for x in inputs]
     if backward is not None and any(edges) and mode.enabled:
         record(result, backward(*inputs, *parameters), edges)

@@ -232,7 +232,10 @@ def grad(
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
     if materialize_grads:
-        gradients = [x.zeros_like() if part is None else part for x, part in zip(_listed(inputs), gradients)]
+        gradients = [
+            x.zeros_like().requires_grad_(create_graph) if part is None else part
+            for x, part in zip(_listed(inputs), gradients)
+        ]
     return tuple(gradients)
 
 

@@ -12,7 +12,13 @@ from weakref import ref
 
 from .._C import lib, write_clock
 from ..operation import check, edge, mode, record, recorded, wrap
-from .derivatives.views import AsStridedBackward, CopySlicesBackward, Place, UntrackedViewBackward
+from .derivatives.views import (
+    AsStridedBackward,
+    ConstantBackward,
+    CopySlicesBackward,
+    Place,
+    UntrackedViewBackward,
+)
 from .function import Edge, Function
 
 if TYPE_CHECKING:
@@ -94,18 +100,19 @@ def write(
 ) -> Tensor:
     """Let a kernel write into x's memory, and its graph follow: x is now what backward(x, *others) differentiates.
 
+    Without `backward` what is written has no derivative: no gradient passes to what x was.
+
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
     node = None
     edges = [edge(t) for t in (x, *others)]
     if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
         check_writable(x)
-        if backward is not None:
-            node = backward(x, *others)
-            if node.overwrites and x._base is not None:
-                edges[0] = None  # the base's graph says what becomes of the old values
-            node.edges = edges
-            node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
+        node = (backward or ConstantBackward)(x, *others)
+        if node.overwrites and x._base is not None:
+            edges[0] = None  # the base's graph says what becomes of the old values
+        node.edges = edges
+        node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
     stamp = write_clock.value
     check(kernel())
     if node is not None:

@@ -21,7 +21,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return into(out, check_tensor(input, "polygamma").polygamma(n), "polygamma")
 
 
-def rsub(input: Tensor, other: Operand, *, alpha: float = 1) -> Tensor:
+def rsub(input: Tensor, other: Operand, alpha: float = 1) -> Tensor:
     """other - alpha * x, element by element; shapes, dtypes and errors as for `sub`.
 
     >>> norch.rsub(norch.tensor([1, 2]), 10)

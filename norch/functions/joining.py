@@ -251,7 +251,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     (norch.Size([2, 3]), norch.Size([2, 3]))
     """
     shape = _broadcast_shapes(*(check_tensor(t, "broadcast_tensors").shape for t in tensors), name="broadcast_tensors")
-    return tuple(t.expand(shape) for t in tensors)
+    return tuple(t if t.shape == shape else t.expand(shape) for t in tensors)
 
 
 def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:

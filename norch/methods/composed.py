@@ -216,7 +216,7 @@ class ComposedMethods:
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
         if p == 0:
-            return size.sign().sum(dim, keepdim)
+            return size.isnan()._choose(1.0, size.sign()).sum(dim, keepdim)
         if p == 1:
             return size.sum(dim, keepdim)
         if p == 2:
@@ -266,22 +266,29 @@ def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor
         value, tensor1, tensor2 = tensor1, tensor2, *legacy
     check_tensor(tensor1, name)
     check_tensor(tensor2, name)
-    if name.startswith("addcmul"):
-        product = tensor1 * tensor2
-        return scaled(name, product, value, result_type(x, product))
-    if not tensor1.is_floating_point() and not tensor2.is_floating_point():
+    divides = name.startswith("addcdiv")
+    if divides and not tensor1.is_floating_point() and not tensor2.is_floating_point():
         raise RuntimeError(f"{name}: integers are not divided here; convert them, or use div(rounding_mode='trunc')")
-    return scaled(name, tensor1 / tensor2, value)
+    term = tensor1 / tensor2 if divides else tensor1 * tensor2
+    kind = result_type(x, term)
+    if kind is not term.dtype:  # a narrow one would be rounded
+        tensor1, tensor2 = tensor1.to(kind), tensor2.to(kind)
+        term = tensor1 / tensor2 if divides else tensor1 * tensor2
+    return scaled(name, term, value, kind)
 
 
 def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
-    """factor * x. Raises RuntimeError for a factor of a higher kind than `kind`, the dtype of x if it is not given."""
+    """factor * x, in `kind`, by default the dtype of x. Raises RuntimeError for a factor of a higher kind."""
     kind = kind or x.dtype
     if isinstance(factor, bool) and kind is not bool_:
         raise RuntimeError(f"{name}: a bool factor is for bool results, got {factor} for {kind}")
     if isinstance(factor, float) and not kind.is_floating_point:
         raise RuntimeError(f"{name}: for integers alpha, beta and value must not be floating point, got {factor}")
-    return x if factor == 1 else x * factor
+    if factor == 1:
+        return x
+    if not isinstance(x, (int, float)):  # a narrow x would round the product
+        x = x.to(kind)
+    return x * (bool(factor) if kind is bool_ else factor)
 
 
 def check_floating(x: Tensor, name: str) -> Tensor:

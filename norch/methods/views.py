@@ -111,6 +111,8 @@ class ViewMethods:
         start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
         if start > end:
             raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
+        if start == end and self.ndim:
+            return self
         merged = 1
         for size in shape[start : end + 1]:
             merged *= size

@@ -19,6 +19,30 @@ ROOT = HERE.parents[1]
 # attacker, file, what stands there, what is planted, what the finding names, seconds
 PLANTED: list[tuple[str, str, str, str, str, float]] = [
     (
+        "programs",
+        "autograd/derivatives/views.py",
+        "return [gradient.reshape(self.shape)]",
+        "return [2 * gradient.reshape(self.shape)]",
+        ".grad elements",
+        25,
+    ),
+    (
+        "programs",
+        "autograd/in_place.py",
+        "if ptr and not lib.shares_memory(ptr, base._ptr):",
+        "if not ptr:",
+        "elements",
+        25,
+    ),
+    (
+        "programs",
+        "autograd/function.py",
+        "if write_clock.value > self.stamp:",
+        "if self.freed:",
+        "modified by an inplace operation",
+        25,
+    ),
+    (
         "parsers",
         "functions/torch_files.py",
         "return _ALLOWED[module, name]",

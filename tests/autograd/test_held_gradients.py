@@ -86,3 +86,28 @@ def test_the_gradient_of_one_process_is_shared_under_the_inner_name():
     assert shared.grad is own.grad and shared._grad is own.grad
     norch.optim.SGD([shared], lr=1.0).step()
     assert shared.tolist() == [-1, -1]
+
+
+def test_a_leaf_that_needs_no_gradient_any_more_gets_none():
+    x = norch.ones(2, requires_grad=True)
+    y = 2 * x
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert x.grad is None
+
+
+def test_only_what_leads_to_the_inputs_is_walked():
+    x, w = (norch.ones(2, requires_grad=True) for _ in range(2))
+    seen = []
+    y = x.exp()
+    y.register_hook(seen.append)
+    loss = (y + w).sum()
+    y.mul_(2)  # what exp saved is gone, but w does not depend on it
+    loss.backward(inputs=[w])
+    assert w.grad.tolist() == [1, 1] and x.grad is None and not seen
+
+
+def test_zeros_for_an_unused_input_can_be_differentiated():
+    x, w = (norch.ones(2, requires_grad=True) for _ in range(2))
+    (gradient,) = norch.autograd.grad(x.sum(), w, create_graph=True, materialize_grads=True)
+    assert gradient.tolist() == [0, 0] and gradient.requires_grad

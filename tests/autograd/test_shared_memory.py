@@ -91,3 +91,37 @@ def test_a_base_forgets_the_views_that_are_gone():
         base[i]
     gc.collect()
     assert len(base._views) <= Views.limit + 1
+
+
+def test_a_write_without_a_derivative_passes_no_gradient():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x.flip(0)
+    y.lt_(x)
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    y[:2].floor_divide_(2)
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [0, 0, 6]
+
+
+def test_an_expanded_tensor_takes_one_number():
+    gradient = norch.ones(1).expand(3)
+    assert gradient.fill_(2).tolist() == [2, 2, 2] and gradient.zero_().tolist() == [0, 0, 0]
+    with pytest.raises(RuntimeError, match="share one place"):
+        gradient.copy_(norch.ones(3))
+
+
+def test_what_changes_nothing_gives_the_tensor_itself():
+    x = leaf(1.0, 2.0)
+    assert x.flatten() is x and norch.broadcast_tensors(x, x)[0] is x
+
+
+def test_a_result_that_was_computed_as_a_view_is_none():
+    x = leaf(1.0, 2.0)
+    result = x.logcumsumexp(0)
+    assert result[1].requires_grad
+    result[1].backward()
+    assert x.grad.sum().item() == pytest.approx(1)

@@ -138,3 +138,28 @@ def test_precision_over_the_range(row, dtype, device):
             assert (
                 got == expected or math.isclose(got, expected, rel_tol=tolerance) or got != got and expected != expected
             ), f"{row.name}({x!r}) is {got!r}, expected {expected!r}"
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "round", "trunc", "sign"])
+def test_steps_pass_no_gradient_however_large(name, device):
+    x = norch.tensor([0.3, -1.7, 2.5], device=device, requires_grad=True)
+    getattr(x, name)().backward(norch.tensor([nan, inf, -inf], device=device))
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_rounded_quotients_pass_no_gradient_however_large(device):
+    x = norch.tensor([0.3, -1.7], device=device, requires_grad=True)
+    for rounding_mode in ("floor", "trunc"):
+        x.div(2, rounding_mode=rounding_mode).backward(norch.tensor([nan, inf], device=device))
+    assert x.grad.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("function", [norch.xlogy, norch.special.xlog1py])
+def test_a_logarithm_that_no_gradient_reaches_has_none(function, device):
+    x = norch.tensor([0.5, 2.0], device=device, requires_grad=True)
+    function(x, norch.tensor([-4.0, -4.0], device=device)).backward(norch.zeros(2, device=device))
+    assert x.grad.tolist() == [0, 0]
+
+
+def test_nan_counts_as_not_zero(device):
+    assert norch.linalg.vector_norm(norch.tensor([nan, 0.0, 1.0], device=device), 0).item() == 2

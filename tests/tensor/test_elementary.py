@@ -201,3 +201,17 @@ def test_fill():
     assert_close(x, [1, 2], "int64")
     with pytest.raises(RuntimeError, match="dimensions"):
         norch.fill(x, norch.tensor([1]))
+
+
+def test_terms_are_computed_in_the_dtype_of_the_result(device):
+    x = norch.ones(1, dtype=norch.float64, device=device)
+    flag, count, third = (norch.tensor([value], device=device) for value in (True, 1, 3.0))
+    assert norch.add(x, flag, alpha=3.7).item() == 4.7
+    assert norch.sub(x, count, alpha=0.1).item() == 0.9
+    assert norch.addcmul(x, count, count, value=-0.3).item() == 0.7
+    assert norch.addcdiv(x, flag.float(), third).item() == pytest.approx(4 / 3, rel=1e-15)
+    assert norch.add(flag, flag, alpha=2).dtype is norch.bool
+
+
+def test_rsub_takes_alpha_in_its_place(device):
+    assert norch.rsub(norch.tensor([1.0], device=device), 10, 2).item() == 8

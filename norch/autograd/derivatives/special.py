@@ -215,7 +215,7 @@ class Logaddexp2Backward(_LogaddexpBackward):
 
 
 class XlogyBackward(Function):
-    """d(x log y)/dx = log y, 0 at x = 0, y <= 0; d(x log y)/dy = x / y"""
+    """d(x log y)/dx = log y, 0 at x = 0, y <= 0, and where no gradient arrives; d(x log y)/dy = x / y"""
 
     broadcasts = True
 
@@ -223,13 +223,13 @@ class XlogyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= 0)
         return [
-            settled._choose(0.0, gradient * settled._choose(1.0, y).log()) if self.needs(0) else None,
+            settled._choose(0.0, gradient.xlogy(settled._choose(1.0, y))) if self.needs(0) else None,
             gradient * (x / y) if self.needs(1) else None,
         ]
 
 
 class Xlog1pyBackward(Function):
-    """d(x log(1 + y))/dx = log(1 + y), 0 at x = 0, y <= -1; d(x log(1 + y))/dy = x / (1 + y)"""
+    """d(x log(1 + y))/dx = log(1 + y), 0 as in XlogyBackward; d(x log(1 + y))/dy = x / (1 + y)"""
 
     broadcasts = True
 
@@ -237,7 +237,9 @@ class Xlog1pyBackward(Function):
         x, y = as_tensor(self.x, gradient), as_tensor(self.y, gradient)
         settled = (x == 0).logical_and(y <= -1)
         return [
-            settled._choose(0.0, gradient * settled._choose(0.0, y).log1p()) if self.needs(0) else None,
+            settled._choose(0.0, computed("xlog1py", Xlog1pyBackward, gradient, settled._choose(0.0, y)))
+            if self.needs(0)
+            else None,
             gradient * (x / (1.0 + y)) if self.needs(1) else None,
         ]
 

@@ -279,6 +279,18 @@ class CopyBackward(Function):
         return [gradient.zeros_like() if self.needs(0) else None, gradient]
 
 
+class ConstantBackward(Function):
+    """Every element was replaced by one that has no derivative: all gradients are 0."""
+
+    broadcasts = overwrites = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient.zeros_like() if target is not None else None for target in self.edges]
+
+
 class CloneBackward(Function):
     """A copy passes the gradient on."""
 

@@ -22,9 +22,13 @@ void check_same_shape(const Tensor& x, const Tensor& y, const char* name) {
         fail(SHAPE_ERROR, "{}: expected two tensors of one shape, got {} and {}", name, shape_text(x), shape_text(y));
 }
 
-void check_writable(const Tensor& out, const char* name) {
+void check_not_read_only(const Tensor& out, const char* name) {
     if (out.storage->read_only)
         fail(RUNTIME_ERROR, "{}: the written-to tensor is over memory that is read-only; clone() it first", name);
+}
+
+void check_writable(const Tensor& out, const char* name) {
+    check_not_read_only(out, name);
     for (int d = 0; d < out.ndim; d++)
         if (out.strides[d] == 0 && out.shape[d] > 1)
             fail(RUNTIME_ERROR,

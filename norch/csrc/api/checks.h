@@ -8,6 +8,7 @@ void check_devices(const Tensor& x, const Tensor& y, const char* operation);  //
 void check_pair(const Tensor& x, const Tensor& y, const char* operation);     // one device and one dtype
 void check_same_shape(const Tensor& x, const Tensor& y, const char* operation);
 void check_writable(const Tensor& out, const char* operation);  // whether it can be written in place
+void check_not_read_only(const Tensor& out, const char* operation);
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 
 struct Shape {

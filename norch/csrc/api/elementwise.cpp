@@ -355,7 +355,10 @@ int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources) {
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {
         check_devices(*target, *source, "copy_");
-        check_writable(*target, "copy_");
+        if (source->size == 1)  // which elements that share a place may all be
+            check_not_read_only(*target, "copy_");
+        else
+            check_writable(*target, "copy_");
         // a number has no storage to convert: take it in the target's dtype
         Operand value(*source, source->is_number ? target->dtype : source->dtype, target->shape, target->ndim, "copy_");
         separate(value, *target);

@@ -40,7 +40,12 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         raise ShapeError(
             f"linear: input has shape {list(x.shape)}, expected [..., {inputs}] or a column [..., {inputs}, 1]"
         )
-    return product if bias is None else product + bias
+    if bias is None:
+        return product
+    result = product + bias
+    if result.shape != product.shape:
+        raise ShapeError(f"linear: bias has shape {list(bias.shape)}, expected [{weight.shape[0]}]")
+    return result
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

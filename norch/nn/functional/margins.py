@@ -55,7 +55,7 @@ def margin_ranking_loss(
     if not input1.ndim == input2.ndim == target.ndim:
         shapes = ", ".join(str(list(x.shape)) for x in (input1, input2, target))
         raise ShapeError(f"margin_ranking_loss: expected one number of dimensions, got shapes {shapes}")
-    return reduced((margin - target * (input1 - input2)).clamp(min=0), reduction)
+    return reduced((float(margin) - target * (input1 - input2)).clamp(min=0), reduction)
 
 
 def hinge_embedding_loss(

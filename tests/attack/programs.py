@@ -1,0 +1,123 @@
+"""Random programs against torch: the same statements in both libraries, every value and gradient compared.
+
+    python tests/attack/programs.py [--seconds 60] [--seed 0] [--only SEED.NUMBER]
+
+A program has 5 to 40 statements of any operation, drawn so that most of them are valid. What differs is shortened to a
+few lines, and is a finding unless a row of random_programs/differences.py explains it. Programs run in child processes,
+because some of them make torch itself read freed memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gc
+import os
+import pickle
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import torch
+from random_programs.differences import explained
+from random_programs.execution import RUNNING, unsteady
+from random_programs.generator import Program, families
+from random_programs.shrinking import kind, shrunk
+from report import Report
+
+import norch
+
+FINDINGS = 30  # after so many, one has enough to do
+BATCH = 100  # programs of one child process
+
+
+def attack(seconds: float, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:
+    """Run random programs until the time is up; each finding is told at once."""
+    report, seen, number = Report(), set(), 0
+    end = time.monotonic() + seconds
+    torch.set_num_threads(1)
+    norch.set_num_threads(1)
+    families()
+    while time.monotonic() < end and len(report.findings) < FINDINGS:
+        for tried, label, text in batch(seed, number, seen, end):
+            number += 1
+            for what, count in tried.items():
+                report.count(what, count)
+            if text and label not in seen:
+                seen.add(label)
+                report.findings.append(text)
+                tell(text)
+    return report
+
+
+Outcome = tuple[dict[str, int], str, str]  # what was tried, the kind of what was found, and the finding
+
+
+def batch(seed: int, first: int, seen: set[str], end: float) -> Iterator[Outcome]:
+    """The outcomes of programs that a child runs, of all that it came to."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            with warnings.catch_warnings(), open(writing, "wb") as pipe:
+                warnings.simplefilter("ignore")
+                for number in range(first, first + BATCH):
+                    if time.monotonic() < end:
+                        pickle.dump(attempt(f"{seed}.{number}", seen), pipe)
+                        pipe.flush()
+                        gc.collect(0)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    number = first
+    with open(reading, "rb") as pipe:
+        while True:
+            try:
+                outcome = pickle.load(pipe)
+            except EOFError:
+                break
+            yield outcome
+            number += 1
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status) and RUNNING[0]:
+        yield {"programs": 1}, "crash", f"program {seed}.{number}: signal {os.WTERMSIG(status)} inside norch"
+    elif os.WIFSIGNALED(status):
+        yield {"programs": 1, "that end torch": 1}, "", ""
+
+
+def attempt(seed: str, seen: set[str]) -> Outcome:
+    """One program: what it found, unless it is explained, or was seen before."""
+    program = Program(seed)
+    program.grow()
+    tried = {"programs": 1, "statements": len(program.lines), "errors alike": program.errors}
+    lines, found = program.lines, program.found
+    if not found:
+        return tried, "", ""
+    label, reason = kind(found), explained(lines, found)
+    if not reason and unsteady(lines):
+        reason = "rounding decides"
+    if not reason and label not in seen:
+        lines, found = shrunk(lines, found)
+        reason = explained(lines, found)
+    if reason or label in seen:
+        return {**tried, f"differences ({reason or 'found before'})": 1}, "", ""
+    return tried, label, "\n".join([f"program {seed}: {found}", "  import norch as lib", *(f"  {x}" for x in lines)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", metavar="SEED.NUMBER", help="one program, as a finding names it")
+    options = parser.parse_args()
+    if options.only:
+        warnings.simplefilter("ignore")
+        print(*attempt(options.only, set()), sep="\n")
+        return
+    report = attack(options.seconds, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
+    print(dataclasses.replace(report, findings=[]), f"({len(report.findings)} above)")
+
+
+if __name__ == "__main__":
+    main()

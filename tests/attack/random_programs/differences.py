@@ -1,0 +1,119 @@
+"""What random programs may do otherwise than in torch, each with its reason; docs/departures.md has most of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .execution import unneeded
+
+GAVE_UP = "torch refuses, norch computes: "
+REFUSED = "norch refuses, torch computes: "
+BOTH = "both refuse: "
+
+# The last statement, what differs, and the reason
+DIFFERENCES: list[tuple[str, str, str]] = [
+    # ---- both refuse, with another type of error
+    ("", r"^norch raises \w+: .*, torch \w+", BOTH + "another of several faults is named, or the same by another type"),
+    # ---- autograd
+    (
+        r"backward\(|autograd\.grad",
+        "^norch raises RuntimeError: backward through a graph that was freed",
+        REFUSED + "a freed graph, even if nothing was saved in it",
+    ),
+    (
+        "",
+        r"^norch raises RuntimeError: \w+ needs a value that was modified",
+        REFUSED + "a derivative of norch's reads a value that torch does not save",
+    ),
+    ("", "multiple views", GAVE_UP + "norch follows writes to the parts that split, chunk and unbind give"),
+    (
+        "",
+        "view was created (in no_grad mode|inside a custom)",
+        GAVE_UP + "views that torch makes while it differentiates",
+    ),
+    ("", "detached in-place", GAVE_UP + "norch saves values, not tensors"),
+    (
+        r"",
+        r"\.grad requires_grad False, torch has True",
+        "a second gradient is added to the first in a new tensor, outside of any graph",
+    ),
+    ("", r"^v\d+: \.grad None, torch has", "autograd.grad sets no .grad, also after retain_grad"),
+    (
+        "",
+        r"\.grad (tensor\()?[\[\]\s0.,]*(\)|, dtype=norch\.\w+\))?, torch has None",
+        "a derivative of 0 is zeros, not None",
+    ),
+    ("", "no derivative, torch raises", "what has no derivative needs no gradient; torch fails in backward"),
+    (r"unique", "requires_grad False", "what has no derivative needs no gradient; torch fails in backward"),
+    ("", "^v\\d+: (\\[\\d\\] )?requires_grad True, torch has False", "norch has a derivative, torch has none"),
+    (r"requires_grad_|no_grad", "requires_grad False, torch has True", "a view made without gradients has none"),
+    ("", "a gradient of shape .* does not fit an input", REFUSED + "a tensor that was transposed in place since"),
+    ("", "leaf tensor that requires grad", REFUSED + "every write to a leaf that requires gradients"),
+    ("", "torch raises RuntimeError: a (view of a )?leaf", GAVE_UP + "a write of the same values, or after `.data =`"),
+    ("", "a view cannot be detached in place", REFUSED + "a result that norch computes as a view"),
+    (
+        "",
+        r"torch raises \w+: (Autograd not support|false INTERNAL|derivative for|the derivative)",
+        GAVE_UP + "derivatives that torch does not have",
+    ),
+    ("", "is not differentiable with respect to argument", GAVE_UP + "derivatives that torch does not have"),
+    ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*0\.", "a factor of 0 passes no gradient"),
+    ("beta=0", "requires_grad False, torch has True", "a factor of 0 passes no gradient"),
+    ("", "'NoneType' and", GAVE_UP + "a derivative of 0 is zeros, not None"),
+    ("", "ZeroTensors|view size is not compatible", GAVE_UP + "what torch's own functions cannot read"),
+    ("polynomial", "elements nan", "a polynomial of degree 0 is NaN at NaN"),
+    ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
+    ("", "output 0 of LinalgVectorNorm", GAVE_UP + "the norm of order 0, whose derivative needs nothing"),
+    (
+        r"backward\(|autograd\.grad",
+        r"elements .*torch has .*nan",
+        "a NaN gradient does not reach elements that were not chosen",
+    ),
+    # ---- memory
+    ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
+    ("", "several elements of (the written-to|out)", REFUSED + "an expanded tensor, which torch writes with a warning"),
+    # ---- arguments
+    ("", "torch raises NotImplementedError: .* not implemented for", GAVE_UP + "dtypes that torch does not have there"),
+    (
+        "",
+        "does not support bool|bool is not supported|with (a|two) bool tensor|negative integer powers",
+        GAVE_UP + "bool counts as 0 and 1",
+    ),
+    ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
+    (
+        "",
+        "Expected a floating point|Found dtype|different dtypes|the same dtype|but got Bool",
+        GAVE_UP + "dtypes that torch does not mix",
+    ),
+    (
+        "",
+        "Boolean value of Tensor|Boolean alpha|tensor has no dimensions",
+        GAVE_UP + "an option of a loss that is old and not read",
+    ),
+    ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
+    (
+        "True|False|number",
+        "^norch raises (TypeError|RuntimeError).*torch computes",
+        REFUSED + "a bool is no number, size or dim",
+    ),
+    (
+        r"[hvd]split|permute|\.to\(|squeeze",
+        "^norch raises TypeError.*torch computes",
+        REFUSED + "forms that torch's docs do not have",
+    ),
+    (r"loss\(", "^norch raises TypeError.*torch computes", REFUSED + "a number in the place of a tensor"),
+    ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
+    (r"hardtanh_", "min_val", REFUSED + "a minimum above the maximum"),
+    (r"topk|kthvalue|median|mode|sort", r"^v\d+: (\[\d\] )?elements", "of equal elements any index"),
+]
+
+
+def explained(lines: Sequence[str], found: str) -> str | None:
+    """Why a difference after the last of these statements is right, None if nothing says so."""
+    if found.startswith("norch computes") and "modified by an inplace operation" in found and unneeded(list(lines)):
+        return GAVE_UP + "torch saved a value that norch does not need"
+    for statement, difference, reason in DIFFERENCES:
+        if re.search(statement, lines[-1]) and re.search(difference, found):
+            return reason
+    return None

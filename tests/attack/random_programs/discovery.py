@@ -1,0 +1,94 @@
+"""Statements found by trying: each callable that torch and norch both have is called, in torch, in a few usual ways."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import warnings
+from typing import Any
+
+import torch
+
+import norch
+
+ROOMS = ["Tensor", "", "nn.functional", "linalg", "special"]
+
+# How a tensor is called, with an example for each operand that is tried.
+ARGUMENTS = {
+    "": [],
+    "{like}": [torch.full((1,), 0.6, dtype=torch.float64)],
+    "{number}": [0.7],
+    "{dim}": [0],
+    "{dim}, {flag}": [0, True],
+    "{dim}, {dim2}": [0, 1],
+    "{like}, {like2}": [torch.full((1,), 0.6, dtype=torch.float64)] * 2,
+    "{number}, {number2}": [0.1, 0.7],
+}
+OPERANDS = {
+    "{x}": torch.rand(2, 3, dtype=torch.float64),
+    "{vector}": torch.rand(3, dtype=torch.float64),
+    "{square}": torch.rand(3, 3, dtype=torch.float64) + 3 * torch.eye(3, dtype=torch.float64),
+    "{batch}": torch.rand(2, 2, 4, dtype=torch.float64),
+    "{image}": torch.rand(1, 2, 4, 4, dtype=torch.float64),
+    "{i}": torch.tensor([[1, 2, 0], [2, 1, 1]]),
+    "{m}": torch.tensor([[True, False, True], [False, True, True]]),
+}
+
+# Whose results depend on chance, on what memory held, on the process, or on signs that anybody may choose
+LEFT_OUT = re.compile(
+    r"rand|dropout|normal_|uniform_|bernoulli|multinomial|poisson$|exponential_|geometric_|cauchy_|rrelu|gumbel|fractional"
+    r"|binomial|empty|resize|seed|rng|set_|share_memory|pin_memory|storage|data_ptr|_grad|backward|grad$|apply_|map"
+    r"|eig|svd|qr|lu|geqrf|ormqr|orgqr|householder|cholesky_ex|autocast|default|printoptions|threads|deterministic|warn"
+    r"|numpy|dlpack|typename|stft|fft|sparse|module_load|hook|lstsq|sspaddmm|_nd$|to_|^new$|type$|lobpcg|pinv|inv$|inverse$|solve|tensorinv|det$"
+    r"|hardsigmoid|airy|bessel|logit|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|dequantize|^index$|masked_scatter"
+)
+
+
+@functools.lru_cache(None)
+def found_statements() -> list[str]:
+    """The statements that torch accepts, the shortest form for each operand first; in the same order each time."""
+    found = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for room in ROOMS:
+            theirs, ours = (functools.reduce(getattr, filter(None, room.split(".")), lib) for lib in (torch, norch))
+            for name in sorted(set(dir(theirs)) & set(dir(ours))):
+                if not name.startswith("_") and not LEFT_OUT.search(name):
+                    function = getattr(theirs, name)
+                    if callable(function) and not inspect.isclass(function):
+                        found += _forms(room, name, function)
+    return found
+
+
+def _forms(room: str, name: str, function: Any) -> list[str]:
+    """The statements that call a function, or a method, on the first kind of operand that it takes."""
+    for operand, example in OPERANDS.items():
+        tried = {text: _accepts(function, [example, *values]) for text, values in ARGUMENTS.items()}
+        if any(tried.values()):
+            return [_statement(room, name, operand, text) for text, accepted in tried.items() if accepted]
+        if None in tried.values() and False not in tried.values():
+            break
+    return []
+
+
+def _accepts(function: Any, values: list[Any]) -> bool | None:
+    """Whether torch computes tensors of real numbers from these values; None if it takes no such arguments at all."""
+    try:
+        result = function(*[x.clone() if isinstance(x, torch.Tensor) else x for x in values])
+    except TypeError:
+        return None
+    except Exception:  # torch's own refusal, of whatever kind
+        return False
+    results = result if isinstance(result, (tuple, list)) else [result]
+    return bool(results) and all(
+        isinstance(x, torch.Tensor) and not x.is_complex() and x.layout == torch.strided for x in results
+    )
+
+
+def _statement(room: str, name: str, operand: str, arguments: str) -> str:
+    if room == "Tensor":
+        call = f"{operand}.{name}({arguments})"
+        return call if name.endswith("_") else "{new} = " + call
+    path = ".".join(part for part in ("lib", room, name) if part)
+    return "{new} = " + f"{path}({operand}{', ' if arguments else ''}{arguments})"

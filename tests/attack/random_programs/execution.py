@@ -1,0 +1,268 @@
+"""A program in two worlds: each statement is executed by both libraries, and what it leaves is compared."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import mmap
+import re
+from typing import Any
+
+import torch
+
+import norch
+
+NUMBERS = {"float64": "d", "float32": "f", "int64": "q", "int32": "i", "int16": "h", "int8": "b", "uint8": "B"}
+# Relative, and of the largest element: a sum of many terms loses what is small beside them.
+TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "float16": 2e-2, "bfloat16": 1e-1}
+COARSE = {torch.float32: 2e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
+SHAKEN = 1e-12  # how far a shaken number moves, relatively
+SHAKEN_NARROW = 1e-7  # the same in programs that compute in float32 here and there
+
+RUNNING = mmap.mmap(-1, 1)  # shared with the parent process: 1 while norch executes a statement
+
+variables = functools.lru_cache(100_000)(lambda line: sorted(set(re.findall(r"\bv\d+\b", line))))
+compiled = functools.lru_cache(100_000)(lambda line: compile(line, "<program>", "exec"))
+
+
+class Pair:
+    """A program so far: the variables of both worlds, and those whose memory is laid out differently in them."""
+
+    def __init__(self, ours: Any = norch, theirs: Any = torch) -> None:
+        self.ours: dict[str, Any] = {"lib": ours}
+        self.theirs: dict[str, Any] = {"lib": theirs}
+        self.otherwise: set[str] = set()
+        self.raised = False  # whether the last statement did
+        self.least = 0.0  # the tolerance of all dtypes, once something was computed in a narrow one
+
+    def step(self, line: str, our_line: str | None = None) -> str | None:
+        """Execute a statement in both worlds: what is different after it, None if nothing is."""
+        theirs = _error(line, self.theirs)
+        RUNNING[0] = 1
+        ours = _error(our_line or line, self.ours)
+        RUNNING[0] = 0
+        self.raised = theirs is not None
+        if theirs is not None or ours is not None:
+            return _error_difference(ours, theirs)
+        for name in variables(line):
+            if found := self.variable_difference(name):
+                return found
+        return None
+
+    def variable_difference(self, name: str) -> str | None:
+        if name not in self.theirs or name not in self.ours:
+            return None
+        ours, theirs = self.ours[name], self.theirs[name]
+        try:
+            if isinstance(theirs, torch.Tensor):
+                self.least = max(self.least, COARSE.get(theirs.dtype, 0.0))
+            found = difference(ours, theirs, self.least)
+        except RuntimeError:  # a view of many, which torch gives up when its base is written to, and norch follows
+            del self.ours[name], self.theirs[name]
+            return None
+        if found:
+            return f"{name}: {found}"
+        if isinstance(theirs, torch.Tensor):
+            (self.otherwise.discard if _strides(ours) == _strides(theirs) else self.otherwise.add)(name)
+        return None
+
+    def finish(self) -> str | None:
+        """What is different at the end, in any variable, or in which of them share memory."""
+        for name in [name for name in self.theirs if name[0] == "v"]:
+            if found := self.variable_difference(name):
+                return f"at the end {found}"
+        names = [name for name in self.theirs if name in self.ours and name[0] == "v"]
+        ours, theirs = _sharing(self.ours, names), _sharing(self.theirs, names)
+        for name in ours:
+            if ours[name] != theirs[name]:
+                return f"at the end {name} shares memory with {ours[name]}, in torch with {theirs[name]}"
+        return None
+
+
+def run(lines: list[str]) -> tuple[int, str] | None:
+    """The first statement after which the worlds differ, and how; None if they never do."""
+    pair = Pair()
+    for number, line in enumerate(lines):
+        if found := pair.step(line):
+            return number, found
+        if pair.raised and "backward(" in line:
+            return None
+    found = pair.finish()
+    return (len(lines) - 1, found) if found else None
+
+
+def unneeded(lines: list[str]) -> bool:
+    """Whether the worlds agree once torch keeps copies of the saved values that a write in place would change."""
+    graph = torch.autograd.graph
+    keeping = [  # the first misses writes through views, the second does not differentiate twice
+        graph.allow_mutation_on_saved_tensors(),
+        graph.saved_tensors_hooks(lambda x: x.detach().clone(), lambda x: x),
+    ]
+    for context in keeping:
+        with context:
+            if run(lines) is None:
+                return True
+    return False
+
+
+def unsteady(lines: list[str]) -> bool:
+    """Whether torch's own results change beyond the tolerance if the last digits of its numbers do.
+
+    Equal numbers stay equal and zeros stay zeros, so that ties are no excuse.
+    """
+    pair = Pair(torch, torch)
+    far = SHAKEN_NARROW if any("float32" in line for line in lines) else SHAKEN
+    shaken = [
+        re.sub(r"-?\d+\.\d+", lambda found: _shaken(float(found[0]), far), line) if "lib.tensor(" in line else line
+        for line in lines
+    ]
+    return any(pair.step(line, moved) for line, moved in zip(lines, shaken)) or bool(pair.finish()) or _cancels(lines)
+
+
+def _cancels(lines: list[str]) -> bool:
+    """Whether float32 gives torch quite other values than float64: then what is left of a difference decides."""
+    pair = Pair(torch, torch)
+    for line in lines:
+        _error(line.replace("float64", "float32"), pair.ours)
+        _error(line, pair.theirs)
+    for name, theirs in pair.theirs.items():
+        ours = pair.ours.get(name)
+        for our, their in ((ours, theirs), (_gradient(ours), _gradient(theirs))):
+            if isinstance(their, torch.Tensor) and isinstance(our, torch.Tensor) and their.is_floating_point():
+                if our.shape != their.shape or not same_elements(our.double(), their.double(), "float64", 1e-2):
+                    return True
+    return False
+
+
+def _gradient(x: Any) -> torch.Tensor | None:
+    return x.grad if isinstance(x, torch.Tensor) and x.is_leaf else None
+
+
+def _shaken(value: float, far: float) -> str:
+    return repr(value * (1 + far * (1 + math.sin(1000 * value))))
+
+
+# ---- Errors -----------------------------------------------------------------------------------------------------
+
+
+def _error(line: str, world: dict[str, Any]) -> Exception | None:
+    try:
+        exec(compiled(line), world)
+    except Exception as error:  # whatever it is, it is what we compare
+        return error.with_traceback(None)
+    return None
+
+
+def _error_difference(ours: Exception | None, theirs: Exception | None) -> str | None:
+    if ours is None:
+        return f"norch computes, torch raises {_told(theirs)}"
+    if theirs is None:
+        return f"norch raises {_told(ours)}, torch computes"
+    kinds = [kind for kind in type(theirs).__mro__ if kind.__module__ == "builtins"]
+    expected = RuntimeError if kinds[0] is NotImplementedError else kinds[0]
+    if isinstance(ours, expected):
+        return None
+    return f"norch raises {_told(ours)}, torch {_told(theirs)}"
+
+
+def _told(error: Exception | None) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}"
+
+
+# ---- Values -----------------------------------------------------------------------------------------------------
+
+
+def difference(ours: Any, theirs: Any, least: float = 0.0) -> str | None:
+    """Why a value is not what torch has, None if it is; `least` is the least tolerance."""
+    if isinstance(theirs, torch.Tensor):
+        if not isinstance(ours, (norch.Tensor, torch.Tensor)):
+            return f"a {type(ours).__name__}, torch has a tensor"
+        return _tensor_difference(ours, theirs, least)
+    if isinstance(theirs, (tuple, list)):
+        if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
+            return f"{ours!r:.200}, torch has {theirs!r:.200}"
+        for index, (our, their) in enumerate(zip(ours, theirs)):
+            if found := difference(our, their, least):
+                return f"[{index}] {found}"
+        return None
+    if isinstance(theirs, (bool, int, float)):
+        if not isinstance(ours, (bool, int, float)) or not _close([ours], [theirs], TOLERANCE["float64"]):
+            return f"{ours!r:.200}, torch has {theirs!r}"
+        return None
+    return None if (ours is None) == (theirs is None) else f"{ours!r:.200}, torch has {theirs!r:.200}"
+
+
+def _tensor_difference(ours: Any, theirs: torch.Tensor, least: float) -> str | None:
+    shape, dtype = tuple(theirs.shape), str(theirs.dtype)[6:]
+    if tuple(ours.shape) != shape:
+        return f"shape {tuple(ours.shape)}, torch has {shape}"
+    if str(ours.dtype)[6:] != dtype:
+        return f"dtype {ours.dtype}, torch has {dtype}"
+    if not ours.requires_grad and theirs.requires_grad and theirs.grad_fn and "NotImpl" in theirs.grad_fn.name():
+        return "no derivative, torch raises one that is not implemented"
+    if ours.requires_grad != theirs.requires_grad:
+        return f"requires_grad {ours.requires_grad}, torch has {theirs.requires_grad}"
+    if ours.is_leaf != theirs.is_leaf:
+        return f"is_leaf {ours.is_leaf}, torch has {theirs.is_leaf}"
+    if not same_elements(ours, theirs, dtype, least):
+        return f"elements {ours.tolist()}, torch has {theirs.tolist()}"
+    if theirs.is_leaf or theirs.retains_grad:  # norch keeps the gradients of all tensors
+        our, their = ours.grad, theirs.grad
+        if our is not None or their is not None:
+            if our is None or their is None:
+                return f".grad {our}, torch has {their}"
+            if found := _tensor_difference(our, their, least):
+                return f".grad {found}"
+    return None
+
+
+def same_elements(ours: Any, theirs: torch.Tensor, dtype: str, least: float) -> bool:
+    """Whether elements agree within the tolerance of their dtype, a NaN with a NaN."""
+    if not theirs.numel():
+        return True
+    first, second = _bytes(ours), _bytes(theirs)
+    if first == second:
+        return True
+    if dtype == "bool" or dtype not in TOLERANCE:
+        return False
+    tolerance = max(TOLERANCE[dtype], least)
+    if dtype not in NUMBERS:
+        return _close(_flat(ours.double()), _flat(theirs.double()), tolerance)
+    numbers = NUMBERS[dtype]
+    return _close(memoryview(first).cast(numbers), memoryview(second).cast(numbers), tolerance)
+
+
+def _bytes(x: Any) -> bytes:
+    if not x.is_contiguous():
+        x = x.detach().contiguous()
+    return ctypes.string_at(x.data_ptr(), x.numel() * x.element_size())
+
+
+def _flat(x: Any) -> list[float]:
+    return x.reshape(-1).tolist()
+
+
+def _close(first: Any, second: Any, tolerance: float) -> bool:
+    largest = max((abs(b) for b in second if abs(b) < math.inf), default=0.0)
+    bound = tolerance * max(1.0, largest)
+    return all(abs(a - b) <= bound or a == b or (a != a and b != b) for a, b in zip(first, second))
+
+
+# ---- Memory -----------------------------------------------------------------------------------------------------
+
+
+def _strides(x: Any) -> list[int]:
+    """How many elements to step, in the dimensions in which one can."""
+    return [step for step, size in zip(x.stride(), x.shape) if size > 1] if x.numel() else []
+
+
+def _storage(x: Any) -> int:
+    return x.untyped_storage().data_ptr() if isinstance(x, torch.Tensor) else x._struct.storage
+
+
+def _sharing(world: dict[str, Any], names: list[str]) -> dict[str, str]:
+    """Of each variable that is a tensor, the first one over the same memory."""
+    first: dict[int, str] = {}
+    tensors = {name: world[name] for name in names if isinstance(world[name], (torch.Tensor, norch.Tensor))}
+    return {name: first.setdefault(_storage(x), name) for name, x in tensors.items() if x.numel()}

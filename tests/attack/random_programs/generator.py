@@ -1,0 +1,154 @@
+"""Draws programs: each statement is executed as soon as it is drawn, so that the next one fits what is alive."""
+
+from __future__ import annotations
+
+import functools
+import random
+import string
+from collections.abc import Callable, Sequence
+
+import torch
+
+from .discovery import found_statements
+from .execution import Pair
+from .holes import Holes, Nothing
+from .statements import FAMILIES, FOUND
+
+SHAPES = [(), (1,), (2,), (3,), (2, 3), (3, 3), (3, 2), (1, 3), (2, 1), (2, 2, 3), (2, 3, 3), (0,), (2, 0)]
+WEIGHTS = [3, 2, 3, 5, 8, 5, 5, 3, 3, 3, 2, 0.3, 0.2]
+VALUES = 12  # different tensors of a shape and dtype, so that their statements are compiled once
+LARGEST, RANK, GREATEST = 64, 5, 1e3  # size, rank and elements of the tensors that statements use again
+
+
+@functools.lru_cache(None)
+def parsed(statement: str) -> list[tuple[str, str | None]]:
+    """The text before each hole, and its name."""
+    return [(text, name) for text, name, _, _ in string.Formatter().parse(statement)]
+
+
+@functools.lru_cache(None)
+def families() -> tuple[list[list[str]], list[float]]:
+    """The tables of statements, and how often each comes."""
+    tables = [*FAMILIES, (found_statements(), FOUND)]
+    return [table for table, _ in tables], [weight for _, weight in tables]
+
+
+class Program:
+    """A program that grows by random statements."""
+
+    def __init__(self, seed: str) -> None:
+        self.rng = random.Random(seed)
+        self.pair = Pair()
+        self.lines: list[str] = []
+        self.found: str | None = None  # what differs between the worlds
+        self.ended = False
+        self.errors = 0  # statements that raise, as they should
+        self.tensors: list[str] = []  # the names of live tensors that are small enough
+        self.lists: list[str] = []  # the same of tuples of tensors
+        self.names = 0
+
+    def grow(self) -> None:
+        """Draw statements until the program is complete, or the worlds differ."""
+        for _ in range(self.rng.randint(1, 3)):
+            self.leaf()
+        length = self.rng.randint(5, 40)
+        while len(self.lines) < length and not self.ended:
+            table = self.rng.choices(*families())[0]
+            self.attempt(self.rng.choice(table))
+        for name in self.fitting(lambda x: x.requires_grad)[-3:]:
+            self.do(f"({name} * {name}).sum().backward(retain_graph=True)")
+        if not self.ended:
+            self.found = self.pair.finish()
+
+    def attempt(self, statement: str) -> None:
+        """Add a statement, its holes filled, if something alive fits each."""
+        holes = Holes(self)
+        try:
+            line = "".join(text if name is None else text + holes.fill(name) for text, name in parsed(statement))
+        except Nothing:
+            return
+        self.do(line, holes.filled.get("new"))
+
+    def do(self, line: str, new: str | None = None) -> None:
+        """Add a statement, which assigns to `new`, and execute it."""
+        if self.ended:
+            return
+        self.lines.append(line)
+        self.found = self.pair.step(line)
+        self.errors += self.pair.raised
+        # a walk that fails has reached some leaves, and others in another library
+        self.ended = self.found is not None or (self.pair.raised and "backward(" in line)
+        if new:
+            self.learn(new)
+        self.tensors = [name for name in self.tensors if self.is_alive(name)]
+
+    def is_alive(self, name: str) -> bool:
+        try:
+            return self.pair.theirs[name].is_leaf in (True, False)
+        except (KeyError, RuntimeError):  # deleted, or a view that torch gives up
+            return False
+
+    def learn(self, name: str) -> None:
+        """Let later statements use what a statement made."""
+        value = self.pair.theirs.get(name)
+        if isinstance(value, torch.Tensor):
+            small = value.numel() <= LARGEST and value.ndim <= RANK
+            if small and not (value.is_floating_point() and (value.detach().abs() > GREATEST).any()):
+                self.tensors.append(name)
+        elif isinstance(value, (tuple, list)) and value and all(isinstance(x, torch.Tensor) for x in value):
+            self.lists.append(name)
+            for place in range(min(2, len(value))):
+                part = self.name()
+                self.do(f"{part} = {name}[{place}]", part)
+
+    # ---- What holes are filled with
+
+    def name(self) -> str:
+        self.names += 1
+        return f"v{self.names}"
+
+    def fitting(self, fits: Callable[[torch.Tensor], bool]) -> list[str]:
+        """The names of live tensors that fit."""
+        world = self.pair.theirs
+        return [name for name in self.tensors if fits(world[name])]
+
+    def one(self, fits: Callable[[torch.Tensor], bool]) -> str:
+        """One of them, more often one of the last."""
+        names = self.fitting(fits)
+        if not names:
+            raise Nothing
+        if len(names) > 4 and self.rng.random() < 0.5:
+            names = names[-4:]
+        return self.rng.choice(names)
+
+    def leaf(self, shape: Sequence[int] | None = None, dtype: str = "") -> str:
+        """A new tensor of given numbers."""
+        rng = self.rng
+        shape = rng.choices(SHAPES, WEIGHTS)[0] if shape is None else shape
+        dtype = dtype or rng.choices(["float64", "int64", "bool", "float32"], [24, 2, 2, 1])[0]
+        grad = ", requires_grad=True" if dtype[0] == "f" and rng.random() < 0.7 else ""
+        name = self.name()
+        data = numbers(tuple(shape), dtype, rng.randrange(VALUES))
+        self.do(f"{name} = lib.tensor({data}, dtype=lib.{dtype}{grad})", name)
+        return name
+
+    def one_or_leaf(self, fits: Callable[[torch.Tensor], bool], shape: Sequence[int], dtype: str = "float64") -> str:
+        try:
+            return self.one(fits)
+        except Nothing:
+            return self.leaf(shape, dtype)
+
+
+@functools.lru_cache(None)
+def numbers(shape: tuple[int, ...], dtype: str, number: int) -> str:
+    """The elements of a tensor, one of VALUES for a shape and dtype."""
+    rng = random.Random(f"{shape} {dtype} {number}")
+
+    def nested(sizes: Sequence[int]) -> object:
+        if sizes:
+            return [nested(sizes[1:]) for _ in range(sizes[0])]
+        if dtype == "bool":
+            return rng.random() < 0.5
+        return rng.randint(-3, 3) if dtype == "int64" else round(rng.uniform(-2.5, 2.5), 3)
+
+    return repr(nested(shape))
