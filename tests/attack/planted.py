@@ -82,6 +82,22 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "neither as before nor as after: at ..norch-",
         60,
     ),
+    (
+        "arguments",
+        "arguments.py",
+        'raise TypeError(f"{name}: expected True or False, got {shown(value)}")',
+        "return bool(value)",
+        "[accepted]",
+        20,
+    ),
+    (
+        "arguments",
+        "operation.py",
+        'raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")',
+        "pass",
+        "[AttributeError]",
+        20,
+    ),
 ]
 
 
