@@ -311,7 +311,7 @@ def _within_limits(function: Any, kinds: list[Any]) -> Any:
     def call(*arguments: Any) -> Any:
         for i, low, high in limits:
             if not low <= arguments[i] < high:
-                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+                raise RangeError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
         try:
             return function(*arguments)
         except ctypes.ArgumentError:

@@ -149,7 +149,8 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         if count <= 64:  # small tensors are made over and over
             _packers[count, kind.format] = packer
     try:
-        return packer.pack(*values)
+        if kind is not bool_ or {int, float, bool}.issuperset(map(type, values)):  # struct takes the truth of anything
+            return packer.pack(*values)
     except (struct.error, OverflowError, TypeError, RuntimeError):
         pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
@@ -158,7 +159,9 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         if _is_sequence(value):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
         if not hasattr(value, "__float__") or isinstance(value, str):
-            raise TypeError(f"expected numbers, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"expected numbers, got {shown(value)} ({type(value).__name__})")
+    if kind is bool_:
+        return struct.pack(f"{count}?", *[float(value) != 0 for value in values])
     if kind.is_floating_point:
         return (kind.ctype * len(values))(*[float(value) for value in values])  # too large is infinite
     try:

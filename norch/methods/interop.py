@@ -32,6 +32,7 @@ from ..types import (
     int16,
     int32,
     int64,
+    shown,
     uint8,
 )
 from .dlpack import from_dlpack
@@ -213,6 +214,8 @@ def shared(data: Any) -> Tensor | None:
     try:
         if hasattr(data, "__array_interface__"):
             interface = data.__array_interface__
+            if not isinstance(interface, dict):
+                raise TypeError(f"__array_interface__: expected a dict, got {shown(interface)}")
             return _over_array(data, interface) if interface.get("mask") is None else None
         if hasattr(data, "__dlpack__"):
             return from_dlpack(data)
