@@ -301,12 +301,6 @@ QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in na
 QUICK = {name for names in QUICK for name in names.split()}
 
 
-def _owning(function: Any, result: Any) -> Any:
-    """The function with an owner for its result, if ctypes does not know `_check_retval_`."""
-    owner = getattr(result, "_check_retval_", None)
-    return function if owner is None else lambda *arguments: owner(function(*arguments))
-
-
 def _within_limits(function: Any, kinds: list[Any]) -> Any:
     """The function, with errors for what is no number, and for integers that ctypes would cut without a word.
 
@@ -317,7 +311,7 @@ def _within_limits(function: Any, kinds: list[Any]) -> Any:
     def call(*arguments: Any) -> Any:
         for i, low, high in limits:
             if not low <= arguments[i] < high:
-                raise OverflowError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+                raise RangeError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
         try:
             return function(*arguments)
         except ctypes.ArgumentError:
@@ -343,7 +337,7 @@ class Library:
             function.restype, function.argtypes = result, arguments
             # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
             function = function if name in QUICK else _within_limits(function, arguments)
-            setattr(self, name, function if CPYTHON else _owning(function, result))
+            setattr(self, name, function)
 
     if TYPE_CHECKING:
 

@@ -43,10 +43,9 @@ def chosen(args: tuple[Any, ...], named: Any, name: str, keyword: str) -> tuple[
 
 def one_size(value: Any, name: str) -> int:
     """A size or an axis alone."""
-    found = sizes_of((value,), name)
-    if len(found) != 1:
-        raise TypeError(f"{name}: expected one integer, got {value!r}")
-    return found[0]
+    if isinstance(value, (list, tuple)):
+        raise TypeError(f"{name}: expected one integer, got {shown(value)}")
+    return sizes_of((value,), name)[0]
 
 
 def whole(value: Any, name: str, low: int = -(2**63), high: int = 2**63) -> int:

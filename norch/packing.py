@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
@@ -66,21 +66,36 @@ def flatten(data: object) -> tuple[Sequence[Any], tuple[int, ...]]:
     """
     if type(data) not in (list, tuple) and not _is_sequence(data):
         return [data], ()
-    level: Any = data
+    level: Any = _own(data)
     shape: tuple[int, ...] = (len(level),)
     while level and _is_sequence(level[0]) and not _is_array(level[0]):
         if len(shape) == _C.MAX_DIMS:
             raise ValueError(f"a tensor has at most {_C.MAX_DIMS} dimensions, got lists nested {len(shape) + 1} deep")
         size = len(level[0])
-        for row in level:
+        for i, row in enumerate(level):
+            if type(row) not in (list, tuple) and _is_sequence(row):
+                row = level[i] = _own(row)
             if not _is_sequence(row) or len(row) != size:
                 found = f"a list of length {len(row)}" if _is_sequence(row) else repr(row)
                 raise ValueError(
                     f"ragged nested lists: expected a list of length {size} at depth {len(shape)}, got {found}"
                 )
         shape += (size,)
-        level = level[0] if len(level) == 1 else list(chain.from_iterable(level))
+        count, level = len(level) * size, list(chain.from_iterable(level))
+        if len(level) != count:
+            raise RuntimeError(f"nested lists changed while they were read: {count} elements became {len(level)}")
     return level, shape
+
+
+def _own(sequence: Any) -> list[Any]:
+    """The elements in a list that nobody else changes. Raises ValueError if there are not as many as `len` says."""
+    if type(sequence) in (list, tuple):
+        return list(sequence)
+    size = len(sequence)
+    elements = list(islice(sequence, size + 1))
+    if len(elements) != size:
+        raise ValueError(f"{type(sequence).__name__} has a length of {size}, and not as many elements")
+    return elements
 
 
 def _is_sequence(value: Any) -> bool:
@@ -134,7 +149,8 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         if count <= 64:  # small tensors are made over and over
             _packers[count, kind.format] = packer
     try:
-        return packer.pack(*values)
+        if kind is not bool_ or {int, float, bool}.issuperset(map(type, values)):  # struct takes the truth of anything
+            return packer.pack(*values)
     except (struct.error, OverflowError, TypeError, RuntimeError):
         pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
@@ -143,7 +159,9 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         if _is_sequence(value):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
         if not hasattr(value, "__float__") or isinstance(value, str):
-            raise TypeError(f"expected numbers, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"expected numbers, got {shown(value)} ({type(value).__name__})")
+    if kind is bool_:
+        return struct.pack(f"{count}?", *[float(value) != 0 for value in values])
     if kind.is_floating_point:
         return (kind.ctype * len(values))(*[float(value) for value in values])  # too large is infinite
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import operation, types
 from .arguments import sizes_of
 from .packing import tensor_of, uninitialized
-from .types import DTYPES, Size, check_dtype, default, dtype
+from .types import DTYPES, Size, check_dtype, default, dtype, shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Tensor
@@ -110,7 +110,7 @@ def type_of(value: Any) -> tuple[dtype, str | None]:
             raise ValueError(f"type: expected a name such as 'torch.FloatTensor', got {value!r}")
         return (default.dtype, "cpu") if found is None else type_of(found)
     if not isinstance(value, dtype):
-        raise TypeError(f"type: expected a dtype, a type such as norch.FloatTensor, or its name, got {value!r}")
+        raise TypeError(f"type: expected a dtype, a type such as norch.FloatTensor, or its name, got {shown(value)}")
     return check_dtype(value), None
 
 

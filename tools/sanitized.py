@@ -1,10 +1,11 @@
 """Runs the suite with a library built with AddressSanitizer, LeakSanitizer and UBSan.
 
-    python tools/sanitized.py build/cpu-address/libnorch.so [--compiler g++] [options of pytest]
+    python tools/sanitized.py build/cpu-address/libnorch.so [--compiler g++] [--attack SECONDS] [options of pytest]
 
 Python itself is not instrumented, so the sanitizer's runtime is preloaded, and libstdc++ after it: the interpreter does
 not link to libstdc++, and the sanitizer must see its __cxa_throw before the first exception. Of the memory that is
 still held at exit, only what libnorch.so allocated counts. Two planted bugs must be found before the suite starts.
+With --attack hostile arguments (tests/attack/arguments.py) take the place of the suite.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def run_watched(command, environment):
         # exitcode=0: tests that look at a child's exit status see Python's; here the reports decide.
         # A request of more than 4 GB fails, as it would without sanitizers: its shadow would fill the memory.
         options = f"log_path={folder}/report,exitcode=0,allocator_may_return_null=1,max_allocation_size_mb=4096"
-        options += ",detect_leaks=1,print_stacktrace=1"
+        options += ",detect_leaks=1,print_stacktrace=1,hard_rss_limit_mb=8192"
         environment = {**environment, "ASAN_OPTIONS": options, "UBSAN_OPTIONS": options}
         status = subprocess.run(command, cwd=ROOT, env=environment).returncode
         reports = [path.read_text(errors="replace") for path in sorted(Path(folder).iterdir())]
@@ -89,6 +90,7 @@ def findings(report):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", type=Path)
+    parser.add_argument("--attack", metavar="SECONDS", help="attack with hostile arguments for so long instead")
     parser.add_argument("--compiler", default="g++", help="the compiler that built the library")
     arguments, options = parser.parse_known_args()
 
@@ -99,6 +101,8 @@ def main():
             sys.exit(f"the sanitizers did not find a planted {bug}: nothing they say can be trusted")
 
     command = [sys.executable, "-m", "pytest", "tests", "-p", "no:cacheprovider", *LEFT_OUT, *options]
+    if arguments.attack:
+        command = [sys.executable, "tests/attack/run.py", "--seconds", arguments.attack, *options, "arguments"]
     status, found = run_watched(command, environment)
     print(*found, f"sanitizers: {len(found)} findings", sep="\n")
     sys.exit(status or bool(found))

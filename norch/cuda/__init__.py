@@ -20,6 +20,7 @@ from ..functions.generator import get_rng_state as _get_rng_state
 from ..functions.generator import initial_seed as _initial_seed
 from ..functions.generator import manual_seed as _manual_seed
 from ..functions.generator import set_rng_state as _set_rng_state
+from ..operation import check_kind as _check_kind
 from ..tensor import Tensor
 from ..tensor_types import CUDA_TYPES
 from . import amp
@@ -320,11 +321,12 @@ class Event:
 
     def record(self, stream: Stream | None = None) -> None:
         """Note the time, after everything queued is done."""
-        (stream or Stream()).synchronize()
+        (Stream() if stream is None else _check_kind(stream, Stream, "record")).synchronize()
         self._time = time.perf_counter()
 
     def elapsed_time(self, end_event: Event) -> float:
         """The milliseconds from this event to another. Raises ValueError if one was not recorded."""
+        _check_kind(end_event, Event, "elapsed_time")
         if self._time is None or end_event._time is None:
             raise ValueError("elapsed_time: both events must be recorded first")
         return (end_event._time - self._time) * 1000

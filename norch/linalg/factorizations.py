@@ -12,7 +12,7 @@ from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
 from ..operation import recorded
-from ..types import int32
+from ..types import int32, shown
 from .lapack import LinAlgError, check_matrices, check_real, compute
 
 if TYPE_CHECKING:
@@ -340,6 +340,8 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
     tensor([1., 3.])
     """
     x = check_matrices("linalg.eigh", A, square=True)
+    if not isinstance(UPLO, str):
+        raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
     if UPLO.upper() not in ("L", "U"):
         raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {UPLO!r}")
     parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, UPLO.upper())), x)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Sequence
 
 from .._C import ShapeError
-from ..arguments import axes_of, axis_of, flags
+from ..arguments import axes_of, axis_of, flags, whole
 from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.out import Out, into
@@ -164,7 +164,7 @@ def matrix_power(A: Tensor, n: int, *, out: Out = None) -> Tensor:
     x = check_tensor(A, "linalg.matrix_power")
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ShapeError(f"linalg.matrix_power: expected batches of square matrices, got shape {list(x.shape)}")
-    if n == 0:
+    if whole(n, "linalg.matrix_power") == 0:
         one = eye(x.shape[-1], dtype=x.dtype, device=x.device)
         return into(out, x * 0 + one, "linalg.matrix_power")
     if n < 0:

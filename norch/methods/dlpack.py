@@ -13,18 +13,20 @@ from ctypes import c_int, c_void_p, py_object
 from typing import TYPE_CHECKING, Any
 
 from .. import _C
-from .._C import lib, raise_error
+from .._C import CPYTHON, lib, raise_error
 from ..arguments import flags
 from ..operation import wrap
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
-_python = ctypes.PyDLL(None)  # functions of the interpreter that runs this
-_python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_void_p, c_void_p]
-_python.PyCapsule_IsValid.restype, _python.PyCapsule_IsValid.argtypes = c_int, [py_object, c_void_p]
-_python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [py_object, c_void_p]
-_python.PyCapsule_SetName.restype, _python.PyCapsule_SetName.argtypes = c_int, [py_object, c_void_p]
+_python: Any = None  # functions of the interpreter that runs this; others than CPython have no capsules
+if CPYTHON:
+    _python = ctypes.PyDLL(None)
+    _python.PyCapsule_New.restype, _python.PyCapsule_New.argtypes = py_object, [c_void_p, c_void_p, c_void_p]
+    _python.PyCapsule_IsValid.restype, _python.PyCapsule_IsValid.argtypes = c_int, [py_object, c_void_p]
+    _python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [py_object, c_void_p]
+    _python.PyCapsule_SetName.restype, _python.PyCapsule_SetName.argtypes = c_int, [py_object, c_void_p]
 
 _CPU, _CUDA = 1, 2  # DLDeviceType
 _VERSIONS = (False, True)
@@ -69,13 +71,18 @@ def _exported_by(producer: Any) -> object:
 
 
 def _consumed(capsule: object) -> Tensor:
+    if not CPYTHON:
+        raise RuntimeError("from_dlpack: this Python has no capsules: expected CPython")
     for versioned in _VERSIONS:
         name = lib.dlpack_name(versioned, False)
         if _python.PyCapsule_IsValid(capsule, name):
             managed = _python.PyCapsule_GetPointer(capsule, name)
-            result = wrap(lib.tensor_of_dlpack(managed, versioned))
-            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))  # it no longer owns the struct
-            return result
+            # First: an interrupt may then lose the struct, but not let it be given back twice.
+            _python.PyCapsule_SetName(capsule, lib.dlpack_name(versioned, True))
+            handle = lib.tensor_of_dlpack(managed, versioned)
+            if not handle:
+                _python.PyCapsule_SetName(capsule, name)  # which owns it still
+            return wrap(handle)
     raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
 
 
@@ -95,6 +102,8 @@ class DLPackMethods:
         copy: bool | None = None,
     ) -> object:
         """A capsule for `from_dlpack` of any library. Raises BufferError if the memory cannot be shared."""
+        if not CPYTHON:
+            raise BufferError("__dlpack__: this Python has no capsules: expected CPython")
         if self._edge is not None:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         source, own = self, self.__dlpack_device__()

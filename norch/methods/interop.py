@@ -8,11 +8,12 @@ Nothing here copies, and only `numpy()`, which returns an array, imports NumPy. 
 from __future__ import annotations
 
 import ctypes
+import operator
 import sys
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
-from .._C import int64_array, lib
+from .._C import CPYTHON, int64_array, lib
 from ..arguments import flags
 from ..operation import wrap
 from ..packing import tensor_of
@@ -31,6 +32,7 @@ from ..types import (
     int16,
     int32,
     int64,
+    shown,
     uint8,
 )
 from .dlpack import from_dlpack
@@ -67,6 +69,8 @@ def _over(
     owner: object, address: int, shape: Sequence[int], byte_strides: Sequence[int] | None, kind: dtype, read_only: bool
 ) -> Tensor:
     """A tensor over memory that lives as long as `owner`, which the tensor's storage keeps alive."""
+    if not CPYTHON:
+        raise BufferError("this Python cannot share the memory of an object: expected CPython, or copy it")
     strides = None
     if byte_strides is not None:
         if any(size > 1 and step % kind.itemsize for size, step in zip(shape, byte_strides)):
@@ -95,15 +99,27 @@ def from_numpy(array: NumPyArray) -> Tensor:
     return _over_array(array, array.__array_interface__)
 
 
-def _over_array(array: object, interface: dict[str, Any]) -> Tensor:
+def _over_array(array: object, interface: Any) -> Tensor:
+    address, shape, strides, read_only = _checked(interface)
     kind = _BY_TYPESTR.get(interface["typestr"])
     if kind is None or (kind is bfloat16 and getattr(getattr(array, "dtype", None), "name", "") != "bfloat16"):
         supported = ", ".join(kind.name for kind in DTYPES)
         name = getattr(array, "dtype", interface["typestr"])
         raise TypeError(f"can't convert an array of {name}: the only supported types are {supported}")
-    address, read_only = interface["data"]
     # the interface may own the memory, as that of a NumPy scalar does
-    return _over((array, interface), address, interface["shape"], interface.get("strides"), kind, read_only)
+    return _over((array, interface), address, shape, strides, kind, read_only)
+
+
+def _checked(interface: Any) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, bool]:
+    """The address, shape, strides and protection in an array interface. Raises TypeError or ValueError for others."""
+    try:
+        (address, read_only), shape, strides = interface["data"], tuple(interface["shape"]), interface.get("strides")
+        address, strides = operator.index(address), strides if strides is None else tuple(strides)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise TypeError("__array_interface__: expected a dict with typestr, shape and the address in data") from None
+    if not 0 <= address < 2**64 or (strides is not None and len(strides) != len(shape)):
+        raise ValueError(f"__array_interface__: shape {shape}, strides {strides} at {address} describe no memory")
+    return address, shape, strides, bool(read_only)
 
 
 class _Buffer(ctypes.Structure):
@@ -125,12 +141,15 @@ class _Buffer(ctypes.Structure):
 
 
 _WRITABLE, _FULL_READ_ONLY = 0x1, 0x11C  # PyBUF_WRITABLE, PyBUF_FULL_RO
-_python = ctypes.PyDLL(None)
-_python.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int]
-_python.PyBuffer_Release.argtypes = [ctypes.POINTER(_Buffer)]
+if CPYTHON:
+    _python = ctypes.PyDLL(None)
+    _python.PyObject_GetBuffer.argtypes = [ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int]
+    _python.PyBuffer_Release.argtypes = [ctypes.POINTER(_Buffer)]
 
 
 def _address_of(view: memoryview) -> int:
+    if not CPYTHON:
+        raise BufferError("this Python does not show the memory of a buffer: expected CPython, or copy it")
     buffer = _Buffer()
     _python.PyObject_GetBuffer(view, buffer, _FULL_READ_ONLY)
     address = buffer.address or 0
@@ -195,13 +214,15 @@ def shared(data: Any) -> Tensor | None:
     try:
         if hasattr(data, "__array_interface__"):
             interface = data.__array_interface__
+            if not isinstance(interface, dict):
+                raise TypeError(f"__array_interface__: expected a dict, got {shown(interface)}")
             return _over_array(data, interface) if interface.get("mask") is None else None
         if hasattr(data, "__dlpack__"):
             return from_dlpack(data)
         if isinstance(data, (list, tuple, int, float, str)):
             return None
         return _over_buffer(memoryview(data))
-    except (TypeError, ValueError, KeyError, RuntimeError, BufferError):
+    except (AttributeError, TypeError, ValueError, KeyError, RuntimeError, BufferError):
         return None
 
 

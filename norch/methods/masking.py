@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from .._C import lib
-from ..arguments import broadcast_shapes, flags, one_size
+from ..arguments import broadcast_shapes, flags, one_size, whole
 from ..autograd.derivatives.indexing import MaskedFillBackward
 from ..autograd.in_place import write
 from ..operation import wrap
@@ -135,7 +135,7 @@ class MaskingMethods:
                 [1., 1.]])
         """
         rows, columns = _coordinates(self, "tril")
-        return self.masked_fill_(columns > rows + diagonal, 0)
+        return self.masked_fill_(columns > rows + whole(diagonal, "tril"), 0)
 
     def triu(self: Tensor, diagonal: int = 0) -> Tensor:
         """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype.
@@ -156,7 +156,7 @@ class MaskingMethods:
                 [0., 1.]])
         """
         rows, columns = _coordinates(self, "triu")
-        return self.masked_fill_(columns < rows + diagonal, 0)
+        return self.masked_fill_(columns < rows + whole(diagonal, "triu"), 0)
 
     def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.

@@ -42,7 +42,8 @@ class SplittingMethods:
             size = one_size(given, "split")
             if size < 0 or (size == 0 and total > 0):
                 raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-            sizes = [min(size, total - start) for start in range(0, total, size or 1)] or [0]
+            places = _countable(range(0, total, size or 1), "split")
+            sizes = [min(size, total - start) for start in places] or [0]
         starts = itertools.accumulate(sizes, initial=0)
         return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
 
@@ -76,7 +77,7 @@ class SplittingMethods:
         axis = axis_of(self, dim, "unbind")
         if self.ndim == 0:
             raise IndexError("unbind: expected at least one dimension, got a tensor of none")
-        return tuple(self.select(axis, index) for index in range(self.shape[axis]))
+        return tuple(self.select(axis, index) for index in _countable(range(self.shape[axis]), "unbind"))
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """The same as `split` with a list of sizes.
@@ -123,7 +124,10 @@ class SplittingMethods:
             count = one_size(given, "tensor_split")
             if count < 1:
                 raise RuntimeError(f"tensor_split: expected at least one part, got {count}")
-            inner = [part * (total // count) + min(part, total % count) for part in range(1, count)]
+            inner = [
+                part * (total // count) + min(part, total % count)
+                for part in _countable(range(1, count), "tensor_split")
+            ]
         bounds = [0, *(slice(bound).indices(total)[1] for bound in inner), total]
         return tuple(self.narrow(axis, start, max(end - start, 0)) for start, end in zip(bounds, bounds[1:]))
 
@@ -168,3 +172,13 @@ class SplittingMethods:
     unsafe_split = split
     unsafe_chunk = chunk
     unsafe_split_with_sizes = split_with_sizes
+
+
+def _countable(places: range, name: str) -> range:
+    """The places of as many views as memory has room for; else MemoryError, before it is full."""
+    if len(places) > _MAX_VIEWS:
+        raise MemoryError(f"{name}: {len(places)} tensors, expected at most {_MAX_VIEWS}")
+    return places
+
+
+_MAX_VIEWS = 2**26  # which take some 40 GB

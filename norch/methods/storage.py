@@ -14,6 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overload
 
 from .._C import int64_array, lib
+from ..arguments import axis_of
 from ..devices import device, of_number
 from ..display import formatting
 from ..operation import wrap
@@ -218,7 +219,7 @@ class StorageMethods:
         """
         struct = self._struct
         strides = tuple(struct.strides[: struct.ndim])
-        return strides if dim is None else strides[dim]
+        return strides if dim is None else strides[axis_of(self, dim, "stride")]
 
     def data_ptr(self: Tensor) -> int:
         """The address of the first element.

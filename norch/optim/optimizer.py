@@ -170,7 +170,11 @@ class Optimizer:
             if step_in_c is None or group.get("differentiable"):
                 by_rule.append((parameters, gradients, states, group))
                 continue
-            entries, settings = self.entries(parameters, gradients, states, group, number, new)
+            try:
+                entries, settings = self.entries(parameters, gradients, states, group, number, new)
+            except struct.error:
+                given = {name: value for name, value in group.items() if name != "params"}
+                raise TypeError(f"{type(self).__name__}: expected numbers as settings, got {given}") from None
             rows += entries
             options += settings
             count += len(parameters)

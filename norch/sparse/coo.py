@@ -13,7 +13,7 @@ from .. import operation
 from .._C import ShapeError
 from ..arguments import axes_of, axis_of, destination, flags, sizes_of
 from ..autograd.derivatives.joining import cat
-from ..operation import check_tensor
+from ..operation import check_kind, check_tensor
 from ..packing import counting
 from ..types import Size, dtype, float32, float64, int64, sparse_coo
 
@@ -84,7 +84,7 @@ class SparseTensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
-        return self.shape if dim is None else self.shape[dim]
+        return self.shape if dim is None else self.shape[axis_of(self, dim, "size")]
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -174,7 +174,7 @@ class SparseTensor:
 
     def to_dense(self, dtype: Any = None) -> Tensor:
         """The tensor with all elements, in its shape and dtype."""
-        values = self._elements if dtype is None else self._elements.to(dtype)
+        values = self._elements if dtype is None else self._elements.to(dtype=dtype)
         inner = self.shape[: self.sparse_dim()]
         zeros = values.new_zeros([math.prod(inner), *values.shape[1:]])
         return zeros.index_add(0, self._keys(), values).reshape(self.shape)
@@ -234,7 +234,7 @@ class SparseTensor:
 
     def copy_(self, source: SparseTensor) -> SparseTensor:
         """Take over a copy of what another sparse tensor of this shape holds. Raises ShapeError for another shape."""
-        if source.shape != self.shape:
+        if check_kind(source, SparseTensor, "copy_").shape != self.shape:
             raise ShapeError(f"copy_: expected shape {list(self.shape)}, got {list(source.shape)}")
         self.data = source.detach().clone().to(self.device, self.dtype)
         return self

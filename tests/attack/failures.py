@@ -1,7 +1,7 @@
 """Everything that can fail does, one thing after another: is the failure told, is nothing lost, torn or leaked?
 
-- an allocation of the library, on the CPU and on the emulated CUDA device (`make CUDA=emu`; left out if not built),
-  and the start of a kernel there;
+- an allocation of the library, on the CPU and on the emulated CUDA device, and the start of a kernel there (`make
+  CUDA=emu`; left out if that is not built, or is older than the sources);
 - a bytecode of norch's Python code is interrupted, as by Ctrl-C;
 - a call that opens, reads, writes or renames a file, or starts a thread, fails;
 - a process is killed while it saves, and interrupted by signals while it trains.
@@ -29,6 +29,7 @@ from report import Report
 
 HERE = Path(__file__).resolve().parent
 EMULATED = HERE.parents[1] / "build" / "cuda-emu" / "libnorch.so"
+SOURCES = HERE.parents[1] / "norch" / "csrc"
 PATIENCE = 60.0  # seconds for one attempt
 FILES = "EIO,ENOSPC,EINTR,short"
 
@@ -42,7 +43,7 @@ def attack(seconds: float, seed: int) -> Report:
         (0.3, lambda time: _workers(report, "allocation", "cpu", time, rng, {})),
         (0.35, lambda time: _workers(report, "interrupt", "cpu", time, rng, {})),
     ]
-    if EMULATED.exists():
+    if EMULATED.exists() and EMULATED.stat().st_mtime > max(path.stat().st_mtime for path in SOURCES.rglob("*.*")):
         emulated = {"NORCH_LIBRARY": str(EMULATED), "NORCH_CUDA_CACHE": "0"}
         parts.append((0.2, lambda time: _workers(report, "allocation,launch", "cuda", time, rng, emulated)))
     parts.append((0.15, lambda time: processes.attack(report, time, rng, preloaded)))

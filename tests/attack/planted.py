@@ -83,12 +83,20 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         60,
     ),
     (
-        "failures",
-        "autograd/engine.py",
-        "    finally:\n        mode.enabled, mode",
-        "    except ZeroDivisionError:\n        pass\n    else:\n        mode.enabled, mode",
-        "and are {'grad mode': False",
-        60,
+        "arguments",
+        "arguments.py",
+        'raise TypeError(f"{name}: expected True or False, got {shown(value)}")',
+        "return bool(value)",
+        "[accepted]",
+        20,
+    ),
+    (
+        "arguments",
+        "operation.py",
+        'raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")',
+        "pass",
+        "[AttributeError]",
+        20,
     ),
 ]
 

@@ -3,6 +3,7 @@
 import gzip
 import math
 import struct
+import tracemalloc
 
 import pytest
 
@@ -220,3 +221,16 @@ def test_toy_sets_follow_the_seed(make):
 def test_toy_sets_refuse(use, words):
     with pytest.raises(ValueError, match=words):
         use()
+
+
+def test_a_gzip_bomb_is_read_no_further_than_its_header_says(tmp_path):
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(idx(8, [2], b"12"))
+        for _ in range(256):
+            file.write(bytes(2**20))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="at least 3 bytes of data, expected 2"):
+        norch.utils.data.read_idx(path)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()

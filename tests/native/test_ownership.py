@@ -1,6 +1,7 @@
 """Who owns C tensors: nothing is freed while something can reach it, nothing lost if a call fails or is interrupted."""
 
 import copy
+import ctypes
 import gc
 import itertools
 import pickle
@@ -94,6 +95,7 @@ def test_an_address_that_owns_cannot_be_copied(copied):
         copied(norch.ones(1)._ptr)
 
 
+LSTM = nn.LSTM(4, 3)
 CALLS = {
     "sort": lambda x: x.sort(),
     "max_pool": lambda x: nn.functional.max_pool2d(x.reshape(1, 1, 4, 4), 2),
@@ -101,6 +103,10 @@ CALLS = {
     "linear": lambda x: nn.functional.linear(x.clone().requires_grad_(), x, x[0]).sum().backward(),
     "data": lambda x: setattr(x.clone(), "data", x),
     "stack": lambda x: norch.stack([x, x]),
+    "lstm": lambda x: LSTM(x.reshape(2, 2, 4))[0].sum().backward(),
+    "attention": lambda x: (
+        nn.functional.scaled_dot_product_attention(x, x, x.clone().requires_grad_()).sum().backward()
+    ),
 }
 
 
@@ -108,6 +114,7 @@ CALLS = {
 def test_a_failing_allocation_leaves_nothing_behind(name):
     x = norch.arange(16.0).reshape(4, 4)
     CALLS[name](x)
+    LSTM.zero_grad()
     before = _C.live_tensors()
     for countdown in itertools.count(1):
         _C.fail_allocation(countdown)
@@ -118,9 +125,79 @@ def test_a_failing_allocation_leaves_nothing_behind(name):
             pass
         finally:
             _C.fail_allocation(0)
+        LSTM.zero_grad()
         assert _C.live_tensors() == before, f"allocation {countdown}"
     assert countdown > 2
+    LSTM.zero_grad()
     assert _C.live_tensors() == before
+
+
+# ---- What Python hands over ------------------------------------------------------------------------------------------
+
+
+class Lying(list):
+    """A list that has more elements by its own account than it has, or fewer."""
+
+    length = 1000
+
+    def __len__(self):
+        return self.length
+
+
+@pytest.mark.parametrize("length", [0, 1, 1000, 10**9])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: [x, x], lambda x: [[1.0, 2.0], x]])
+def test_a_list_that_lies_about_its_length_is_refused(length, wrap):
+    lying = type("Lying", (Lying,), {"length": length})([1.0, 2.0])
+    with pytest.raises(ValueError, match="length|ragged"):
+        norch.tensor(wrap(lying))
+
+
+def test_a_list_that_grows_while_it_is_read():
+    values: list = []
+
+    class Growing:
+        def __float__(self):
+            values.extend([1.0] * 100)
+            return 1.0
+
+    values += [Growing(), 2.0]
+    assert norch.Tensor(values).tolist() == [1.0, 2.0]
+
+
+class Shown:
+    def __init__(self, **interface):
+        self.__array_interface__ = {"version": 3, "typestr": "<f4", "shape": (4,), "data": (0, False), **interface}
+
+
+MEMORY = ctypes.create_string_buffer(64)
+ADDRESS = ctypes.addressof(MEMORY)
+NO_MEMORY = {
+    "null": {},
+    "null with strides": {"strides": (4,)},
+    "no address": {"data": None},
+    "a float": {"data": (1.5, False)},
+    "too large an address": {"data": (2**64 + ADDRESS, False)},
+    "negative size": {"shape": (-4,), "data": (ADDRESS, False)},
+    "shape that is no sequence": {"shape": 4, "data": (ADDRESS, False)},
+    "more strides than sizes": {"strides": (4, 4), "data": (ADDRESS, False)},
+    "fewer strides than sizes": {"strides": (), "data": (ADDRESS, False)},
+    "negative strides": {"strides": (-4,), "data": (ADDRESS, False)},
+    "unknown dtype": {"typestr": "<f3", "data": (ADDRESS, False)},
+}
+
+
+@pytest.mark.parametrize("name", NO_MEMORY)
+@pytest.mark.parametrize("use", [norch.as_tensor, norch.tensor, lambda shown: norch.ones(4) + shown])
+def test_an_array_interface_without_memory_is_refused(name, use):
+    with pytest.raises((TypeError, ValueError)):
+        use(Shown(**NO_MEMORY[name]))
+
+
+@pytest.mark.parametrize("split", ["split(1)", "unbind()", "chunk(2**40)", "tensor_split(2**40)"])
+def test_more_views_than_memory_holds_are_refused_at_once(split):
+    x = norch.ones(1).expand(2**40)  # noqa: F841
+    with pytest.raises(MemoryError):
+        eval(f"x.{split}")
 
 
 # ---- Guards ----------------------------------------------------------------------------------------------------------

@@ -317,3 +317,14 @@ def test_load_state_dict_refuses_another_shape_of_groups():
     two = optim.SGD([nn.Parameter([1.0]), nn.Parameter([1.0])])
     with pytest.raises(ValueError, match=r"\[2\].*\[1\]"):
         one.load_state_dict(two.state_dict())
+
+
+def test_a_parameter_that_is_given_twice_is_stepped_once():
+    parameter = nn.Parameter(norch.ones(2))
+    with pytest.warns(UserWarning, match="duplicate"):
+        optimizer = optim.SGD([parameter, parameter], lr=0.5)
+    parameter.sum().backward()
+    optimizer.step()
+    assert parameter.tolist() == [0.5, 0.5] and len(optimizer.parameters) == 1
+    with pytest.raises(ValueError, match="names"):
+        optim.SGD([("w", parameter), parameter], lr=0.5)

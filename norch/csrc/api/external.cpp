@@ -76,6 +76,7 @@ static Owned tensor_over(void* data, const int64_t* shape, const int64_t* stride
     if (spanned && uintptr_t(data) % uintptr_t(width))
         fail(VALUE_ERROR, "elements of {} must lie at multiples of {} bytes, which these do not: copy them first",
              dtype_name(dtype), width);
+    if (spanned && !data) fail(VALUE_ERROR, "expected memory for shape {}, got a null address", shape_text(*tensor));
     tensor->data = spanned ? data : nullptr;
     tensor->storage = new_storage_over(tensor->data, spanned * width, device, read_only, release, owner);
     return tensor;

@@ -8,6 +8,7 @@ from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import empty, eye
 from ...functions.joining import cat
+from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import float32
 from ..init import orthogonal_
@@ -119,7 +120,7 @@ def spectral_norm(
     >>> (layer.weight.norm() - 1).abs() < 1e-5
     tensor(True)
     """
-    if name not in module._parameters or module._parameters[name] is None:
+    if name not in check_kind(module, Module, "spectral_norm")._parameters or module._parameters[name] is None:
         raise ValueError(f"spectral_norm: {module.get_name()} has no parameter {name!r}")
     weight = module._parameters[name]
     made = _SpectralNorm(weight, n_power_iterations, default_dim(module) if dim is None else dim, eps)
@@ -230,7 +231,7 @@ def orthogonal(
     >>> (layer.weight @ layer.weight.T - norch.eye(3)).abs().max() < 1e-5
     tensor(True)
     """
-    weight = module._parameters.get(name)
+    weight = check_kind(module, Module, "orthogonal")._parameters.get(name)
     if weight is None:
         raise ValueError(f"orthogonal: {module.get_name()} has no parameter {name!r}")
     if weight.ndim != 2:

@@ -18,6 +18,7 @@ from ...autograd import no_grad
 from ...guards import Guard
 from ...operation import check_tensor
 from ...tensor import Tensor
+from ...types import shown
 from ..module import Module
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -191,7 +192,7 @@ def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     >>> nn.utils.parametrize.is_parametrized(nn.Linear(1, 1))
     False
     """
-    chains = module.__dict__.get("parametrizations")
+    chains = getattr(module, "__dict__", {}).get("parametrizations")
     if not isinstance(chains, ModuleDict):
         return False
     return len(chains) > 0 if tensor_name is None else tensor_name in chains
@@ -220,7 +221,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     )
     """
     if not is_parametrized(module, tensor_name):
-        raise ValueError(f"{module.get_name()} has no parametrization of {tensor_name!r}")
+        raise ValueError(f"{shown(module)} has no parametrization of {tensor_name!r}")
     chain = module.parametrizations[tensor_name]
     if not leave_parametrized and not chain.is_tensor:
         raise ValueError(f"{tensor_name} has {chain.ntensors} originals, none of which is its value")

@@ -223,11 +223,11 @@ class _WorkerIterator:
         try:
             for number in range(loader.num_workers):
                 self._workers.append(Worker(job, number))
+            _living.add(self)
+            self._begin(loader)
         except BaseException:
             self.close()
             raise
-        _living.add(self)
-        self._begin(loader)
 
     def restart(self, loader: DataLoader) -> bool:
         """Begin another epoch with the same workers; False if they are gone because one died."""

@@ -53,42 +53,57 @@ def read_idx(path: StrPath) -> Tensor:
     >>> norch.utils.data.read_idx("labels-idx1-ubyte")
     tensor([7, 2, 1], dtype=norch.uint8)
     """
-    data = _bytes_of(path)
-    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _IDX_TYPES:
-        found = data[:4].hex(" ") or "nothing"
+    with open(path, "rb") as file:
+        compressed = file.peek(2)[:2] == b"\x1f\x8b"
+        try:
+            return _tensor_in(gzip.GzipFile(fileobj=file) if compressed else file, path)
+        except (OSError, EOFError, zlib.error) as error:
+            if not compressed:
+                raise
+            raise ValueError(f"{path}: not a valid gzip file: {error}") from None
+
+
+def _tensor_in(file: Any, path: StrPath) -> Tensor:
+    magic = file.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _IDX_TYPES:
         codes = ", ".join(f"{code:02x}" for code in _IDX_TYPES)
+        found = magic.hex(" ") or "nothing"
         raise ValueError(f"{path}: magic number {found}, expected 00 00, a type of {codes}, and a number of dimensions")
-    stored, kept = _IDX_TYPES[data[2]]
-    ndim, start = data[3], 4 + 4 * data[3]
+    stored, kept = _IDX_TYPES[magic[2]]
+    ndim, start = magic[3], 4 + 4 * magic[3]
     if not 1 <= ndim <= MAX_DIMS:
         raise ValueError(f"{path}: {ndim} dimensions, expected 1 to {MAX_DIMS}")
-    if len(data) < start:
-        raise ValueError(f"{path}: {len(data)} bytes, expected at least the {start} of a header of {ndim} dimensions")
-    shape = [int.from_bytes(data[i : i + 4], "big") for i in range(4, start, 4)]
+    sizes = file.read(4 * ndim)
+    if len(sizes) < 4 * ndim:
+        found = f"{4 + len(sizes)} bytes"
+        raise ValueError(f"{path}: {found}, expected at least the {start} of a header of {ndim} dimensions")
+    shape = [int.from_bytes(sizes[i : i + 4], "big") for i in range(0, 4 * ndim, 4)]
     values = array.array(stored)
     expected = math.prod(shape) * values.itemsize
-    if len(data) - start != expected:
-        raise ValueError(f"{path}: {len(data) - start} bytes of data, expected {expected} for shape {shape}")
+    data = _read(file, expected + 1)  # a byte more tells that there are more; they may be as many as a bomb has
+    if len(data) != expected:
+        least = "at least " if len(data) > expected else ""
+        raise ValueError(f"{path}: {least}{len(data)} bytes of data, expected {expected} for shape {shape}")
     if math.prod(max(size, 1) for size in shape) >= 2**63:
         raise ValueError(f"{path}: shape {shape} is too large")
     if expected == 0:
         return zeros(shape, dtype=_DTYPES[kept])
-    values.frombytes(memoryview(data)[start:])
+    values.frombytes(data)
     if sys.byteorder == "little":
         values.byteswap()
     values = values if stored == kept else array.array(kept, values)
     return frombuffer(values, dtype=_DTYPES[kept]).reshape(shape)
 
 
-def _bytes_of(path: StrPath) -> bytes:
-    """A file's content, decompressed if it is a gzip file."""
-    data = Path(path).read_bytes()
-    if data[:2] != b"\x1f\x8b":
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a valid gzip file: {error}") from None
+def _read(file: Any, count: int) -> bytearray:
+    """Up to `count` bytes, read in pieces: a file may be shorter than its header says, and memory too."""
+    data = bytearray()
+    while len(data) < count:
+        piece = file.read(min(count - len(data), 2**20))
+        if not piece:
+            break
+        data += piece
+    return data
 
 
 def mnist(root: StrPath, train: bool = True) -> TensorDataset:

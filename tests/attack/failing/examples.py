@@ -17,6 +17,7 @@ from typing import Any, Iterator
 
 import norch
 
+from .attempt import restore, settings
 from .workloads import Workload
 
 # Examples that start processes, wait, or print what differs from run to run
@@ -59,6 +60,7 @@ class Example(Workload):
 
     def __init__(self, name: str, parts: list[doctest.Example]) -> None:
         super().__init__(f"example: {name}", self.beginning, self.run)
+        self.sets = any("set_" in part.source for part in parts)  # settings, which stay where it is interrupted
         self.code = [compile(part.source, f"<{name}>", "single") for part in parts]
 
     def beginning(self) -> Any:
@@ -70,6 +72,7 @@ class Example(Workload):
     def run(self, s: Any) -> None:
         names = {"norch": norch, "nn": norch.nn, "optim": norch.optim, "F": norch.nn.functional, "random": random}
         random.seed(1)
+        kept = settings()
         s.printed = io.StringIO()
         try:
             with contextlib.redirect_stdout(s.printed):
@@ -77,6 +80,8 @@ class Example(Workload):
                     exec(code, names)
         finally:
             names.clear()
+            if self.sets:
+                restore(kept)
 
     def state(self, s: Any) -> Any:
         return None

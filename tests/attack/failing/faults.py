@@ -31,7 +31,6 @@ class Allocation:
     errors: tuple[type[BaseException], ...] = (MemoryError,)
     tolerated = False  # whether the program may run to its end all the same
     seen: int | None = None
-    may_lose = 0  # how many tensors
     may_tear = False  # whether a state in between is no fault
 
     def arm(self, n: int) -> None:
@@ -66,7 +65,6 @@ class Interrupt:
     errors = (KeyboardInterrupt,)
     tolerated = False
     may_tear = False
-    may_lose = 3  # between a call into C and the line that takes its result over (docs/reliability.md)
 
     def __init__(self) -> None:
         self.n = self.seen = 0
@@ -112,7 +110,6 @@ class Call:
     """A call of the system fails with an error number, or writes less than it was given (preload.c counts them)."""
 
     errors: tuple[type[BaseException], ...] = (OSError, MemoryError)
-    may_lose = 0
     may_tear = False
 
     def __init__(self, kind: str) -> None:

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -63,9 +64,11 @@ K(mmap64, void*, MAP_FAILED, (void* at, size_t size, int protection, int flags, 
 K(chmod, int, -1, (const char* path, mode_t mode), (path, mode))
 K(fchmod, int, -1, (int file, mode_t mode), (file, mode))
 
-// An error of close() is reported, but the file is closed.
+// An error of close() is reported, but the file is closed. Pipes and sockets have none.
 int close(int file) {
-    int number = fault(FILES, 0), status = NEXT(close)(file);
+    struct stat status_of;
+    int number = fstat(file, &status_of) == 0 && S_ISREG(status_of.st_mode) ? fault(FILES, 0) : 0;
+    int status = NEXT(close)(file);
     return number > 0 && number != EINTR ? (errno = number, -1) : status;
 }
 

@@ -82,7 +82,10 @@ def interrupt(report: Any, end: float, rng: random.Random) -> None:
     """SIGINT at random times into steps, loaders and saves: each arrives as a KeyboardInterrupt, and all is well."""
     victim = start("steps")
     line_of(victim)
+    assert victim.stdin is not None
     while time.monotonic() < end:
+        victim.stdin.write("on\n")
+        victim.stdin.flush()
         time.sleep(rng.uniform(0, 0.004))
         victim.send_signal(signal.SIGINT)
         told = answer(victim)
@@ -90,9 +93,6 @@ def interrupt(report: Any, end: float, rng: random.Random) -> None:
         if told != "caught":
             report.findings.append(f"SIGINT into python {VICTIM} steps: {told}")
             break
-        assert victim.stdin is not None
-        victim.stdin.write("on\n")
-        victim.stdin.flush()
     victim.kill()
     victim.communicate()
 

@@ -48,26 +48,25 @@ def steps() -> None:
     expected = live()
     swallowed: list[object] = []
     sys.unraisablehook = swallowed.append
-    print("ready", flush=True)
+    told = "ready"
     while True:
         try:
-            while True:
+            print(told, flush=True)
+            sys.stdin.readline()
+            while True:  # here a signal comes
                 work()
         except KeyboardInterrupt:
             pass
-        while True:  # from here on no signal comes
-            optimizer.zero_grad()
-            gc.collect()
-            wrong = []
-            if not norch.is_grad_enabled() or norch.is_autocast_enabled("cpu"):
-                wrong.append("grad mode or autocast stayed switched")
-            if live() != expected:
-                wrong.append(f"leaked: (tensors, bytes) were {expected} and are {live()}")
-            if swallowed:
-                wrong.append(f"an exception was ignored: {swallowed[0]}")
-            print("; ".join(wrong) or "caught", flush=True)
-            sys.stdin.readline()
-            break
+        optimizer.zero_grad()
+        gc.collect()
+        wrong = []
+        if not norch.is_grad_enabled() or norch.is_autocast_enabled("cpu"):
+            wrong.append("grad mode or autocast stayed switched")
+        if live() != expected:
+            wrong.append(f"leaked: (tensors, bytes) were {expected} and are {live()}")
+        if swallowed:
+            wrong.append(f"an exception was ignored: {swallowed[0]}")
+        told = "; ".join(wrong) or "caught"
 
 
 def live() -> tuple[int, int]:

@@ -1,8 +1,61 @@
-"""Differences from torch that are meant, each with its reason."""
+"""What is no fault although it looks like one, each with its reason."""
 
 from __future__ import annotations
 
+import re
 
-def reason(kind: str, named: str, what: str, text: str) -> str | None:
+# Of what norch accepts and torch refuses, this is nonsense: what torch says of it tells the type that it expected, or
+# that the integer does not fit. Other refusals are limits of torch's kernels (dtypes, layouts, combinations) that norch
+# does not have; that norch refuses what is wrong in itself is what the error inputs of tests/oracle/databases check.
+NONSENSE = re.compile(r"must be [\w. ]+, not |Overflow when unpacking|expects a bool|must be a bool")
+
+# kind, callable, what was found, why
+KNOWN = [
+    ("accepted", "", r"argument '(pin_memory|requires_grad)' must be bool, not NoneType", "None leaves an option out"),
+    ("accepted", r"fft\.|\.to$|\.cuda$", r"argument '(layout|device)'", "an option that has one value in norch"),
+    ("accepted", "", r"argument '(momentum|eps|driver|cudnn_enabled)'", "an option that the call does not use"),
+    ("accepted", r"\.__\w+__$", "", "called by its name, an operator gives NotImplemented"),
+    ("accepted", "", r"must be Tensor, not (float|int)", "a number stands for a tensor of it"),
+    ("accepted", "", r"must be torch.(device|dtype), not Tensor", "a module's `to` takes a tensor for its dtype"),
+    ("accepted", "is_pinned|to_sparse|pin_memory", "", "an option without effect"),
+    ("accepted", "", r"must be int, not (Tensor|LyingNumber)", "what has __index__ is an integer to Python"),
+    (
+        "NotImplementedError",
+        "",
+        "mode is|does not define",
+        "torch's own type for another mode; methods for subclasses",
+    ),
+    ("OverflowError", "", "int too large to convert to float", "Python's own error, as torch's"),
+    ("OverflowError", "lr_scheduler", "too large to convert|out of range", "Python's own error of a formula of floats"),
+    ("KeyError", r"^norch\.optim", "KeyError", "a setting of an optimizer that the example itself defines"),
+    (
+        "ValueError by accident",
+        "ctx|lr_scheduler|GradScaler",
+        "unpack|convert",
+        "of the example's own lines, or float('')",
+    ),
+    (
+        "accepted",
+        "",
+        r"median\(\)|must be torch.device|set_benchmark_cudnn|non_blocking|__mul__",
+        "an option without a meaning here",
+    ),
+    ("hang", r"\.(RNN|LSTM|GRU)\w*$", "", "as many layers as were asked for; torch makes them too"),
+    ("ValueError by accident", "", r"__len__\(\) should return", "Python's own words about the object that lies"),
+    ("AttributeError", r"distributions\.", "has no attribute", "distributions are formulas of the methods of tensors"),
+    ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
+    ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),
+    ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
+    ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),
+    ("", r"norch\.hooks|<locals>", "", "a function of the example itself"),
+]
+
+
+def reason(kind: str, named: str, what: str) -> str | None:
     """Why a finding is none, None if it is one."""
+    if kind == "accepted" and not NONSENSE.search(what):
+        return "torch's own limits"
+    for its_kind, its_name, pattern, why in KNOWN:
+        if its_kind in ("", kind) and re.search(its_name, named) and re.search(pattern, what):
+            return why
     return None

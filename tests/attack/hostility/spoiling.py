@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import random
+from collections.abc import Iterator
 from typing import Any
 
+import values
 from seeds import Program
 from values import HOSTILE
 
@@ -32,8 +34,9 @@ class Spoiled:
         self.line = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
     def spoil(self, tree: ast.AST) -> None:
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        places = [(node, field, index) for node in ast.walk(tree) for field, index in places_in(node)]
+        nodes = list(visited(tree))
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        places = [(node, field, index) for node in nodes for field, index in places_in(node)]
         if calls and (not places or self.rng.random() < 0.4):
             call = self.rng.choice(calls)
             self.add_argument(call)
@@ -94,6 +97,15 @@ class Spoiled:
             function = getattr(function, "__func__", function)
             path = getattr(function, "__qualname__", None)
             self.named = f"{function.__module__}.{path}" if path else ast.unparse(node.func)
+
+
+def visited(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree but for those that make hostile values."""
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and hasattr(values, tree.func.id):
+        return
+    yield tree
+    for child in ast.iter_child_nodes(tree):
+        yield from visited(child)
 
 
 def places_in(node: ast.AST) -> list[tuple[str, int | None]]:

@@ -124,7 +124,7 @@ class Worker:
             self.torch.set_default_device("cpu")
 
     def find(self, kind: str, named: str, what: str, text: str) -> None:
-        if known.reason(kind, named, what, text) is None:
+        if known.reason(kind, named, what) is None:
             self.tell(kind=kind, named=named, found=what, text=text)
 
     def fresh(self, package: str) -> dict[str, Any]:
