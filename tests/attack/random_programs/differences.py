@@ -62,7 +62,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "backward through the graph a second time", GAVE_UP + "two results of one call with graphs of their own"),
     (
         "",
-        r"^v\d+: \[\d\] tensor\([\[\]\s0.,]*dtype=norch\.\w+\), torch has None",
+        r"^v\d+: (\[\d\] )?tensor\([\[\]\s0.,]*dtype=norch\.\w+\), torch has None",
         "a derivative of 0 is zeros, not None",
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
