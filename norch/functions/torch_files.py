@@ -176,6 +176,8 @@ def read(file: Any, read_tensor: Read, place: Place) -> object:
 def _records(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """The records by the part of their names after the archive's own name."""
     records = {info.filename.partition("/")[2]: info for info in archive.infolist()}
+    if len(records) != len(archive.infolist()):
+        raise ValueError("it has two records of one name")
     if "constants.pkl" in records:
         raise ValueError("it is a TorchScript program, not a file of tensors")
     if "data.pkl" not in records:

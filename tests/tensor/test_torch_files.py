@@ -150,6 +150,14 @@ def test_a_hostile_file(name):
     assert norch.memory_allocated() == before
 
 
+def test_two_records_of_one_name():
+    content = archive(pickled(tensor()))
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(content, "a") as made:
+        made.writestr("run/data/0", FLOATS)
+    with pytest.raises(ValueError, match="two records of one name"):
+        norch.load(io.BytesIO(content.getvalue()))
+
+
 def test_another_zip_and_an_old_file():
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as made:

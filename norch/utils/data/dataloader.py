@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import functools
 import multiprocessing.util  # noqa: F401  (see _stop_all)
 import os
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -308,4 +310,8 @@ class _WorkerIterator:
             raise TypeError("the loader of this iterator is gone")
         return len(loader)
 
-    __del__ = close
+    def __del__(self) -> None:
+        try:
+            self.close()
+        except KeyboardInterrupt:  # Python drops what a finalizer raises: this comes again when it is over
+            threading.Timer(0.05, _thread.interrupt_main).start()
