@@ -286,9 +286,9 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
         raise RuntimeError(f"{name}: for integers alpha, beta and value must not be floating point, got {factor}")
     if factor == 1:
         return x
-    if not isinstance(x, (int, float)):  # a narrow x would round the product
-        x = x.to(kind)
-    return x * (bool(factor) if kind is bool_ else factor)
+    if kind is bool_:
+        return x if factor else x & False
+    return (x if isinstance(x, (int, float)) else x.to(kind)) * factor  # a narrow x would round the product
 
 
 def check_floating(x: Tensor, name: str) -> Tensor:

@@ -211,6 +211,7 @@ def test_terms_are_computed_in_the_dtype_of_the_result(device):
     assert norch.addcmul(x, count, count, value=-0.3).item() == 0.7
     assert norch.addcdiv(x, flag.float(), third).item() == pytest.approx(4 / 3, rel=1e-15)
     assert norch.add(flag, flag, alpha=2).dtype is norch.bool
+    assert norch.add(flag, True, alpha=-1).dtype is norch.bool
 
 
 def test_rsub_takes_alpha_in_its_place(device):

@@ -286,7 +286,7 @@ class CopysignBackward(Function):
 
 
 class NextafterBackward(Function):
-    """nextafter(x, y) moves with x, by steps too small to see; it is y where they are equal."""
+    """nextafter(x, y) moves with x, by steps too small to see; where they are equal PyTorch's derivatives are 0."""
 
     broadcasts = True
 
@@ -294,7 +294,7 @@ class NextafterBackward(Function):
         same = as_tensor(self.x, gradient) == as_tensor(self.y, gradient)
         return [
             same._choose(0.0, gradient) if self.needs(0) else None,
-            same._choose(gradient, 0.0) if self.needs(1) else None,
+            gradient.zeros_like() if self.needs(1) else None,
         ]
 
 

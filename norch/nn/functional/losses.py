@@ -226,7 +226,8 @@ def reduction_of(size_average: Flag, reduce: Flag, reduction: str, stacklevel: i
     """The reduction, checked; or what its old names `size_average` and `reduce` say, with a warning."""
     if size_average is None and reduce is None:
         return check_reduction(reduction)
-    meant = "none" if reduce is False else "sum" if size_average is False else "mean"
+    averages, reduces = (flag is None or bool(flag) for flag in (size_average, reduce))
+    meant = "none" if not reduces else "mean" if averages else "sum"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.",
         stacklevel=stacklevel,

@@ -59,12 +59,26 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("", "is not differentiable with respect to argument", GAVE_UP + "derivatives that torch does not have"),
     ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*0\.", "a factor of 0 passes no gradient"),
+    ("", "backward through the graph a second time", GAVE_UP + "two results of one call with graphs of their own"),
+    (
+        "",
+        r"^v\d+: \[\d\] tensor\([\[\]\s0.,]*dtype=norch\.\w+\), torch has None",
+        "a derivative of 0 is zeros, not None",
+    ),
+    ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
+    ("copysign", "elements", "the sign of a NaN"),
+    ("trapezoid", "elements .*torch has nan", "one place has no area, also of NaN"),
+    ("lerp", "elements .*nan", "infinities are subtracted"),
+    ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
+    ("layer_norm", "is_leaf True", "of no elements a layer returns its input"),
+    ("hinge_embedding_loss", "dtype", "of integers the loss is floating, as its margin"),
     ("beta=0", "requires_grad False, torch has True", "a factor of 0 passes no gradient"),
-    ("", "'NoneType' and", GAVE_UP + "a derivative of 0 is zeros, not None"),
+    ("", "'NoneType'", GAVE_UP + "a derivative of 0 is zeros, not None"),
     ("", "ZeroTensors|view size is not compatible", GAVE_UP + "what torch's own functions cannot read"),
-    ("polynomial", "elements nan", "a polynomial of degree 0 is NaN at NaN"),
+    ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
+    (r" / |div|reciprocal|\*\*|pow", "elements .*inf.*torch has .*inf", "the sign of a zero that rounding made"),
     ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
-    ("", "output 0 of LinalgVectorNorm", GAVE_UP + "the norm of order 0, whose derivative needs nothing"),
+    ("", "output 0 of (LinalgVectorNorm|Pow2)", GAVE_UP + "a derivative of 0, which needs nothing"),
     (
         r"backward\(|autograd\.grad",
         r"elements .*torch has .*nan",
@@ -83,7 +97,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
     (
         "",
-        "Expected a floating point|Found dtype|different dtypes|the same dtype|but got Bool",
+        r"Expected a floating point|could not infer output dtype|be cast to the desired|must not be a floating point"
+        r"|Found dtype|different dtypes|the same dtype|but got Bool|Unsupported input type|more than 1 value",
         GAVE_UP + "dtypes that torch does not mix",
     ),
     (
@@ -113,6 +128,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     """Why a difference after the last of these statements is right, None if nothing says so."""
     if found.startswith("norch computes") and "modified by an inplace operation" in found and unneeded(list(lines)):
         return GAVE_UP + "torch saved a value that norch does not need"
+    if ".grad" in found and any(re.search(r"\.logical_\w+_\(", line) for line in lines):
+        return "torch passes a gradient through logical operations in place, whose derivative is 0"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found):
             return reason

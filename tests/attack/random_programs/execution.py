@@ -201,6 +201,8 @@ def _tensor_difference(ours: Any, theirs: torch.Tensor, least: float) -> str | N
         return f"dtype {ours.dtype}, torch has {dtype}"
     if not ours.requires_grad and theirs.requires_grad and theirs.grad_fn and "NotImpl" in theirs.grad_fn.name():
         return "no derivative, torch raises one that is not implemented"
+    if theirs.requires_grad and not theirs.is_floating_point():
+        return f"no gradient, torch wants one of {dtype}"
     if ours.requires_grad != theirs.requires_grad:
         return f"requires_grad {ours.requires_grad}, torch has {theirs.requires_grad}"
     if ours.is_leaf != theirs.is_leaf:

@@ -77,19 +77,26 @@ class Holes:
         return self.operand(self.program.one_or_leaf(lambda x: x.dtype is torch.bool, (2, 3), "bool"))
 
     def same(self) -> str:
-        shape, dtype = self.last.shape, self.last.dtype
-        return self.program.one_or_leaf(lambda x: x.shape == shape and x.dtype is dtype, shape, self._dtype())
+        shape, dtype, memory = self.last.shape, self.last.dtype, self.last.untyped_storage().data_ptr()
+
+        def fits(x: torch.Tensor) -> bool:
+            apart = "new" in self.filled or x.untyped_storage().data_ptr() != memory
+            return apart and x.shape == shape and x.dtype is dtype
+
+        return self.program.one_or_leaf(fits, shape, self._dtype())
 
     def like(self) -> str:
         """A number, or a tensor that broadcasts with {x}."""
         return self.number() if self.rng.random() < 0.3 else self.like_tensor()
 
     def like_tensor(self) -> str:
-        shape = self.last.shape
-        if self.rng.random() < 0.03:
+        shape, memory = self.last.shape, self.last.untyped_storage().data_ptr()
+        if self.rng.random() < 0.03 and "new" in self.filled:
             return self.y()
 
         def broadcasts(x: torch.Tensor) -> bool:
+            if "new" not in self.filled and x.untyped_storage().data_ptr() == memory:
+                return False  # torch reads what it has already written
             own = x.shape
             return len(own) <= len(shape) and all(a in (1, b) for a, b in zip(reversed(own), reversed(shape)))
 
@@ -139,9 +146,6 @@ class Holes:
 
     def bias(self) -> str:
         return self.shaped(2)
-
-    def grid(self) -> str:
-        return self.shaped(1, 2, 2, 2)
 
     def list(self) -> str:
         if not self.program.lists:

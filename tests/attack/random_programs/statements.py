@@ -50,13 +50,12 @@ ARITHMETIC = """
 {new} = {x}.clamp(max={number})
 {new} = {x}.lerp({same}, {number})
 {new} = {x}.lerp({same}, {same2})
-{new} = lib.addcmul({x}, {like}, {like2}, value={number})
-{new} = lib.addcdiv({x}, {like}, {like2}, value={number})
+{new} = lib.addcmul({x}, {like}, {like2}, value={integer})
+{new} = lib.addcdiv({x}, {like}, {like2}, value={integer})
 {new} = lib.add({x}, {like}, alpha={number})
 {new} = lib.sub({x}, {like}, alpha={number})
 {new} = lib.div({x}, {like}, rounding_mode='floor')
 {new} = lib.div({x}, {like}, rounding_mode='trunc')
-{new} = {x}.sigmoid().logit()
 {new} = {i} & {i2}
 {new} = {m} | {m2}
 {new} = ~{m}
@@ -98,7 +97,6 @@ VIEWS = """
 {new} = {x}.unbind({dim})
 {new} = {x}.unbind()
 {new} = {x}.detach()
-{new} = {constant}.data
 {new} = {x}[{index}]
 {new} = {x}[{index}]
 {new} = {x}[{index}]
@@ -154,7 +152,7 @@ COPIES = """
 {new} = {x}.diag()
 {new} = {x}.diag_embed()
 {new} = lib.nn.functional.pad({x}, ({length}, 1))
-{new} = lib.nn.functional.pad({x}, (1, 0), value={number})
+{new} = lib.nn.functional.pad({x}, (1, 0), value={integer})
 {new} = lib.nn.functional.one_hot({i}.abs())
 {new} = lib.nn.functional.embedding({i}.abs() % 2, {matrix})
 """.strip().splitlines()
@@ -273,7 +271,6 @@ LAYERS = """
 {new} = lib.nn.functional.normalize({x}, dim={dim})
 {new} = lib.nn.functional.local_response_norm({image}, 2)
 {new} = lib.nn.functional.glu({batch}, {dim})
-{new} = lib.nn.functional.grid_sample({image}, {grid}, align_corners={flag})
 {new} = lib.nn.functional.mse_loss({x}, {same}, reduction={reduction})
 {new} = lib.nn.functional.l1_loss({x}, {same}, reduction={reduction})
 {new} = lib.nn.functional.smooth_l1_loss({x}, {same}, reduction={reduction})
@@ -304,7 +301,7 @@ WRITES = """
 {x}.mul_({like})
 {x}.sub_({like}, alpha={number})
 {x}.div_({like})
-{x}.addcmul_({like}, {like2}, value={number})
+{x}.addcmul_({like}, {like2}, value={integer})
 {x}.lerp_({same}, {number})
 {x}.copy_({like_tensor})
 {x}.fill_({number})
@@ -340,8 +337,6 @@ WRITES = """
 {x}.fill_diagonal_({number})
 {x}.cumsum_({dim})
 {x}.tril_()
-{constant}.data.mul_({number})
-{constant}.data.add_({number})
 {x}.detach().add_({number})
 {constant}.data = {same}
 {constant}.data = {same}.detach().clone()
@@ -403,7 +398,6 @@ with lib.no_grad(): {new} = {constant}.T
 with lib.no_grad(): {new} = {x}.detach()
 with lib.no_grad(): {leaf} -= 0.1 * {leaf}.grad
 with lib.set_grad_enabled({flag}): {new} = {x} * {like}
-{new} = lib.utils.checkpoint.checkpoint(lambda x: (x * x).sin(), {g}, use_reentrant=False)
 del {x}
 """.strip().splitlines()
 
