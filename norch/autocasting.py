@@ -15,6 +15,7 @@ from . import operation
 from ._C import lib
 from .guards import Guard
 from .operation import mode
+from .threads import shared_lock
 from .types import HALVES, bfloat16, dtype, float16, float32, float64
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,16 +65,19 @@ NAMES = RULES["cpu"].keys() | RULES["cuda"].keys()
 
 
 classes: list[type] = []  # whose methods take part (tensor.py puts Tensor here)
+_beginning = shared_lock()
 
 
 def begin() -> None:
     """Wrap the methods, before the first autocast."""
     while classes:
-        for name in NAMES:
-            method = getattr(classes[-1], name, None)
-            if method is not None and not getattr(method, "casts", False):  # an interrupt may have come before the last
-                setattr(classes[-1], name, under_autocast(method, name))
-        classes.pop()
+        with _beginning:
+            for kind in classes[-1:]:  # none, if another thread was here
+                for name in NAMES:
+                    method = getattr(kind, name, None)
+                    if method is not None and not getattr(method, "casts", False):  # one may be, after an interrupt
+                        setattr(kind, name, under_autocast(method, name))
+                classes.pop()
 
 
 _VARIABLE = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import

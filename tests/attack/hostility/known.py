@@ -25,6 +25,7 @@ KNOWN = [
         "mode is|does not define",
         "torch's own type for another mode; methods for subclasses",
     ),
+    ("OverflowError", "", "cannot fit 'int' into an index-sized", "Python's own words about a length that lies"),
     ("OverflowError", "", "int too large to convert to float", "Python's own error, as torch's"),
     ("OverflowError", "lr_scheduler", "too large to convert|out of range", "Python's own error of a formula of floats"),
     ("KeyError", r"^norch\.optim", "KeyError", "a setting of an optimizer that the example itself defines"),

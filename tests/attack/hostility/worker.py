@@ -156,6 +156,9 @@ class Worker:
     def clean(self, settings: dict[str, Any], named: str, text: str) -> None:
         """Undoes what the attempt may have set, and looks whether it broke anything else."""
         self.state.restore(settings)
+        if DEVICE != "cpu":
+            with contextlib.suppress(Exception):  # an index out of range is told late there, as norch.cuda says
+                norch.cuda.synchronize()
         for child in multiprocessing.active_children():
             child.kill()
         self.forks = 0
