@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ..guards import Guard
+from ..guards import Guard as _Guard
 
 enabled = False
 benchmark = False
@@ -41,11 +41,11 @@ def is_acceptable(tensor: object) -> bool:
     return False
 
 
-def flags(**settings: object) -> Guard:
+def flags(**settings: object) -> _Guard:
     """Other settings in a `with` block: `flags(enabled=False)`.
 
     >>> with norch.backends.cudnn.flags(benchmark=True):
     ...     print(norch.backends.cudnn.benchmark)
     True
     """
-    return Guard((sys.modules[__name__], settings))
+    return _Guard((sys.modules[__name__], settings))

@@ -110,6 +110,9 @@ def test_a_write_without_a_derivative_passes_no_gradient():
 def test_an_expanded_tensor_takes_one_number():
     gradient = norch.ones(1).expand(3)
     assert gradient.fill_(2).tolist() == [2, 2, 2] and gradient.zero_().tolist() == [0, 0, 0]
+    rows = norch.zeros(4, 1)
+    rows[1:3].expand(2, 3).fill_(7)  # and nothing beside it
+    assert rows.tolist() == [[0], [7], [7], [0]]
     with pytest.raises(RuntimeError, match="share one place"):
         gradient.copy_(norch.ones(3))
 

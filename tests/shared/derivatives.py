@@ -7,18 +7,18 @@ import pkgutil
 
 import norch
 import norch.distributions
+import norch.utils.checkpoint
 from norch.autograd import Function
 
 
 def derivative_classes() -> dict[str, type[Function]]:
-    """The classes of nodes by name, without those from which others are derived, and without the private ones of
-    modules that derive a Function as users do."""
+    """The classes of nodes by name, without those from which others are derived."""
     for module in pkgutil.walk_packages(norch.autograd.__path__, "norch.autograd."):
         importlib.import_module(module.name)
     found, waiting = {}, [Function]
     while waiting:
         kind = waiting.pop()
         waiting += kind.__subclasses__()
-        if kind.__module__.startswith("norch.") and not kind.__subclasses__() and not kind.__name__.startswith("_"):
+        if kind.__module__.startswith("norch.") and not kind.__subclasses__():
             found[kind.__name__] = kind
     return found

@@ -44,6 +44,7 @@ TESTED_BY_THEMSELVES = {
     "ToBackward",  # test_gradients.py
     "CustomBackward",  # tests/autograd
     "_TwiceBackward",
+    "_Checkpoint",  # tests/tensor/test_surface.py
     "_StandardGamma",  # tests/oracle/test_oracle_distributions.py
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
     "IgammacBackward",

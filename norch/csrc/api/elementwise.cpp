@@ -352,17 +352,28 @@ int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources) {
     });
 }
 
+// The tensor without its expansions: each place once. Kernels write to strides other than 0 alone.
+static Tensor unexpanded(Tensor tensor) {
+    for (int d = 0; d < tensor.ndim; d++) {
+        if (tensor.strides[d] != 0 || tensor.shape[d] <= 1) continue;
+        tensor.size /= tensor.shape[d];
+        tensor.shape[d] = 1;
+    }
+    return tensor;
+}
+
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {
         check_devices(*target, *source, "copy_");
-        if (source->size == 1)  // which elements that share a place may all be
-            check_not_read_only(*target, "copy_");
-        else
+        if (source->size != 1)
             check_writable(*target, "copy_");
+        else
+            check_not_read_only(*target, "copy_");
+        Tensor places = source->size == 1 ? unexpanded(*target) : *target;
         // a number has no storage to convert: take it in the target's dtype
-        Operand value(*source, source->is_number ? target->dtype : source->dtype, target->shape, target->ndim, "copy_");
-        separate(value, *target);
-        assign(*value.tensor, *target);
+        Operand value(*source, source->is_number ? target->dtype : source->dtype, places.shape, places.ndim, "copy_");
+        separate(value, places);
+        assign(*value.tensor, places);
         mark_written(*target);
     });
 }
