@@ -186,8 +186,8 @@ class Size(tuple[int, ...]):
 
     __slots__ = ()
 
-    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
-        return super().__new__(cls, map(operator.index, sizes))
+    def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
+        return super().__new__(cls, map(operator.index, iterable))
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

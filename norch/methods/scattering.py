@@ -158,8 +158,7 @@ class ScatteringMethods:
         count = int(places[0].numel)
         if source.numel < count:
             raise RuntimeError(f"masked_scatter_: the mask has {count} True elements, the source {source.numel}")
-        if count:
-            with_axis(self)._put_(AtIndices(places), source.reshape(-1).narrow(0, 0, count))
+        with_axis(self)._put_(AtIndices(places), source.reshape(-1).narrow(0, 0, count))
         return self
 
     def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:

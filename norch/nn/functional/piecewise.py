@@ -72,7 +72,9 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """
     check_floating("hardswish", input)
     return apply_to(
-        lambda x: (x.detach() <= -3.0)._choose(0.0, x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0), input, inplace
+        lambda x: (x.detach() <= -3.0)._choose(x.detach() * 0.0, x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0),
+        input,
+        inplace,
     )
 
 

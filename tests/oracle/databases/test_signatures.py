@@ -21,7 +21,7 @@ DIFFERENCES = {
     ),
     "heaviside Tensor.heaviside Tensor.heaviside_": "the second operand is other, as everywhere; torch says values",
     "result_type split Tensor.resize_ Tensor.sum_to_size": "overloads: the tensors or sizes are given by position",
-    "norm rsub": "out= and alpha= are given by name, as torch's documentation has them",
+    "norm": "out= is given by name, as torch's documentation has them",
     "rrelu rrelu_ nn.functional.rrelu_": "draws from norch's one generator",
     "nn.functional.elu_": "scale and input_scale are those of selu, which has a function of its own",
     "Generator": "seed is a parameter in TorchScript alone",
