@@ -227,7 +227,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     if isinstance(dims, (list, tuple)) or getattr(dims, "ndim", 0) > 0:
         first, second = (_axes(x, given) for x, given in zip((a, b), dims))
     else:
-        number = int(dims)
+        number = dims.item() if hasattr(dims, "item") else dims
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise RuntimeError(f"tensordot: expected dims to be an integer or two lists, got {dims!r}")
         if number < 0:
             raise RuntimeError(f"tensordot: expected dims that is not negative, got {number}")
         if number > min(a.ndim, b.ndim):

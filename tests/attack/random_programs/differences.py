@@ -84,6 +84,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         r"elements .*torch has .*nan",
         "a NaN gradient does not reach elements that were not chosen",
     ),
+    (r"normal\(", "elements|leaf|grad", "norch passes the gradient of a mean on, torch's is 0"),
+    ("create_graph", "requires_grad False, torch has True", "a gradient that does not depend on what it is of"),
+    (r"std_mean|var_mean", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
+    ("signbit", "elements", "the sign of a NaN"),
+    ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
     ("", "several elements of (the written-to|out)", REFUSED + "an expanded tensor, which torch writes with a warning"),
@@ -130,6 +135,10 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return GAVE_UP + "torch saved a value that norch does not need"
     if ".grad" in found and any(re.search(r"\.logical_\w+_\(", line) for line in lines):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
+    if "requires_grad False, torch has True" in found and any(re.search(r"\.data = ", line) for line in lines):
+        return "a view that was given other memory by `.data =` is no view any more"
+    if re.search(r"\.grad elements", found) and any(re.search(r"\bnormal\(", line) for line in lines):
+        return "norch passes the gradient of a mean on, torch's is 0"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found):
             return reason
