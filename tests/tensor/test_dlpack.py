@@ -52,6 +52,9 @@ python.PyCapsule_GetPointer.restype = ctypes.c_void_p
 python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
+LENT = []  # producers live on, as their memory must: the collector would take one that only its own deleter refers to
+
+
 class Producer:
     """A struct of another library: four floats as [2, 2], with a count of how often they were given back."""
 
@@ -69,6 +72,7 @@ class Producer:
         self.managed.deleter = DELETER(self._returned)
         if kind is Versioned:
             self.managed.version[:], self.managed.flags = version, flags
+        LENT.append(self)
 
     def _returned(self, managed):
         assert managed == ctypes.addressof(self.managed)

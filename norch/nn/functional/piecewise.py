@@ -68,7 +68,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor.
 
     >>> F.hardswish(norch.tensor([-4.0, 0.0, 1.0, 4.0]))
-    tensor([0.0000, 0.0000, 0.6667, 4.0000])
+    tensor([-0.0000,  0.0000,  0.6667,  4.0000])
     """
     check_floating("hardswish", input)
     return apply_to(
