@@ -9,7 +9,17 @@
 #include "kernels.h"
 #include "tensor.h"
 
+#include <memory>
+#include <vector>
+
 #define API extern "C" __attribute__((visibility("default")))
+
+// What a function with several results returns (api/objects.cpp): to CPython a tuple of Handles, 0 for a tensor that it
+// left out, empty after an error; elsewhere their addresses in memory that free_results frees, null after an error.
+struct Results {
+    int64_t count;
+    Tensor* tensors[1];  // as many as count says
+};
 
 // ---- Errors, memory and devices (api/runtime.cpp)
 API int32_t error_kind();  // an ErrorKind; 0 if there was no error yet
@@ -44,9 +54,7 @@ API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, 
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
-API Tensor** new_results();  // room for 3, which a function fills, until free_results
-API void free_results(Tensor** results);
-API Tensor* take_result(Tensor** results, int32_t i);    // which is then null there
+API void free_results(Results* results);
 API Tensor* alias_tensor(Tensor* tensor);                // the same elements under a new handle
 API Tensor* data_tensor(Tensor* tensor);                 // the same, whose writes are counted apart
 API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
@@ -57,6 +65,7 @@ API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
 API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
+API Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device);
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
@@ -81,8 +90,12 @@ API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
 API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);   // -1 keeps a size
 API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // count -1: every axis of size 1
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
-API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);        // drops the axis
-API Tensor* at_tensor(Tensor* tensor, const int64_t* indices, int32_t count);  // drops the first `count` axes
+API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drops the axis
+// x[parts]: `count` parts for the first axes, each {kind, start, stop, step}. An integer (kind 0) is `start`; a slice (1)
+// is Python's, of a positive step; None (2) is a new axis; `...` (3) stands for the axes that no other part stands for.
+API Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count);
+// Parts of these sizes along an axis, or if they are null its `count` indices, without the axis.
+API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count);
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
 API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                        // the same bytes read as another dtype
@@ -120,6 +133,10 @@ TERNARY_OPS(DECLARE_TERNARY)
     API Tensor* name##_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 REDUCTIONS(DECLARE_REDUCTION)
 #undef DECLARE_REDUCTION
+API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
+// the sum of squared distances from the mean, divided by the number of elements less `lost`
+API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
+API Tensor* logsumexp_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
@@ -131,15 +148,23 @@ API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, i
                   Tensor* values, int32_t how);  // the values broadcast; `how` is a Combining (ops/combining.h)
 API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
 API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t how);
+// Fails with an error of this kind if an element is outside of [low, high]; {} in the message becomes the element.
+API int expect_range(Tensor* x, double low, double high, int32_t nan_fits, int32_t kind, const char* message);
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
 // Two results: the first `count` of the sorted elements along an axis (-1: all), and their indices. Stable.
-API int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results);
+API Results* sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending);
+// Two results: the largest or smallest of each element and those before it along an axis, and its last index.
+API Results* running_extreme_tensor(Tensor* tensor, int64_t axis, int32_t largest);
+// How many sorted edges (a vector, or a line for each line of values) lie below each value; right: or are equal to it.
+API Tensor* bins_tensor(Tensor* edges, Tensor* values, int32_t right);
 API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
+API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
+API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it
 
 // ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp). `options` has an entry for
 //      each group of parameters. Whatever fails, be it a check or an allocation, fails before anything is changed.
@@ -150,7 +175,7 @@ struct SGDEntry {
 };
 struct StepEntry {
     Tensor *parameter, *gradient;
-    Tensor* state[3];  // adam: exp_avg, exp_avg_sq, max_exp_avg_sq; rmsprop: square_avg, grad_avg, momentum_buffer
+    Tensor* state[3];  // in the order of OPTIMIZERS in kernels.h
     Tensor* step;      // how many steps were taken: a float32 on the CPU, which the call increments
     int64_t group;
 };
@@ -181,14 +206,28 @@ struct ObjectFunctions {  // more of Python's C API, which api/objects.cpp calls
     void* (*tuple_item)(void* tuple, ptrdiff_t i);  // borrowed
     int (*set_slice)(void* list, ptrdiff_t from, ptrdiff_t to, void* items);
     void (*clear_error)();
+    void* (*new_tuple)(ptrdiff_t size);
+    int (*set_tuple_item)(void* tuple, ptrdiff_t i, void* item);  // takes over the reference
+    void* (*new_integer)(void* address);
+    void* (*call)(void* function, void* arguments, void* named);
+    void (*fetch_error)(void** type, void** value, void** traceback);
+    void (*restore_error)(void* type, void* value, void* traceback);
+    void* (*running_frame)();  // borrowed
+    void* (*caller_of)(void* frame);
+    void* (*code_of)(void* frame);
+    int (*line_of)(void* frame);
+    const char* (*text_of)(void* string);
 };
 API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
-// The types that _C.py calls Handle, StorageHandle and ResultsHandle, and the methods of norch/guards.py (api/objects.cpp)
+// The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
+API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none);  // classes, and None
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
 API void drop_guard(PythonObject* guard);
+API PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonObject* arguments,
+                              PythonObject* named);
 API Storage* hold_storage(Tensor* tensor);  // one more reference to its storage, given back by free_storage
 API void free_storage(Storage* storage);
 API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
@@ -200,6 +239,60 @@ API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // 
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);
 API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
+
+// ---- Recordings and programs, for norch.compile (recording/)
+struct Recording;
+struct Program;
+struct Saved;
+struct ProgramTensors {  // what a recorded call leaves behind: results, gradients of leaves, what its backward returns
+    int32_t results, gradients, backward_results, others;
+    Tensor *const *result, *const *gradient, *const *backward_result, *const *other;
+};
+enum { MAX_SHOWN = 24 };
+struct StepShown {  // a step as Python prints it
+    const char* name;
+    int32_t operands;
+    int32_t memory[MAX_SHOWN], place[MAX_SHOWN], written[MAX_SHOWN];  // memory -1: a number
+    int32_t number[MAX_SHOWN];  // of the input, the result or the gradient that the memory is
+    int64_t offset[MAX_SHOWN];  // in bytes: in the block, or from the memory's base
+    const Tensor* tensor[MAX_SHOWN];
+};
+struct Line;
+API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder);
+// call_within(changes, function, arguments, named) while this thread records
+API PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* function,
+                                PythonObject* arguments, PythonObject* named);
+API void free_recording(Recording* recording);
+API int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs);  // the backward begins
+API void refuse_this_recording(const char* why);                                           // this thread's, if any
+API const char* recording_refusal(Recording* recording, Line* line);                       // null: none
+API const char* compare_recordings(Recording* x, Recording* y, Line* line);                // null: equal
+API int32_t recording_uses(Recording* recording, int32_t input);                           // whether a step does
+API Program* new_program(Recording* recording, const ProgramTensors* tensors);             // which must outlive it
+API void free_program(Program* program);
+API int set_program_arguments(Program* program, PythonObject* arguments);
+// 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an
+// earlier call is shared (program_gradient makes another)
+API int replay_program(Program* program, PythonObject* arguments, PythonObject* results);
+API int replay_backward(Program* program, Saved* saved, int32_t count, Tensor* const* gradients, PythonObject* results);
+API void free_saved(Saved* saved);
+API Tensor* program_gradient(Program* program, int32_t number);  // a new tensor, into which gradients go from now on
+API int32_t gradient_is_free(Program* program, int32_t number);  // whether no other tensor shares its memory
+API void set_program_options(Program* program, int32_t call, const char* options);
+API void set_program_generator(Program* program, uint64_t* before, uint64_t* state);
+API int32_t program_failed_late(Program* program);  // whether gradients were written before the last failure
+API void release_program(Program* program);         // after a fork: whoever replayed is not here
+API int32_t program_steps(Program* program, int32_t backward);
+API int64_t program_bytes(Program* program, int32_t backward);  // of the blocks that it works in
+API int step_of_program(Program* program, int32_t backward, int32_t number, StepShown* shown);
+
+// For them, with the interpreter's lock (api/objects.cpp)
+size_t argument_count(PythonObject* arguments);  // a tuple
+void* argument_at(PythonObject* arguments, size_t i);
+Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is not exactly a Tensor or Parameter
+bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);
+bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved);
+
 // ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum.
 // Along an axis: softmax_tensor and softmax_backward, log_softmax_tensor and log_softmax_backward
 #define DECLARE_ROW_OP(name)                               \
@@ -208,12 +301,14 @@ API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 ROW_OPS(DECLARE_ROW_OP)
 #undef DECLARE_ROW_OP
 API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weight.T + bias; bias may be null
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
-API int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results);
+// Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
+API Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed);
 // Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
 API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
 API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
                                    int32_t reduction);
+// the loss; then the class of each sample, [N, 1], 0 if it does not count, its weight, [N, 1], and the sum of the weights
+API Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ignore_index, int32_t reduction);
 API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
 API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
 
@@ -223,11 +318,11 @@ API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, o
 API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
 API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
                         int64_t groups);  // bias may be null
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
-API int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
-                      int32_t needed, Tensor** results);
-// Pools; with `ceil` a last window may begin inside the image and end outside.
-API int max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, Tensor** results);
+// Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
+API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
+                           int32_t needed);
+// Pools; with `ceil` a last window may begin inside the image and end outside. max_pool: the largest and their places.
+API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil);
 API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
                               int64_t width);
 // Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output
@@ -240,12 +335,22 @@ API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t
 
 // ---- Normalization (api/normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group.
 //      Weight and bias may be null. They have an element for each group if by_group, else for each position of inner.
-//      results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
-API int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
-                         double eps, Tensor** results);
-// Gradients of x (needed & 1), weight (& 2) and bias (& 4) into results[0], [1] and [2]; null if not needed.
-API int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
-                           int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results);
+//      Results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
+API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                              double eps);
+// Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
+API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
+                                int64_t outer, int64_t groups, int32_t by_group, double eps, int32_t needed);
+
+// Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a
+// mask that broadcasts to [..., L, S], of bool or of numbers in the wide dtype, or null.
+//      results: [..., L, V], and the logarithms of the sums [..., L] that attention_backward wants
+API Results* attention_tensor(Tensor* query, Tensor* key, Tensor* value, Tensor* mask, double scale, int32_t causal,
+                              double dropout, uint64_t seed, uint64_t draw);
+// Gradients of query (needed & 1), key (& 2) and value (& 4), in the shapes that they broadcast to.
+API Results* attention_backward(Tensor* gradient, Tensor* query, Tensor* key, Tensor* value, Tensor* mask, Tensor* out,
+                                Tensor* log_sum, double scale, int32_t causal, double dropout, uint64_t seed,
+                                uint64_t draw, int32_t needed);
 
 // ---- Threads
 API int32_t get_num_threads();
@@ -289,4 +394,13 @@ int attempt(F f) {
         remember_error(error);
     }
     return -1;
+}
+
+Results* give_results(Tensor** tensors, int count);  // takes them over; count 0 after an error
+
+// f(results) fills the array.
+template <int COUNT, class F>
+Results* build_several(F f) {
+    Tensor* results[COUNT] = {};
+    return give_results(results, attempt([&] { f(results); }) == 0 ? COUNT : 0);
 }

@@ -34,8 +34,21 @@ ORDINARY(exp, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(sigmoid, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_EXPONENT))
 ORDINARY(sin, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_ANGLE))
 ORDINARY(cos, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_ANGLE))
+ORDINARY(tan, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGEST_ANGLE))
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
+
+// The same of two operands, by their quotient.
+template <class Row>
+struct IsQuotient : std::false_type {};
+#define QUOTIENT(name)  \
+    struct name##_row;  \
+    template <>         \
+    struct IsQuotient<name##_row> : std::true_type {};
+QUOTIENT(fmod)
+QUOTIENT(remainder)
+QUOTIENT(floor_divide)
+#undef QUOTIENT
 
 // Whether the formula of a row is so long that a loop in blocks pays: all REAL rows except these.
 template <class Row>
@@ -132,6 +145,18 @@ void binary_block_loop(const Run& run) {
     Blocks<T> x(run, 0), y(run, 1);
     block_loop<T>(run, 2, [&](int64_t start, T* results) {
         const T *a = x.at(start, run.n), *b = y.at(start, run.n);
+        if constexpr (IsQuotient<Row>::value && std::is_same<T, float>::value) {
+            int32_t largest = 0;
+            for (int i = 0; i < Blocks<T>::SIZE; i++) {
+                const int32_t quotient = formula::magnitude_bits(a[i] / b[i]);
+                largest = quotient > largest ? quotient : largest;
+            }
+            if (largest <= formula::magnitude_bits(formula::LARGEST_QUOTIENT)) {
+                INDEPENDENT for (int i = 0; i < Blocks<T>::SIZE; i++) results[i] =
+                    Row::formula_of(formula::Ordinary(a[i]), formula::Ordinary(b[i]));
+                return;
+            }
+        }
         INDEPENDENT for (int i = 0; i < Blocks<T>::SIZE; i++) results[i] = Row::formula_of(a[i], b[i]);
     });
 }
@@ -177,7 +202,7 @@ template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
-        if constexpr (RULE == REAL && IsLong<Row>::value)
+        if constexpr ((RULE == REAL && IsLong<Row>::value) || (IsQuotient<Row>::value && std::is_same<T, float>::value))
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
         else
             walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);

@@ -351,9 +351,12 @@ void assign_tensor_cuda(const Tensor& x, Tensor& out) {
 
 #include "cuda/fill.cuh"
 #include "cuda/indexing.cuh"
+#include "cuda/ordering.cuh"
 #include "cuda/reductions.cuh"
 #include "cuda/matmul.cuh"
 #include "cuda/layers.cuh"
+#include "cuda/attention.cuh"
 #include "cuda/normalization.cuh"
 #include "cuda/windows.cuh"
 #include "cuda/optim.cuh"
+#include "cuda/graphs.cuh"

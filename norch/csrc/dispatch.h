@@ -4,6 +4,7 @@
 
 #pragma once
 #include "kernels.h"
+#include "recording/recording.h"
 
 // An argument of a kernel without narrow dtypes: a narrow tensor is widened, and if the kernel may write it, narrowed
 // again when the kernel has run. Whatever is no tensor passes.
@@ -66,10 +67,15 @@ struct Kernel<void(Arguments...)> {
     const char* name;
     void (*slots[DEVICE_KIND_COUNT])(Arguments...);
     bool takes_narrow[DEVICE_KIND_COUNT];
+    bool by_element = false;  // whether each element of the result depends on the same elements of the operands only
 
-    // Every kernel that the library runs starts here. What is to see all launches, to record or to time them, goes
-    // here.
+    // Every kernel that the library runs starts here, and leaves a Step if this thread records.
     void launch(int32_t device, Arguments... arguments) const {
+        if (is_recording()) return launch_recorded(device, arguments...);
+        run(device, arguments...);
+    }
+
+    void run(int32_t device, Arguments... arguments) const {
         const DeviceKind kind = kind_of(device);
         if (!takes_narrow[kind] && (Widened<Arguments>::applies(arguments) || ...))
             launch_widened(kind, Widened<Arguments>(arguments)...);
@@ -78,6 +84,15 @@ struct Kernel<void(Arguments...)> {
     }
 
 private:
+    void launch_recorded(int32_t device, Arguments... arguments) const {
+        Recording* recording = current_recording();
+        {
+            const RecordingPaused paused;
+            run(device, arguments...);
+        }
+        if (recording)
+            recording->add(std::make_unique<LaunchStep<Kernel, Arguments...>>(*this, device, *recording, arguments...));
+    }
     void launch_widened(DeviceKind kind, Widened<Arguments>&&... widened) const {
         slots[kind](widened.get()...);
         (widened.finish(), ...);

@@ -14,9 +14,10 @@
 //                within the tensor's storage: element p is data[p . strides + offsets[p]]
 //   images       of unfold, convolution and pooling: contiguous, of a floating dtype (unfold: any, fold and max_pool:
 //                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty
-//   lines        sort, cumsum and cumprod take any strides, also negative ones; no operand is empty
+//   lines        sort, running_extreme, cumsum and cumprod take any strides, also negative ones; no operand is empty
 
 #pragma once
+#include "ops/attention.h"
 #include "ops/combining.h"
 #include "ops/operations.h"
 #include "ops/linspace.h"
@@ -27,13 +28,18 @@
 // What can be wrong with values rather than with shapes. A CPU kernel fails at once. A CUDA kernel notes the fault, and
 // the host fails with it when it next waits for the device: no operation waits for its own checks.
 struct Fault {
-    enum : int32_t { NONE, INDEX, PLACE, TARGET, DIVISION };  // PLACE: an index of gather or scatter
+    enum : int32_t { NONE, INDEX, PLACE, TARGET, DIVISION, RANGE };  // PLACE: an index of gather or scatter
     int32_t kind;
-    int32_t axis;           // INDEX, PLACE: the axis
-    const char* operation;  // for the message
+    int32_t axis;           // INDEX, PLACE: the axis; RANGE: the kind of error
+    const char* operation;  // for the message; RANGE: all of it, with {} for the value
     int64_t size;           // INDEX, PLACE: of the axis; TARGET: the number of classes
     int64_t ignored;        // TARGET: ignore_index
-    int64_t value;          // what was found
+    int64_t value;          // what was found; RANGE: the bits of a double
+};
+// A range that values have to be in, both ends included.
+struct Range {
+    double low, high;
+    int32_t nan_fits;
 };
 [[noreturn]] void fail_with(const Fault& fault, int64_t value);
 
@@ -49,6 +55,37 @@ struct AdamOptions {
 struct RMSpropOptions {
     double lr, alpha, eps, weight_decay, momentum;
     int32_t centered, maximize;
+};
+struct AdadeltaOptions {
+    double lr, rho, eps, weight_decay;
+    int32_t maximize;
+};
+struct AdafactorOptions {
+    double lr, weight_decay;
+};
+struct AdagradOptions {
+    double lr, lr_decay, eps, weight_decay;
+    int32_t maximize;
+};
+struct AdamaxOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t maximize;
+};
+struct ASGDOptions {
+    double lr, lambd, alpha, t0, weight_decay;
+    int32_t maximize;
+};
+struct NAdamOptions {
+    double lr, beta1, beta2, eps, weight_decay, momentum_decay;
+    int32_t decoupled, maximize;
+};
+struct RAdamOptions {
+    double lr, beta1, beta2, eps, weight_decay;
+    int32_t decoupled, maximize;
+};
+struct RpropOptions {
+    double smaller, larger, smallest, largest;
+    int32_t maximize;
 };
 
 // What normalization sees in a tensor: [outer, groups, inner], with a mean and a variance for each group. Weight and
@@ -86,12 +123,23 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(name##_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))
 
 // Optimizers that count their steps: name, options, and what they keep of each parameter, in the order of `state`; what
-// the options do without is null. A kernel takes one step in place, for tensors of one shape, dtype and device.
-#define OPTIMIZERS(K)                                                         \
-    K(adam, AdamOptions, "exp_avg", "exp_avg_sq", "max_exp_avg_sq")           \
-    K(rmsprop, RMSpropOptions, "square_avg", "grad_avg", "momentum_buffer")
-#define OPTIMIZER_KERNEL(name, Options, state0, state1, state2) \
-    KERNEL(name, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step, const Options& options))
+// the options do without is null. A kernel takes one step in place, for tensors of one shape, dtype and device; only the
+// first `like` of `state` are such tensors. The rest and `steps`, how many were taken before, are a float32 on the CPU
+// each, which the host reads and writes.
+#define OPTIMIZERS(K) /* name, options, like, state */                           \
+    K(adam, AdamOptions, 3, "exp_avg", "exp_avg_sq", "max_exp_avg_sq")           \
+    K(rmsprop, RMSpropOptions, 3, "square_avg", "grad_avg", "momentum_buffer")   \
+    K(adadelta, AdadeltaOptions, 3, "square_avg", "acc_delta", "")               \
+    K(adafactor, AdafactorOptions, 3, "", "", "") /* the gradient is its direction */ \
+    K(adagrad, AdagradOptions, 3, "sum", "", "")                                 \
+    K(adamax, AdamaxOptions, 3, "exp_avg", "exp_inf", "")                        \
+    K(asgd, ASGDOptions, 1, "ax", "eta", "mu")                                   \
+    K(nadam, NAdamOptions, 2, "exp_avg", "exp_avg_sq", "mu_product")             \
+    K(radam, RAdamOptions, 3, "exp_avg", "exp_avg_sq", "")                       \
+    K(rprop, RpropOptions, 3, "prev", "step_size", "")
+#define OPTIMIZER_KERNEL(name, Options, like, state0, state1, state2) \
+    KERNEL(name, (Tensor& parameter, const Tensor& gradient, Tensor* const* state, const Tensor& steps, \
+                  const Options& options))
 
 // The lists expand KERNEL, which the including file defines just before. On a CPU those of VECTOR_KERNELS are compiled
 // for each instruction set (host/instruction_sets.h), those of PLAIN_KERNELS once.
@@ -148,6 +196,14 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(normalize_backward, (const Tensor& gradient, const Tensor& x, const Tensor* weight, const Tensor& mean, \
                                 const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias, \
                                 const Normalizing& sizes))                                          \
+    /* out [..., L, V] and log_sum [..., L] of operands with the same leading sizes, of any strides: query [..., L, E], \
+       key [..., S, E], value [..., S, V], and a mask [..., L, S] of bool or of numbers to add, or null. Then the \
+       gradients that are not null. Only the operands' strides are free; no operand is empty */         \
+    KERNEL(attention, (const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask, Tensor& out, \
+                       Tensor& log_sum, const Attending& how))                                       \
+    KERNEL(attention_backward, (const Tensor& gradient, const Tensor& query, const Tensor& key, const Tensor& value, \
+                                const Tensor* mask, const Tensor& out, const Tensor& log_sum, Tensor* for_query, \
+                                Tensor* for_key, Tensor* for_value, const Attending& how))           \
     /* the largest element that each window sees, and its place in the image (int64); a NaN is the largest */ \
     KERNEL(max_pool, (const Tensor& x, Tensor& out, Tensor& indices, const Window& window))         \
     KERNEL(max_pool_backward, (const Tensor& gradient, const Tensor& indices, Tensor& out, const Window& window)) \
@@ -170,6 +226,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                           \
     /* fails if truth, a single bool, is false */                                                   \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
+    /* fails if an element of x, contiguous and float32, float64 or int64, is outside of the range */ \
+    KERNEL(expect_range, (const Tensor& x, const Range& range, const Fault& fault))                 \
     /* offsets = index * stride, or += unless first; fails if an index is out of bounds; if it wraps, negative ones \
        count from the end. All int64, of one shape */                                                     \
     KERNEL(locate, (const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,   \
@@ -181,6 +239,11 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \
        is larger than every number */                                              \
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
+    /* the largest (smallest) of each element and all before it along axis, and its last place (int64); NaN wins */ \
+    KERNEL(running_extreme, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool largest)) \
+    /* out (int64) = for each value how many of the sorted edges lie below it; `right`: or are equal to it. All contiguous; edges a vector, \
+       or a line of them for each line of the values */                                            \
+    KERNEL(bins, (const Tensor& edges, const Tensor& values, bool right, Tensor& out))              \
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))

@@ -94,6 +94,7 @@ Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int3
     return build([&] {
         Owned tensor = new_tensor(shape, ndim, dtype, CPU);
         if (tensor->size) memcpy(tensor->data, data, size_t(tensor->size * item_size(dtype)));
+        if (is_recording()) report_constant(*tensor);
         return device == CPU ? std::move(tensor) : on_device(*tensor, device);
     });
 }
@@ -117,25 +118,6 @@ Tensor* number_tensor(double real, int64_t integer, int32_t dtype) {
 }
 
 void free_tensor(Tensor* tensor) { drop(tensor); }
-
-enum { MAX_RESULTS = 3 };
-
-Tensor** new_results() {
-    Tensor** results = nullptr;
-    attempt([&] {
-        results = static_cast<Tensor**>(allocate_struct(MAX_RESULTS * sizeof(Tensor*)));
-        std::fill_n(results, MAX_RESULTS, nullptr);
-    });
-    return results;
-}
-
-void free_results(Tensor** results) {
-    if (!results) return;
-    for (int i = 0; i < MAX_RESULTS; i++) drop(results[i]);
-    free_struct(results, MAX_RESULTS * sizeof(Tensor*));
-}
-
-Tensor* take_result(Tensor** results, int32_t i) { return std::exchange(results[i], nullptr); }
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 
@@ -192,6 +174,13 @@ Tensor* cast_tensor(Tensor* tensor, int32_t dtype) {
     return build([&] { return cast(*tensor, dtype); });
 }
 
+namespace copies {  // between devices: of any dtype, contiguous
+using Copy = Kernel<void(const Tensor& source, Tensor& target)>;
+static const Copy to_cpu = {"to_cpu", {cuda_to_cpu, cuda_to_cpu}, {true, true}};
+static const Copy to_cuda = {"to_cuda", {cpu_to_cuda, cpu_to_cuda}, {true, true}};
+static const Copy across = {"across", {cuda_to_cuda, cuda_to_cuda}, {true, true}};
+}  // namespace copies
+
 Owned on_device(const Tensor& tensor, int32_t device) {
     check_device(device);
     if (tensor.device == device) return cast(tensor, tensor.dtype);
@@ -199,11 +188,11 @@ Owned on_device(const Tensor& tensor, int32_t device) {
     Owned result = new_tensor(tensor.shape, tensor.ndim, tensor.dtype, device);
     if (tensor.size == 0) return result;
     if (kind_of(device) == CPU_KIND)
-        cuda_to_cpu(*source, *result);
+        copies::to_cpu.launch(device, *source, *result);
     else if (kind_of(tensor.device) == CPU_KIND)
-        cpu_to_cuda(*source, *result);
+        copies::to_cuda.launch(device, *source, *result);
     else
-        cuda_to_cuda(*source, *result);
+        copies::across.launch(device, *source, *result);
     return result;
 }
 
@@ -220,7 +209,10 @@ static Writes& writes_of(const Tensor& tensor) { return tensor.writes ? *tensor.
 void mark_written(Tensor& tensor) {
     Writes& writes = writes_of(tensor);
     writes.version++;
-    writes.written_at = ++write_clock;
+    int64_t now = ++write_clock, last = writes.written_at;  // of two threads that write the later one counts
+    while (last < now && !writes.written_at.compare_exchange_weak(last, now)) {
+    }
+    if (is_recording()) report_written(tensor);
 }
 
 int32_t shares_memory(Tensor* x, Tensor* y) { return x->storage == y->storage; }
@@ -248,6 +240,7 @@ int64_t version_of(Tensor* tensor) { return writes_of(*tensor).version; }
 
 double get_item(Tensor* tensor, const int64_t* indices) {
     double result = NAN;
+    refuse_recording("a value is read");
     attempt([&] {
         int64_t offset = 0;
         for (int d = 0; d < tensor->ndim; d++) {

@@ -57,6 +57,7 @@ struct Storage {
     ReleaseFunction release;  // of memory of another owner: called once, with owner, when the last reference goes
     void* owner;
     bool read_only;
+    uint64_t mark;  // of the recording that saw it made (recording/recording.h), and its number there; else 0
 };
 
 struct Tensor {  // norch/_C.py mirrors this, field by field

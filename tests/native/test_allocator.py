@@ -92,3 +92,12 @@ def test_emptying_gives_back_the_structs_of_many_tensors():
     del tensors
     norch.empty_cache()
     assert norch.memory_reserved() == before
+
+
+def test_attention_takes_memory_that_is_linear_in_the_length():
+    """A step at 4096 positions: a matrix of scores would have 64 MB."""
+    x = norch.randn(1, 4096, 8, requires_grad=True)
+    norch.empty_cache()
+    before = norch.memory_reserved()
+    norch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).sum().backward()
+    assert norch.memory_reserved() - before < 4 * MEGABYTE

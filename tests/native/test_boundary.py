@@ -85,6 +85,7 @@ C_TYPES = {
     "int64_t": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
     "double": ctypes.c_double,
+    "LineFunction": ctypes.c_void_p,
 }
 
 
@@ -92,7 +93,8 @@ def c_type(declaration, is_result=False):
     """`const int64_t* shape` -> c_void_p, `int32_t count` -> c_int32, a returned `const char*` -> c_char_p."""
     if "PythonObject" in declaration:
         return ctypes.py_object
-    owned = {"Tensor*": _C.RESULT, "Storage*": _C.STORAGE_RESULT, "Tensor**": _C.RESULTS}
+    owned = {"Tensor*": _C.RESULT, "Storage*": _C.STORAGE_RESULT, "Results*": _C.RESULTS}
+    owned |= {"Recording*": _C.RECORDING, "Program*": _C.PROGRAM}
     if is_result and declaration.replace(" ", "") in owned:
         return owned[declaration.replace(" ", "")]
     if "*" in declaration:

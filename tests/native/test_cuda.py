@@ -111,6 +111,17 @@ def test_gradients_pass_between_devices():
 
 
 @needs_cuda
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_copy_takes_another_device(target):
+    x = norch.tensor([1.0, 2.0], requires_grad=True, device="cuda" if target == "cpu" else "cpu")
+    copied = norch.zeros(2, 2, device=target).copy_(x)
+    assert copied.device == norch.zeros(1, device=target).device
+    copied.sum().backward()
+    assert_close(copied.cpu(), [[1.0, 2.0], [1.0, 2.0]])
+    assert_close(x.grad.cpu(), [2.0, 2.0])
+
+
+@needs_cuda
 @pytest.mark.parametrize(
     "mix",
     [
@@ -320,7 +331,8 @@ FAULTS = {
     "x.int() // index(1, 0, 1)": (RuntimeError, "floor_divide: .*zero"),
     "F.cross_entropy(x, index(0, 3))": (IndexError, "cross_entropy: target 3 is out of range, expected 0 to 2 or"),
     "F.cross_entropy(x[:, :0], index(0, 0))": (IndexError, "target 0"),
-    "F.nll_loss(x, index(-1, 0))": (RuntimeError, "index -1"),
+    "F.binary_cross_entropy(x + 2, x)": (RuntimeError, "input is 2, expected probabilities from 0 to 1"),
+    "F.nll_loss(x, index(-1, 0))": (IndexError, "nll_loss: target -1 is out of range"),
 }
 
 

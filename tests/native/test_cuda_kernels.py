@@ -246,3 +246,23 @@ def test_running_totals(shape, axis):
     assert_equal(odd.cuda().cumprod(axis), odd.cumprod(axis))  # wraps around, in any order
     y = x.double() / 8
     assert_equal(y.cuda().cumsum(axis), y.cumsum(axis))
+
+
+# ---- Attention: rows of queries and of keys, forward and backward ----------------------------------------------------
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_attention_and_its_gradients(dtype, causal):
+    def run(device):
+        operands = [
+            (numbers(2, 3, length, width, dtype=dtype) / 8).to(device).requires_grad_()
+            for length, width in ((37, 20), (41, 20), (41, 12))
+        ]
+        result = F.scaled_dot_product_attention(*operands, is_causal=causal)
+        (result * numbers(*result.shape, dtype=dtype).to(device)).sum().backward()
+        return [result.detach(), *[x.grad for x in operands]]
+
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    for result, expected in zip(run("cuda"), run("cpu")):
+        assert norch.allclose(result.cpu(), expected, rtol=tolerance, atol=tolerance)

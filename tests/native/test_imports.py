@@ -11,6 +11,7 @@ PACKAGE = Path(norch.__file__).resolve().parent
 
 # Imports inside functions: file -> modules. Optional packages, or a heavy part that starts when it is first used.
 HIDDEN = {
+    "distributed/mpi.py": {"mpi4py"},
     "functions/serialization.py": {"norch.functions.torch_files"},
     "linalg/lapack.py": {"numpy"},
     "methods/interop.py": {"ml_dtypes", "numpy"},

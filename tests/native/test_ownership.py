@@ -14,7 +14,7 @@ import pytest
 
 import norch
 from norch import _C, nn, optim
-from norch.guards import Guard
+from norch.guards import Guard, within
 
 PACKAGE = str(Path(norch.__file__).parent)
 
@@ -241,6 +241,48 @@ def test_a_guard_of_an_unknown_attribute_changes_nothing():
 
     with pytest.raises(AttributeError), Guard((Target(), {"value": 2, "missing": 3})):
         pass
+
+
+def test_within_changes_attributes_while_a_function_runs():
+    class Target:
+        value = 1
+
+    target = Target()
+    changes = ((target, {"value": 2}),)
+    assert within(changes, lambda *args, **named: (target.value, args, named), (3,), {"x": 4}) == (2, (3,), {"x": 4})
+    assert target.value == 1
+
+    def fail():
+        assert target.value == 2
+        raise KeyError("inside")
+
+    with pytest.raises(KeyError, match="inside"):
+        within(changes, fail, (), {})
+    assert target.value == 1
+    assert within(changes, lambda: within(((target, {"value": 3}),), lambda: target.value, (), {}), (), {}) == 3
+    assert target.value == 1
+    with pytest.raises(AttributeError):
+        within(((target, {"value": 2, "missing": 3}),), fail, (), {})
+    assert target.value == 1
+
+
+# ---- Several results -------------------------------------------------------------------------------------------------
+
+
+def test_several_results_are_freed_one_by_one():
+    before = _C.live_tensors()
+    x = norch.tensor([3.0, 1.0, 2.0])
+    handles = _C.lib.sort_tensor(x._ptr, 0, -1, 0)
+    assert [type(handle) for handle in handles] == [_C.Handle] * 2 and _C.live_tensors() == before + 3
+    values = norch.operation.wrap(handles[0])
+    del handles
+    assert values.tolist() == [1.0, 2.0, 3.0] and _C.live_tensors() == before + 2
+    with pytest.raises(IndexError, match="axis 5"):
+        norch.operation.several(_C.lib.sort_tensor(x._ptr, 5, -1, 0))
+    gradients = norch.operation.several(_C.lib.linear_backward(*[norch.ones(2, 2)._ptr for _ in range(3)], 2))
+    assert gradients[0] is None and gradients[1].shape == (2, 2) and gradients[2] is None
+    del values, x, gradients
+    assert _C.live_tensors() == before
 
 
 # ---- Interrupts ------------------------------------------------------------------------------------------------------

@@ -72,14 +72,16 @@ struct SharedModel {
         Tensor* bytes = storage_tensor(storage, FLOAT32);
         check(shares_memory(bytes, alias) && version_of(data) >= 0 && written_at(row) >= 0, "views");
         check(!reshape_tensor(row, bad, 1), "an error was expected");
-        Tensor *one = number_tensor(1.0, 0, FLOAT64), *gradient = full_like_tensor(y, one), *results[3] = {};
-        check(linear_backward(gradient, x, weight, 6, results) == 0, "backward");
+        Tensor *one = number_tensor(1.0, 0, FLOAT64), *gradient = full_like_tensor(y, one);
+        Results* results = linear_backward(gradient, x, weight, 6);
+        check(results && !results->tensors[0], "backward");
         {
             std::lock_guard<std::mutex> lock(accumulating);
-            for (int i = 0; i < 2; i++) check(add_into(sums[i], sums[i], results[1 + i]) == 0, "accumulate");
+            for (int i = 0; i < 2; i++) check(add_into(sums[i], sums[i], results->tensors[1 + i]) == 0, "accumulate");
         }
-        for (Tensor* tensor : {x, y, row, alias, data, bytes, one, gradient, results[1], results[2]})
+        for (Tensor* tensor : {x, y, row, alias, data, bytes, one, gradient, results->tensors[1], results->tensors[2]})
             free_tensor(tensor);
+        free_results(results);
         free_storage(storage);
     }
 };

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <type_traits>
+#include <vector>
 
 #define __global__
 #define __device__
@@ -39,7 +40,10 @@ enum cudaError_t {  // numbered as in CUDA
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
-    cudaErrorLaunchOutOfResources = 701
+    cudaErrorIllegalState = 401,
+    cudaErrorLaunchOutOfResources = 701,
+    cudaErrorStreamCaptureUnsupported = 900,
+    cudaErrorStreamCaptureInvalidated = 901
 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaHostAllocPortable = 1 };
@@ -48,6 +52,9 @@ struct cudaDeviceProp {
 };
 using cudaStream_t = struct EmulatedStream*;
 using cudaEvent_t = struct EmulatedEvent*;
+using cudaGraph_t = struct EmulatedGraph*;
+using cudaGraphExec_t = struct EmulatedGraphExec*;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
 
 // ---- The runtime's functions ------------------------------------------------------------------------------------
 
@@ -62,11 +69,18 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
                                 cudaStream_t stream);
 cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long flags);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t made, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t made);
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
@@ -87,6 +101,21 @@ void* dynamic_shared();                            // this block's extern __shar
 void barrier(const char* file, int line);
 void check_pointer(const void* pointer);  // what a kernel is given must be memory of its device
 
+// Work that a stream which is captured gets: it does not run, but becomes a node of the graph, with the words of its
+// arguments, among which are the addresses that it reads and writes.
+bool is_captured(cudaStream_t stream);
+void capture(const char* name, cudaStream_t stream, std::vector<uintptr_t> words,
+             std::function<void(cudaStream_t stream)> work);
+
+template <class T>
+void add_words(std::vector<uintptr_t>& words, const T& argument) {
+    const char* bytes = reinterpret_cast<const char*>(&argument);
+    for (size_t i = 0; i + sizeof(uintptr_t) <= sizeof argument; i += sizeof(uintptr_t)) {
+        words.push_back(0);
+        memcpy(&words.back(), bytes + i, sizeof(uintptr_t));
+    }
+}
+
 // A kernel with its grid, to be called with the kernel's arguments. Those are copied once, as CUDA copies them.
 template <class Kernel>
 struct Launch {
@@ -99,7 +128,12 @@ struct Launch {
     template <class... Arguments>
     void operator()(Arguments... arguments) const {
         (check(arguments), ...);
-        run(name, grid, block, shared_bytes, stream, [&] { kernel(arguments...); });
+        if (!is_captured(stream)) return run(name, grid, block, shared_bytes, stream, [&] { kernel(arguments...); });
+        std::vector<uintptr_t> words;
+        (add_words(words, arguments), ...);
+        capture(name, stream, words, [=, launch = *this](cudaStream_t in) {
+            run(launch.name, launch.grid, launch.block, launch.shared_bytes, in, [&] { launch.kernel(arguments...); });
+        });
     }
     template <class T>
     static void check(const T& argument) {

@@ -287,7 +287,7 @@ void run(const char* kernel, dim3 grid, dim3 block, size_t shared_bytes, cudaStr
         return;
     }
     if (in_kernel) stop("a kernel was launched by a kernel");
-    if (stream && intptr_t(stream) != current_device + 1) {
+    if (stream && device_of(stream) != current_device + 1) {
         remember(cudaErrorInvalidResourceHandle);
         return;
     }

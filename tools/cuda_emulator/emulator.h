@@ -1,4 +1,5 @@
-// What the halves of the emulator share: emulator.cpp runs kernels, memory.cpp keeps account of memory and of calls.
+// What the parts of the emulator share: emulator.cpp runs kernels, memory.cpp keeps account of memory and of calls,
+// graphs.cpp captures both.
 
 #pragma once
 #include "cuda_runtime.h"
@@ -17,6 +18,17 @@ const char* setting(const char* name, const char* otherwise);  // of the environ
 [[noreturn]] void stop(const char* what, const char* file = nullptr, int line = 0);
 cudaError_t remember(cudaError_t error);  // for cudaGetLastError
 void count_call(const char* name);
+uint64_t identity_of(const void* pointer);  // of the allocation that it points into; 0 for other memory
+
+// graphs.cpp: what a capture does not allow fails, and with it the capture.
+bool forbidden_while_captured();             // for calls that belong to no stream
+cudaError_t forbidden(cudaStream_t stream);  // which is captured
+
+// Streams and events are numbers (memory.cpp); 0 for the default stream.
+template <class Handle>
+int device_of(Handle handle) {
+    return int(intptr_t(handle) & 0xff);
+}
 
 // Filled by a loop of our own: sanitizers watch memset. What is written here is no part of any race.
 inline void fill(char* data, int value, size_t bytes) {

@@ -28,6 +28,7 @@ enum { PINNED = -1 };                    // memory of the host that every device
 struct Allocation {
     size_t bytes;
     int device;
+    uint64_t identity;  // no later allocation at this address has it
 };
 
 struct Memory {
@@ -100,7 +101,8 @@ cudaError_t new_block(void** data, size_t bytes, int device) {
     char* block = static_cast<char*>(*data);
     fill(block, 0xff, bytes);
     fill(block + bytes, GUARD_BYTE, guard_bytes());
-    memory().blocks[block] = {bytes, device};
+    static uint64_t identities;
+    memory().blocks[block] = {bytes, device, ++identities};
     memory().used[device] += bytes;
     return cudaSuccess;
 }
@@ -142,6 +144,11 @@ void check_pointer(const void* pointer) {
         stop("a kernel was given a pointer to memory of another device");
 }
 
+uint64_t identity_of(const void* pointer) {
+    const auto* found = allocation_of(pointer);
+    return found ? found->second.identity : 0;
+}
+
 }  // namespace emulator
 
 // For tests: how many allocations the library has not given back, and how often it called a function of the runtime.
@@ -174,6 +181,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaMalloc(void** data, size_t bytes) {
     count_call("cudaMalloc");
     *data = nullptr;
+    if (forbidden_while_captured()) return remember(cudaErrorStreamCaptureUnsupported);
     if (!bytes) return cudaSuccess;
     const size_t limit = size_t(atoll(setting("NORCH_EMULATOR_MEMORY", "1073741824")));
     const size_t used = memory().used[current_device];
@@ -188,6 +196,7 @@ cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned) { return new_bloc
 cudaError_t cudaFree(void* data) {
     if (!data) return cudaSuccess;
     count_call("cudaFree");
+    if (forbidden_while_captured()) return remember(cudaErrorStreamCaptureUnsupported);
     auto found = memory().blocks.find(static_cast<char*>(data));
     if (found == memory().blocks.end()) return remember(cudaErrorInvalidValue);
     check_guard(*found);
@@ -200,9 +209,15 @@ cudaError_t cudaFree(void* data) {
     return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
     static const char* const names[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice", "cudaMemcpyDeviceToHost",
                                         "cudaMemcpyDeviceToDevice"};
+    if (is_captured(stream)) {
+        if (kind != cudaMemcpyDeviceToDevice) return forbidden(stream);  // the host's memory may be other memory then
+        capture("cudaMemcpyAsync", stream, {uintptr_t(to), uintptr_t(from)},
+                [=](cudaStream_t in) { cudaMemcpyAsync(to, from, bytes, kind, in); });
+        return cudaSuccess;
+    }
     count_call(names[kind]);
     const bool to_device = is_on_device(to), from_device = is_on_device(from);
     const bool should_be_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -222,27 +237,36 @@ cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int f
     return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr);
 }
 
-cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t) {
+cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cudaStream_t stream) {
+    if (is_captured(stream)) {
+        capture("cudaMemsetAsync", stream, {uintptr_t(data)},
+                [=](cudaStream_t in) { cudaMemsetAsync(data, value, bytes, in); });
+        return cudaSuccess;
+    }
     if (!lies_within(data, bytes)) return remember(cudaErrorInvalidValue);
     Exposed device_memory;
     fill(static_cast<char*>(data), value, bytes);
     return cudaSuccess;
 }
 
-// ---- Streams and events: the number of the device that was in use when it was made ------------------------------
+// ---- Streams and events: numbers, of which the last byte is that of the device in use when they were made --------
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-    *stream = reinterpret_cast<cudaStream_t>(intptr_t(current_device + 1));
+    static std::map<int, intptr_t> made;  // by device
+    *stream = reinterpret_cast<cudaStream_t>(made[current_device]++ << 8 | (current_device + 1));
     return cudaSuccess;
 }
+cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     *event = reinterpret_cast<cudaEvent_t>(intptr_t(current_device + 1));
     return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    return intptr_t(event) == intptr_t(stream) ? cudaSuccess : remember(cudaErrorInvalidResourceHandle);
+    if (is_captured(stream)) return forbidden(stream);  // CUDA orders captures by events, which the emulator does not
+    return device_of(event) == device_of(stream) ? cudaSuccess : remember(cudaErrorInvalidResourceHandle);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    if (is_captured(stream)) return forbidden(stream);
     count_call("cudaStreamSynchronize");
     return cudaSuccess;
 }
@@ -270,7 +294,10 @@ const char* cudaGetErrorName(cudaError_t error) {
         case cudaErrorNoDevice: return "cudaErrorNoDevice";
         case cudaErrorInvalidDevice: return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
+        case cudaErrorIllegalState: return "cudaErrorIllegalState";
         case cudaErrorLaunchOutOfResources: return "cudaErrorLaunchOutOfResources";
+        case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
+        case cudaErrorStreamCaptureInvalidated: return "cudaErrorStreamCaptureInvalidated";
     }
     return "cudaErrorUnknown";
 }

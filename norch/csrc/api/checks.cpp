@@ -1,7 +1,13 @@
 #include "api/checks.h"
 
+Owned taken(Tensor* made) {
+    if (!made) throw last_error();
+    return Owned(made);
+}
+
 void check_real(const Tensor& x, const char* name) {
-    if (!is_real(x.dtype)) fail(RUNTIME_ERROR, "{}: expected a floating dtype, got {}", name, dtype_name(x.dtype));
+    if (!is_real(x.dtype))
+        fail(RUNTIME_ERROR, "{}: expected a floating dtype, got {}; .float() converts it", name, dtype_name(x.dtype));
 }
 
 void check_devices(const Tensor& x, const Tensor& y, const char* name) {

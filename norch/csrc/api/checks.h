@@ -11,6 +11,8 @@ void check_writable(const Tensor& out, const char* operation);  // whether it ca
 void check_not_read_only(const Tensor& out, const char* operation);
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 
+Owned taken(Tensor* made);  // what a function of this API made; throws the error that it left
+
 struct Shape {
     int ndim = 0;
     int64_t sizes[MAX_DIMS];

@@ -1,9 +1,40 @@
-// Concatenation in the C API.
+// Concatenation in the C API, and its inverse: views of parts.
 
 #include <string.h>
 
 #include "api.h"
 #include "api/checks.h"
+
+Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
+    return build([&] {
+        if (count < 1) fail(VALUE_ERROR, "stack: expected at least one tensor, got none");
+        const Tensor& first = *tensors[0];
+        if (first.ndim == MAX_DIMS) fail(SHAPE_ERROR, "stack: a tensor has at most {} dimensions", MAX_DIMS);
+        const int at = check_axis(axis, first.ndim + 1, "stack");
+        int32_t dtype = BOOL;
+        for (int k = 0; k < count; k++) {
+            const Tensor& t = *tensors[k];
+            if (!same_shape(t, first))
+                fail(SHAPE_ERROR, "stack: shapes {} and {} are not the same", shape_text(first), shape_text(t));
+            if (t.device != first.device)
+                fail(RUNTIME_ERROR, "stack: expected all tensors on one device, got {} and {}",
+                     device_text(first.device), device_text(t.device));
+            dtype = promoted(dtype, t.dtype);
+        }
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        for (int d = 0, from = 0; d <= first.ndim; d++) shape[d] = d == at ? count : first.shape[from++];
+        Owned result = new_tensor(shape, first.ndim + 1, dtype, first.device);
+        for (int d = 0, from = 0; d < first.ndim; d++, from++) {
+            if (from == at) from++;
+            strides[d] = result->strides[from];
+        }
+        for (int k = 0; k < count; k++) {
+            Owned part = view_of(*result, first.shape, strides, first.ndim, k * result->strides[at]);
+            assign(*tensors[k], *part);
+        }
+        return result;
+    });
+}
 
 Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
     return build([&] {

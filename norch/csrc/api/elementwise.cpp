@@ -197,6 +197,22 @@ static void refuse_negative_power(const Tensor& power) {
              power.value.integer);
 }
 
+// Floats to the power of some numbers take fewer steps, as in PyTorch. False if this is no such number.
+static bool launch_power(int32_t device, const Tensor& x, const Tensor& power, Tensor& result) {
+    if (!power.is_number || power.dtype == BOOL || !is_real(x.dtype)) return false;
+    const double number = power.dtype == INT64 ? double(power.value.integer) : power.value.real;
+    if (number == 2 || (number == 3 && !is_narrow(x.dtype) && result.data != x.data))
+        kernels::elementwise_mul.launch(device, x, x, result);
+    else if (number == -1)
+        kernels::reciprocal.launch(device, x, result);
+    else if (number == 0.5)
+        kernels::sqrt.launch(device, x, result);
+    else
+        return false;
+    if (number == 3) kernels::elementwise_mul.launch(device, result, x, result);
+    return true;
+}
+
 static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, const Tensor& y, Tensor* out) {
     const char* name = kernel.name;
     check_devices(x, y, name);
@@ -212,7 +228,9 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     auto compute = [&](Tensor& result) {
-        if (result.size) kernel.launch(device, *a.tensor, *b.tensor, result);
+        if (result.size == 0) return;
+        if (&kernel == &kernels::pow && launch_power(device, *a.tensor, y, result)) return;
+        kernel.launch(device, *a.tensor, *b.tensor, result);
     };
     if (out) {
         check_devices(*out, first_tensor(x, y), name);
@@ -316,12 +334,37 @@ const char* list_rules(int32_t arity) {
 #undef RULE
 }
 
+static Owned full(const int64_t* shape, int ndim, const Tensor& number, int32_t dtype, int32_t device) {
+    Owned result = new_tensor(shape, ndim, dtype, device);
+    check_devices(*result, number, "full");
+    Operand value(number, number.is_number ? dtype : number.dtype, shape, ndim, "full");
+    assign(*value.tensor, *result);
+    return result;
+}
+
+Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device) {
+    return build([&] { return full(shape, ndim, *number, dtype, device); });
+}
+
 Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
+    return build([&] { return full(tensor->shape, tensor->ndim, *number, tensor->dtype, tensor->device); });
+}
+
+// Where the number of the row and that of the column say so: a number for each row and column, and two kernels.
+Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper) {
     return build([&] {
-        Owned result = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
-        Operand value(*number, tensor->dtype, tensor->shape, tensor->ndim, "full_like");
-        assign(*value.tensor, *result);
-        return result;
+        const char* name = upper ? "triu" : "tril";
+        const Tensor& x = *tensor;
+        if (x.ndim < 2) fail(RUNTIME_ERROR, "{}: expected at least 2 dimensions, got shape {}", name, shape_text(x));
+        Owned rows(integer_arange_tensor(diagonal, 1, x.shape[x.ndim - 2], INT64, x.device));
+        Owned columns(integer_arange_tensor(0, 1, x.shape[x.ndim - 1], INT64, x.device));
+        if (!rows.tensor || !columns.tensor) throw last_error();
+        rows->shape[1] = rows->strides[1] = 1;
+        rows->ndim = 2;
+        Owned zero(number_tensor(0, 0, BOOL));
+        if (!zero.tensor) throw last_error();
+        Owned kept = binary(upper ? kernels::ge : kernels::le, TEST, *columns, *rows, nullptr);
+        return ternary(kernels::where, CHOICE, *kept, x, *zero, nullptr);
     });
 }
 
@@ -364,7 +407,11 @@ static Tensor unexpanded(Tensor tensor) {
 
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {
-        check_devices(*target, *source, "copy_");
+        Owned moved;
+        if (!source->is_number && source->device != target->device) {
+            moved = taken(to_device(source, target->device));
+            source = moved.tensor;
+        }
         if (source->size != 1)
             check_writable(*target, "copy_");
         else

@@ -32,7 +32,11 @@ Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, i
 
 // ---- Random numbers ----------------------------------------------------------------------------------------------
 
-uint64_t next_draw(uint64_t* state) { return __atomic_fetch_add(&state[1], 1, __ATOMIC_RELAXED); }
+uint64_t next_draw(uint64_t* state) {
+    const uint64_t draw = __atomic_fetch_add(&state[1], 1, __ATOMIC_RELAXED);
+    if (is_recording()) report_draw(state, draw);
+    return draw;
+}
 
 void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words) {
     const Block block = philox({seed, draw}, index);
@@ -99,15 +103,20 @@ int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64
 }
 
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.
+static void shuffled(Tensor& out, Stream stream) {
+    int64_t* values = data_as<int64_t>(out);
+    for (int64_t i = 0; i < out.size; i++) {
+        const int64_t j = int64_t(below(uint64_t(i) + 1, philox(stream, uint64_t(i))));
+        values[i] = values[j];
+        values[j] = i;
+    }
+}
+static const Kernel<void(Tensor&, Stream)> permutation = {"permutation", {shuffled, shuffled}, {true, true}};
+
 Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device) {
     return build([&] {
         Owned result = new_tensor(&size, 1, INT64, CPU);
-        int64_t* values = data_as<int64_t>(*result);
-        for (int64_t i = 0; i < size; i++) {
-            const int64_t j = int64_t(below(uint64_t(i) + 1, philox({seed, draw}, uint64_t(i))));
-            values[i] = values[j];
-            values[j] = i;
-        }
+        permutation.launch(CPU, *result, {seed, draw});
         if (dtype != INT64) result = cast(*result, dtype);
         return device == CPU ? std::move(result) : on_device(*result, device);
     });

@@ -5,6 +5,9 @@
 // expanded to the selection's shape: x repeats along the indexed axes, offsets along the others.
 
 #include <initializer_list>
+#include <mutex>
+#include <set>
+#include <string>
 #include <string.h>
 
 #include "api.h"
@@ -199,6 +202,27 @@ int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Ten
     });
 }
 
+// ---- Values in a range -------------------------------------------------------------------------------------------
+
+// Messages of faults, which a device may report long after the call.
+static const char* kept_text(const char* text) {
+    static std::mutex mutex;
+    static std::set<std::string> texts;
+    const std::lock_guard<std::mutex> guard(mutex);
+    return texts.insert(text).first->c_str();
+}
+
+int expect_range(Tensor* x, double low, double high, int32_t nan_fits, int32_t kind, const char* message) {
+    return attempt([&] {
+        if (!x->size) return;
+        Owned wide;
+        if (x->dtype != INT64 && !is_real(x->dtype)) wide = cast(*x, INT64);
+        const Owned values = contiguous(wide.tensor ? *wide : *x);
+        const Fault fault = {Fault::RANGE, kind, kept_text(message), 0, 0, 0};
+        kernels::expect_range.launch(values->device, *values, Range{low, high, nan_fits}, fault);
+    });
+}
+
 // ---- Nonzero elements --------------------------------------------------------------------------------------------
 
 Tensor* nonzero_tensor(Tensor* tensor) {
@@ -210,6 +234,7 @@ Tensor* nonzero_tensor(Tensor* tensor) {
             const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
             Owned count = new_tensor(ones, tensor->ndim, INT64, tensor->device);
             kernels::sum.launch(tensor->device, truth.tensor ? *truth : *tensor, *count);
+            refuse_recording("the shape of a result depends on values");
             if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result
             shape[0] = *data_as<int64_t>(*count);
         }
@@ -221,8 +246,8 @@ Tensor* nonzero_tensor(Tensor* tensor) {
 
 // ---- Sorting and running totals along an axis --------------------------------------------------------------------
 
-int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending, Tensor** results) {
-    return attempt([&] {
+Results* sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending) {
+    return build_several<2>([&](Tensor** results) {
         const Tensor x = with_axis(*tensor);
         const int at = check_axis(axis, x.ndim, "sort");
         if (count < 0) count = x.shape[at];
@@ -236,6 +261,35 @@ int sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending,
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
         results[0] = sorted.give();
         results[1] = places.give();
+    });
+}
+
+Results* running_extreme_tensor(Tensor* tensor, int64_t axis, int32_t largest) {
+    return build_several<2>([&](Tensor** results) {
+        const Tensor x = with_axis(*tensor);
+        const int at = check_axis(axis, x.ndim, largest ? "cummax" : "cummin");
+        Owned values = new_tensor(x.shape, x.ndim, x.dtype, x.device),
+              places = new_tensor(x.shape, x.ndim, INT64, x.device);
+        if (x.size) kernels::running_extreme.launch(x.device, x, *values, *places, at, largest);
+        values->ndim = places->ndim = tensor->ndim;
+        results[0] = values.give();
+        results[1] = places.give();
+    });
+}
+
+Tensor* bins_tensor(Tensor* edges, Tensor* values, int32_t right) {
+    return build([&] {
+        check_devices(*edges, *values, "searchsorted");
+        bool fits =
+            edges->dtype == values->dtype && edges->ndim > 0 && (edges->ndim == 1 || edges->ndim == values->ndim);
+        for (int d = 0; fits && d < edges->ndim - 1; d++) fits = edges->shape[d] == values->shape[d];
+        if (!fits)
+            fail(RUNTIME_ERROR, "searchsorted: edges {} of shape {} do not fit values {} of shape {}",
+                 dtype_name(edges->dtype), shape_text(*edges), dtype_name(values->dtype), shape_text(*values));
+        Owned result = new_tensor(values->shape, values->ndim, INT64, values->device);
+        const Owned first = contiguous(*edges), second = contiguous(*values);
+        if (result->size) kernels::bins.launch(values->device, *first, *second, right, *result);
+        return result;
     });
 }
 

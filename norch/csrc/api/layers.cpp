@@ -131,9 +131,9 @@ static Owned product(const Tensor& a, const Tensor& b) {
     return out;
 }
 
-int linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed, Tensor** results) {
+Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
-    return attempt([&] {
+    return build_several<3>([&](Tensor** results) {
         check_linear(*x, *weight);
         check_pair(*gradient, *x, "linear_backward");
         const int64_t outputs = weight->shape[0];
@@ -171,37 +171,36 @@ struct Classification {
     int axis;  // of the classes: 1 in [N, C, ...], 0 in [C]
     Owned logits, labels, scale;
 
-    Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction) {
-        check_real(x, "cross_entropy");
+    Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction, const char* name) {
+        check_real(x, name);
         if (targets.dtype == BOOL || is_real(targets.dtype))
-            fail(RUNTIME_ERROR, "cross_entropy: target has dtype {}, expected an integer dtype",
-                 dtype_name(targets.dtype));
-        if (x.device != targets.device) check_pair(x, targets, "cross_entropy");
-        if (x.ndim == 0) fail(SHAPE_ERROR, "cross_entropy: input has no dimensions, expected [C] or [N, C, ...]");
+            fail(RUNTIME_ERROR, "{}: target has dtype {}, expected an integer dtype", name, dtype_name(targets.dtype));
+        if (x.device != targets.device) check_pair(x, targets, name);
+        if (x.ndim == 0) fail(SHAPE_ERROR, "{}: input has no dimensions, expected [C] or [N, C, ...]", name);
         axis = x.ndim > 1 ? 1 : 0;
-        check_target_shape(x, targets);
+        check_target_shape(x, targets, name);
         logits = as_rows(x, axis);
         labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
         const int64_t one = 1;
         scale = new_tensor(&one, 1, FLOAT64, x.device);
-        const Fault bounds = {Fault::TARGET, 0, "cross_entropy", x.shape[axis], ignored, 0};
+        const Fault bounds = {Fault::TARGET, 0, name, x.shape[axis], ignored, 0};
         if (labels->size) kernels::label_scale.launch(x.device, *labels, bounds, reduction == MEAN, *scale);
     }
 
-    void check_target_shape(const Tensor& x, const Tensor& targets) const {
+    void check_target_shape(const Tensor& x, const Tensor& targets, const char* name) const {
         int64_t expected[MAX_DIMS];
         for (int d = 0; d < x.ndim - 1; d++) expected[d] = x.shape[d < axis ? d : d + 1];
         if (x.ndim == 1 && targets.size == 1)
             return;  // a lone sample's class is a scalar, which the article gives shape [1]
         if (!has_shape(targets, expected, x.ndim - 1))
-            fail(SHAPE_ERROR, "cross_entropy: target has shape {}, expected {} for an input of {}", shape_text(targets),
+            fail(SHAPE_ERROR, "{}: target has shape {}, expected {} for an input of {}", name, shape_text(targets),
                  shape_text(expected, x.ndim - 1), shape_text(x));
     }
 };
 
 Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
     return build([&] {
-        const Classification task(*logits, *targets, ignore_index, reduction);
+        const Classification task(*logits, *targets, ignore_index, reduction, "cross_entropy");
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
             kernels::cross_entropy.launch(logits->device, *task.logits, *task.labels, *task.scale, *losses,
@@ -220,7 +219,7 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
 Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
                                int32_t reduction) {
     return build([&] {
-        const Classification task(*logits, *targets, ignore_index, reduction);
+        const Classification task(*logits, *targets, ignore_index, reduction, "cross_entropy");
         check_pair(*gradient, *logits, "cross_entropy_backward");
         if (gradient->size != (reduction == NO_REDUCTION ? targets->size : 1))
             fail(SHAPE_ERROR, "cross_entropy_backward: gradient has shape {}, expected that of the loss",
@@ -231,6 +230,42 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
             kernels::cross_entropy_backward.launch(logits->device, *factors, *task.logits, *task.labels, *task.scale,
                                                    *out, ignore_index);
         return from_rows(std::move(out), *logits, task.axis);
+    });
+}
+
+// The negative log-likelihood: the loss; the class of each sample, [N, 1], 0 if it does not count; its weight, [N, 1];
+// the sum of the weights.
+Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ignore_index, int32_t reduction) {
+    return build_several<4>([&](Tensor** results) {
+        const Classification task(*scores, *targets, ignore_index, SUM, "nll_loss");
+        const int64_t classes = scores->shape[task.axis], rows[] = {task.labels->size, classes}, ones[] = {rows[0], 1};
+        if (weight) check_pair(*scores, *weight, "nll_loss");
+        if (weight && !has_shape(*weight, &classes, 1))
+            fail(SHAPE_ERROR, "nll_loss: weight has shape {}, expected [{}]", shape_text(*weight), classes);
+        Owned ignored = taken(number_tensor(0, ignore_index, INT64)), zero = taken(number_tensor(0, 0, BOOL));
+        Owned log_p = reshaped(*task.logits, rows, 2), labels = reshaped(*task.labels, ones, 2);
+        Owned counted = taken(ne_tensor(labels.tensor, ignored.tensor));
+        Owned index = taken(where_tensor(counted.tensor, labels.tensor, zero.tensor));
+        Owned picked = taken(gather_tensor(log_p.tensor, 1, index.tensor, false));
+        picked = taken(where_tensor(counted.tensor, picked.tensor, zero.tensor));
+        Owned shares;
+        if (weight) {
+            const int64_t first = 0;
+            shares = taken(index_tensor(weight, &index.tensor, &first, 1, false));
+            shares = taken(where_tensor(counted.tensor, shares.tensor, zero.tensor));
+        } else {
+            shares = cast(*counted, scores->dtype);
+        }
+        Owned total = taken(sum_tensor(shares.tensor, nullptr, -1, false));
+        Owned loss = taken(share_tensor(shares.tensor, picked.tensor));
+        loss = taken(neg_tensor(loss.tensor));
+        if (reduction == NO_REDUCTION)
+            loss = reshaped(*loss, targets->shape, targets->ndim);
+        else
+            loss = taken(sum_tensor(loss.tensor, nullptr, -1, false));
+        if (reduction == MEAN) loss = taken(div_tensor(loss.tensor, total.tensor));
+        Owned* const made[] = {&loss, &index, &shares, &total};
+        for (int k = 0; k < 4; k++) results[k] = made[k]->give();
     });
 }
 

@@ -25,9 +25,9 @@ Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* wh
 
 }  // namespace
 
-int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
-                     double eps, Tensor** results) {
-    return attempt([&] {
+Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+                          double eps) {
+    return build_several<3>([&](Tensor** results) {
         const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
         const int64_t affine = by_group ? groups : sizes.inner;
         Owned from = contiguous(*x), w, b, out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
@@ -44,10 +44,10 @@ int normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int
     });
 }
 
-int normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
-                       int64_t groups, int32_t by_group, double eps, int32_t needed, Tensor** results) {
+Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
+                            int64_t groups, int32_t by_group, double eps, int32_t needed) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
-    return attempt([&] {
+    return build_several<3>([&](Tensor** results) {
         const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
         const int64_t affine = by_group ? groups : sizes.inner;
         Owned g = checked(*gradient, *x, x->size, "gradient"), from = contiguous(*x), w, made[3];

@@ -2,10 +2,17 @@
 // objects, and the guards of a mode. All of it runs with the interpreter's lock. A failed call of Python's leaves its
 // exception there, which ctypes raises.
 
+#include <string.h>
+
+#include <algorithm>
+
 #include "api.h"
+#include "recording/program.h"
 
 static ObjectFunctions objects;
-static void *CHANGES, *ENTERED, *ATTRIBUTES;  // names
+static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
+static void *HANDLE, *NOTHING;                                             // the type, and one whose address is 0
+static void *SAVED_HANDLE, *TENSOR, *PARAMETER, *NONE;
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
     python = *functions;
@@ -13,7 +20,18 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     CHANGES = of_objects->new_name("_changes");
     ENTERED = of_objects->new_name("_entered");
     ATTRIBUTES = of_objects->new_name("__dict__");
+    ADDRESS = of_objects->new_name("_ptr");
+    EDGE = of_objects->new_name("_edge");
+    FILE_NAME = of_objects->new_name("co_filename");
 }
+
+struct Reference {
+    void* object;
+    ~Reference() {
+        if (object) python.drop_reference(object);
+    }
+    operator void*() const { return object; }
+};
 
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------
 
@@ -48,21 +66,70 @@ static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
     return static_cast<PythonObject*>(objects.new_type(&spec, bases));
 }
 
+// Owns the address from then on; null, and nothing owned, if there is no memory.
+static void* new_handle(void* address, void* type = HANDLE) {
+    Reference integer{objects.new_integer(address)}, arguments{integer ? objects.new_tuple(1) : nullptr};
+    if (!arguments) return nullptr;
+    python.take_reference(integer);
+    objects.set_tuple_item(arguments, 0, integer);
+    return objects.call(type, arguments, nullptr);
+}
+
 PythonObject* handle_type(int32_t kind, PythonObject* bases) {
-    if (kind == 0) return new_handle_type<Tensor, free_tensor>("norch._C.Handle", bases);
     if (kind == 1) return new_handle_type<Storage, free_storage>("norch._C.StorageHandle", bases);
-    return new_handle_type<Tensor*, free_results>("norch._C.ResultsHandle", bases);
+    if (kind == 2) return new_handle_type<Recording, free_recording>("norch._C.RecordingHandle", bases);
+    if (kind == 3) return new_handle_type<Program, free_program>("norch._C.ProgramHandle", bases);
+    if (kind == 4) {
+        PythonObject* saved = new_handle_type<Saved, free_saved>("norch._C.SavedHandle", bases);
+        SAVED_HANDLE = saved;
+        python.take_reference(saved);
+        return saved;
+    }
+    PythonObject* made = new_handle_type<Tensor, free_tensor>("norch._C.Handle", bases);
+    if (!made) return nullptr;
+    HANDLE = made;
+    python.take_reference(made);
+    NOTHING = new_handle(nullptr);
+    return made;
+}
+
+// ---- Several results ------------------------------------------------------------------------------------------------
+
+static int64_t bytes_of(int64_t count) { return sizeof(Results) + count * int64_t(sizeof(Tensor*)); }
+
+void free_results(Results* results) { free_struct(results, bytes_of(results->count)); }
+
+static Results* give_addresses(Tensor** tensors, int count) {
+    Results* results = nullptr;
+    if (count == 0 || attempt([&] { results = static_cast<Results*>(allocate_struct(bytes_of(count))); }) != 0)
+        return nullptr;
+    results->count = count;
+    std::copy_n(tensors, count, results->tensors);
+    return results;
+}
+
+Results* give_results(Tensor** tensors, int count) {
+    if (!HANDLE) return give_addresses(tensors, count);
+    const int state = python.take_lock();
+    void* tuple = objects.new_tuple(count);
+    for (int i = 0; i < count; i++) {
+        void* handle = tuple && tensors[i] ? new_handle(tensors[i]) : nullptr;
+        if (handle)
+            objects.set_tuple_item(tuple, i, handle);
+        else if (tensors[i]) {  // no memory
+            drop(tensors[i]);
+            if (tuple) python.drop_reference(tuple);
+            tuple = nullptr;
+        } else if (tuple) {
+            python.take_reference(NOTHING);
+            objects.set_tuple_item(tuple, i, NOTHING);
+        }
+    }
+    python.give_lock(state);
+    return static_cast<Results*>(tuple);
 }
 
 // ---- Guards: attributes that are changed for a while (norch/guards.py) ----------------------------------------------
-
-struct Reference {
-    void* object;
-    ~Reference() {
-        if (object) python.drop_reference(object);
-    }
-    operator void*() const { return object; }
-};
 
 // Of each (object, {name: value}) of a guard: the dict of the object's attributes, and {name: value} as it is now.
 static bool note(void* changes, void* noted) {
@@ -87,13 +154,30 @@ static bool restore(void* noted) {
     return done;
 }
 
+static bool apply(void* changes, void* noted) {
+    for (ptrdiff_t i = 0; i < objects.size(changes); i++)
+        if (objects.update(objects.list_item(noted, 2 * i), objects.tuple_item(objects.tuple_item(changes, i), 1)) != 0)
+            return false;
+    return true;
+}
+
+// function(*arguments, **named) while the changes hold
+PythonObject* call_within(PythonObject* changes, PythonObject* function, PythonObject* arguments, PythonObject* named) {
+    Reference noted{objects.new_list(0)};
+    if (!noted || !note(changes, noted)) return nullptr;
+    void* result = apply(changes, noted) ? objects.call(function, arguments, named) : nullptr;
+    void *type, *value, *traceback;
+    objects.fetch_error(&type, &value, &traceback);  // of the function, if it raised
+    restore(noted);
+    objects.restore_error(type, value, traceback);
+    return static_cast<PythonObject*>(result);
+}
+
 PythonObject* enter_guard(PythonObject* guard) {
     Reference changes{objects.attribute(guard, CHANGES)}, entered{objects.attribute(guard, ENTERED)},
         noted{objects.new_list(0)};
     if (!changes || !entered || !noted || !note(changes, noted) || objects.append(entered, noted) != 0) return nullptr;
-    for (ptrdiff_t i = 0; i < objects.size(changes); i++)
-        if (objects.update(objects.list_item(noted, 2 * i), objects.tuple_item(objects.tuple_item(changes, i), 1)) != 0)
-            return nullptr;  // drop_guard restores it
+    if (!apply(changes, noted)) return nullptr;  // drop_guard restores it
     python.take_reference(guard);
     return guard;
 }
@@ -122,4 +206,69 @@ void drop_guard(PythonObject* guard) {
     for (ptrdiff_t i = entered ? objects.length(entered) - 1 : -1; i >= 0; i--) restore(objects.list_item(entered, i));
     if (!entered) return objects.clear_error();  // its __init__ failed
     if (objects.length(entered) > 0) objects.set_slice(entered, 0, objects.length(entered), nullptr);
+}
+
+// ---- The line that runs ---------------------------------------------------------------------------------------------
+
+// In C, too: in a function of Python that a recording called an interrupt would be lost.
+int32_t running_line(const std::string& folder, std::string& file) {
+    const int state = python.take_lock();
+    int32_t line = 0;
+    void* frame = objects.running_frame();
+    if (frame) python.take_reference(frame);
+    while (frame) {
+        const Reference here{frame}, code{objects.code_of(frame)}, name{objects.attribute(code, FILE_NAME)};
+        const char* text = name ? objects.text_of(name) : nullptr;
+        if (text && folder.compare(0, folder.size(), text, std::min(folder.size(), strlen(text)))) {
+            file = text;
+            line = objects.line_of(frame);
+            break;
+        }
+        frame = objects.caller_of(frame);
+    }
+    objects.clear_error();  // of a lack of memory
+    python.give_lock(state);
+    return line;
+}
+
+// ---- Arguments and results of programs ------------------------------------------------------------------------------
+
+void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none) {
+    TENSOR = tensor, PARAMETER = parameter, NONE = none;
+}
+
+size_t argument_count(PythonObject* arguments) {
+    const ptrdiff_t count = objects.size(arguments);
+    if (count < 0) objects.clear_error();  // of what is no tuple, as if it were too long
+    return size_t(count);
+}
+void* argument_at(PythonObject* arguments, size_t i) { return objects.tuple_item(arguments, ptrdiff_t(i)); }
+
+Tensor* tensor_of_object(void* object, bool* requires_grad) {
+    const Reference type{objects.type_of(object)};
+    if (type.object != TENSOR && type.object != PARAMETER) return nullptr;
+    const Reference address{objects.attribute(object, ADDRESS)}, edge{objects.attribute(object, EDGE)};
+    if (!address || !edge) {  // its __init__ has not run
+        objects.clear_error();
+        return nullptr;
+    }
+    *requires_grad = edge.object != NONE;
+    return static_cast<Tensor*>(objects.address_in(address));
+}
+
+bool append_tensors(PythonObject* list, std::vector<Owned>& tensors) {
+    for (Owned& tensor : tensors) {
+        const Reference handle{new_handle(tensor.tensor)};
+        if (!handle) return false;
+        tensor.give();
+        if (objects.append(list, handle) != 0) return false;
+    }
+    return true;
+}
+
+bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved) {
+    const Reference handle{new_handle(saved.get(), SAVED_HANDLE)};
+    if (!handle) return false;
+    saved.release();
+    return objects.append(list, handle) == 0;
 }

@@ -21,6 +21,14 @@ static void check_parameter(const Tensor& parameter, const Tensor& gradient, con
     check_writable(parameter, name);
 }
 
+// One float32 on the CPU, which the host reads and writes.
+static void check_number(const Tensor& number, const char* what, const char* name) {
+    if (number.size != 1 || number.dtype != FLOAT32 || number.device != CPU)
+        fail(RUNTIME_ERROR, "{}: {} has shape {}, {} on {}, expected one float32 on the cpu", name, what,
+             shape_text(number), dtype_name(number.dtype), device_text(number.device));
+    check_writable(number, name);
+}
+
 static void check_state(const Tensor& parameter, const Tensor& state, const char* what, const char* name) {
     check_like(parameter, state, what, name);
     check_writable(state, name);
@@ -85,6 +93,7 @@ static void for_each_entry(int count, const Entry* entries, F step) {
 
 int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) {
     return attempt([&] {
+        const OptionsOfStep noted(options);
         for (int k = 0; k < count; k++) {
             const SGDEntry& entry = entries[k];
             check_parameter(*entry.parameter, *entry.gradient, "sgd");
@@ -103,27 +112,28 @@ int sgd_step(int32_t count, const SGDEntry* entries, const SGDOptions* options) 
 
 // ---- Optimizers that count their steps ---------------------------------------------------------------------------
 
-// Checks all entries, calls take(entry, its number of steps with this one) for each, then counts the steps.
+static void count_step(Tensor& steps) { ++*data_as<float>(steps); }
+static const Kernel<void(Tensor&)> counted = {"count_step", {count_step, count_step}, {true, true}};
+
+// Checks all entries, calls take(entry) for each, then counts the steps.
 template <class F>
-static int each_step(int32_t count, const StepEntry* entries, const char* const (&state_names)[3], const char* name,
-                     F take) {
+static int each_step(int32_t count, const StepEntry* entries, const void* options, int like,
+                     const char* const (&state_names)[3], const char* name, F take) {
     return attempt([&] {
+        const OptionsOfStep noted(options);
         for (int k = 0; k < count; k++) {
             const StepEntry& entry = entries[k];
-            const Tensor& step = *entry.step;
             check_parameter(*entry.parameter, *entry.gradient, name);
-            if (step.size != 1 || step.dtype != FLOAT32 || step.device != CPU)
-                fail(RUNTIME_ERROR, "{}: step has shape {}, {} on {}, expected one float32 on the cpu", name,
-                     shape_text(step), dtype_name(step.dtype), device_text(step.device));
-            check_writable(step, name);
-            for (int i = 0; i < 3; i++)
-                if (entry.state[i]) check_state(*entry.parameter, *entry.state[i], state_names[i], name);
+            check_number(*entry.step, "step", name);
+            for (int i = 0; i < 3; i++) {
+                if (entry.state[i] && i < like) check_state(*entry.parameter, *entry.state[i], state_names[i], name);
+                if (entry.state[i] && i >= like) check_number(*entry.state[i], state_names[i], name);
+            }
         }
-        for_each_entry<5>(count, entries,
-                          [&](const StepEntry& entry) { take(entry, *data_as<float>(*entry.step) + 1); });
+        for_each_entry<5>(count, entries, take);
         for (int k = 0; k < count; k++) {
             const StepEntry& entry = entries[k];
-            ++*data_as<float>(*entry.step);
+            counted.launch(CPU, *entry.step);
             mark_written(*entry.step);
             mark_written(*entry.parameter);
             for (Tensor* state : entry.state)
@@ -132,13 +142,13 @@ static int each_step(int32_t count, const StepEntry* entries, const char* const 
     });
 }
 
-// K(adam, AdamOptions, "exp_avg", ...) becomes adam_step.
-#define DEFINE_STEP(name, Options, ...)                                                                          \
+// K(adam, AdamOptions, 3, "exp_avg", ...) becomes adam_step.
+#define DEFINE_STEP(name, Options, like, ...)                                                                        \
     int name##_step(int32_t count, const StepEntry* entries, const Options* options) {                           \
-        return each_step(count, entries, {__VA_ARGS__}, #name, [&](const StepEntry& entry, double steps) {       \
+        return each_step(count, entries, options, like, {__VA_ARGS__}, #name, [&](const StepEntry& entry) {      \
             Tensor& parameter = *entry.parameter;                                                                \
-            kernels::name.launch(parameter.device, parameter, *entry.gradient, entry.state, steps,               \
-                                 options[entry.group]);                                                       \
+            kernels::name.launch(parameter.device, parameter, *entry.gradient, entry.state, *entry.step,         \
+                                 options[entry.group]);                                                          \
         });                                                                                                      \
     }
 OPTIMIZERS(DEFINE_STEP)

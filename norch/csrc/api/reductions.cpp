@@ -60,6 +60,52 @@ static Owned reduce(const UnaryKernel& kernel, ResultDType result_dtype, bool ha
     }
 REDUCTIONS(DEFINE_REDUCTION)
 
+// ---- Reductions in several kernels ---------------------------------------------------------------------------------
+
+// x / count, for a count of what each element of x was reduced from
+static Owned divided(const Owned& x, double count) {
+    Owned number = taken(number_tensor(count, 0, FLOAT64));
+    return taken(div_tensor(x.tensor, number.tensor));
+}
+
+static double elements_of_each(const Tensor& x, const Tensor& reduced) {
+    return reduced.size ? double(x.size / reduced.size) : 1;
+}
+
+Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {
+    return build([&] {
+        Owned total = taken(sum_tensor(tensor, axes, count, keepdim));
+        return divided(total, elements_of_each(*tensor, *total));
+    });
+}
+
+Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
+    return build([&] {
+        Owned mean = taken(mean_tensor(tensor, axes, count, 1)), distance = taken(sub_tensor(tensor, mean.tensor));
+        Owned square = taken(elementwise_mul_tensor(distance.tensor, distance.tensor));
+        Owned total = taken(sum_tensor(square.tensor, axes, count, keepdim));
+        const double left = elements_of_each(*tensor, *total) - lost;
+        return divided(total, left > 0 ? left : 0);
+    });
+}
+
+Tensor* logsumexp_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {
+    return build([&] {
+        Owned zero = taken(number_tensor(0, 0, BOOL)), top = taken(max_tensor(tensor, axes, count, 1));
+        Owned is_finite = taken(isfinite_tensor(top.tensor));  // inf - inf would be NaN; exp() handles infinities
+        Owned peak = taken(where_tensor(is_finite.tensor, top.tensor, zero.tensor));
+        Owned result = taken(sub_tensor(tensor, peak.tensor));
+        result = taken(exp_tensor(result.tensor));
+        result = taken(sum_tensor(result.tensor, axes, count, 1));
+        result = taken(log_tensor(result.tensor));
+        result = taken(add_tensor(result.tensor, peak.tensor));
+        if (!keepdim) drop_axes(*result, axis_set(*tensor, axes, count, "logsumexp"));
+        return result;
+    });
+}
+
+// ---- Others --------------------------------------------------------------------------------------------------------
+
 Tensor* sum_to_shape(Tensor* tensor, Tensor* like) {
     return build([&] {
         int extra = tensor->ndim - like->ndim;

@@ -1,5 +1,7 @@
 // Views: new shapes, strides and offsets over the same storage. Nothing here touches an element.
 
+#include <vector>
+
 #include "api.h"
 #include "api/checks.h"
 
@@ -220,21 +222,80 @@ Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index) {
     });
 }
 
-// x[i, j, ...]: an index for each of the first axes, which go away.
-Tensor* at_tensor(Tensor* tensor, const int64_t* indices, int32_t count) {
+// ---- x[parts] ----------------------------------------------------------------------------------------------------
+
+// A bound of a slice as Python takes it: from the end if it is negative, and within the axis.
+static int64_t bound(int64_t place, int64_t size) {
+    if (place < 0) place = place < -size ? 0 : place + size;
+    return place < size ? place : size;
+}
+
+Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count) {
+    enum Kind { INTEGER, SLICE, NEW_AXIS, REST };
     return build([&] {
-        if (count > tensor->ndim)
-            fail(INDEX_ERROR, "too many indices: {} for a tensor of {} dimensions", count, tensor->ndim);
-        int64_t offset = tensor->offset;
-        for (int d = 0; d < count; d++) {
-            const int64_t size = tensor->shape[d], place = indices[d] < 0 ? indices[d] + size : indices[d];
-            if (place < 0 || place >= size)
-                fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", indices[d], d, size,
-                     shape_text(*tensor));
-            offset += place * tensor->strides[d];
+        const Tensor& x = *tensor;
+        int used = 0, rests = 0;
+        for (int k = 0; k < count; k++) {
+            used += parts[4 * k] == INTEGER || parts[4 * k] == SLICE;
+            rests += parts[4 * k] == REST;
         }
-        return view_of(*tensor, tensor->shape + count, tensor->strides + count, tensor->ndim - count, offset);
+        if (used > x.ndim) fail(INDEX_ERROR, "too many indices: got {} for a tensor of {} dimensions", used, x.ndim);
+        if (rests > 1) fail(INDEX_ERROR, "an index can have one ellipsis (`...`) only");
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS], offset = x.offset;
+        int ndim = 0, from = 0;
+        auto put = [&](int64_t size, int64_t stride) {
+            if (ndim == MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most {} dimensions", MAX_DIMS);
+            shape[ndim] = size, strides[ndim++] = stride;
+        };
+        for (int k = 0; k < count; k++) {
+            const int64_t kind = parts[4 * k], start = parts[4 * k + 1], stop = parts[4 * k + 2],
+                          step = parts[4 * k + 3];
+            const int64_t size = from < x.ndim ? x.shape[from] : 1, stride = from < x.ndim ? x.strides[from] : 1;
+            if (kind == NEW_AXIS) {
+                put(1, size * stride);
+            } else if (kind == REST) {
+                for (int left = x.ndim - used; left > 0; left--, from++) put(x.shape[from], x.strides[from]);
+            } else if (kind == INTEGER) {
+                const int64_t place = start < 0 ? start + size : start;
+                if (place < 0 || place >= size)
+                    fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", start, from, size,
+                         shape_text(x));
+                offset += place * stride;
+                from++;
+            } else {
+                const int64_t first = bound(start, size), length = bound(stop, size) - first;
+                if (length > 0) offset += first * stride;
+                put(length > 0 ? (length - 1) / step + 1 : 0, stride * step);
+                from++;
+            }
+        }
+        for (; from < x.ndim; from++) put(x.shape[from], x.strides[from]);
+        return view_of(x, shape, strides, ndim, offset);
     });
+}
+
+Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count) {
+    std::vector<Tensor*> parts;
+    const int failed = attempt([&] {
+        const Tensor& x = *tensor;
+        const int at = check_axis(axis, x.ndim, "split");
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS], start = 0;
+        int ndim = 0;
+        for (int d = 0; d < x.ndim; d++)
+            if (d != at || sizes) shape[ndim] = x.shape[d], strides[ndim++] = x.strides[d];
+        parts.reserve(size_t(count));
+        for (int k = 0; k < count; k++) {
+            const int64_t size = sizes ? sizes[k] : 1;
+            if (size < 0 || size > x.shape[at] - start)
+                fail(SHAPE_ERROR, "split: parts reach beyond {}, the size of axis {}", x.shape[at], at);
+            if (sizes) shape[at] = size;
+            parts.push_back(view_of(x, shape, strides, ndim, x.offset + (size ? start * x.strides[at] : 0)).give());
+            start += size;
+        }
+    });
+    if (failed)
+        for (Tensor* part : parts) drop(part);
+    return give_results(parts.data(), failed ? 0 : count);
 }
 
 Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step) {

@@ -136,10 +136,10 @@ static Owned sum_of_channels(const Tensor& gradient) {
     return sums;
 }
 
-int conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* given, int64_t groups, int32_t needed,
-                  Tensor** results) {
+Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* given, int64_t groups,
+                       int32_t needed) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
-    return attempt([&] {
+    return build_several<3>([&](Tensor** results) {
         const Window window = conv_window(*x, *weight, given, groups);
         check_pair(*gradient, *x, "conv_backward");
         const int64_t expected[] = {x->shape[0], weight->shape[0], window.y.out, window.x.out};
@@ -209,8 +209,8 @@ static void check_gradient(const Tensor& gradient, const Window& window, const c
              window.y.out, window.x.out);
 }
 
-int max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, Tensor** results) {
-    return attempt([&] {
+Results* max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil) {
+    return build_several<2>([&](Tensor** results) {
         check_number(*x, "max_pool");
         check_rank(*x, "max_pool");
         const Window window = pool_window(given, x->shape[2], x->shape[3], ceil, "max_pool");

@@ -78,6 +78,11 @@ void fail_with(const Fault& fault, int64_t value) {
         case Fault::TARGET:
             fail(INDEX_ERROR, "{}: target {} is out of range, expected 0 to {} or ignore_index {}", fault.operation,
                  value, fault.size - 1, fault.ignored);
+        case Fault::RANGE: {
+            double found;
+            memcpy(&found, &value, sizeof found);
+            fail(ErrorKind(fault.axis), fault.operation, found);
+        }
         default: fail(RUNTIME_ERROR, "{}: integer division or modulo by zero", fault.operation);
     }
 }

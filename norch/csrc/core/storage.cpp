@@ -4,6 +4,7 @@
 
 #include "core/allocator.h"
 #include "cuda/backend.h"
+#include "recording/recording.h"
 #include "tensor.h"
 
 // ---- Allocation --------------------------------------------------------------------------------------------------
@@ -106,14 +107,15 @@ Storage* new_storage(int64_t nbytes, int32_t device) {
     Storage* storage = new_header(nbytes, device, is_inline ? nbytes : 0);
     if (is_inline) {
         storage->data = inline_data(storage);
-        return storage;
+    } else {
+        try {
+            storage->data = allocate(nbytes, device);
+        } catch (...) {
+            free_header(storage, 0);
+            throw;
+        }
     }
-    try {
-        storage->data = allocate(nbytes, device);
-    } catch (...) {
-        free_header(storage, 0);
-        throw;
-    }
+    if (is_recording()) report_made(storage);
     return storage;
 }
 
@@ -131,6 +133,7 @@ Storage* new_storage_over(void* data, int64_t nbytes, int32_t device, bool read_
 void drop(Storage* storage) noexcept {
     // the only reference cannot be taken by another thread meanwhile
     if (!storage || (storage->references.load(std::memory_order_acquire) != 1 && --storage->references > 0)) return;
+    if (storage->mark) report_dropped(storage);
     const bool is_inline = storage->data == inline_data(storage);
     if (storage->release)
         storage->release(storage->owner);

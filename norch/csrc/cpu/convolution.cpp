@@ -7,7 +7,8 @@
 //     d weight += gradient @ unfold(x).T                [outputs, positions] @ [positions, depth]
 //     d x      += fold(weight.T @ gradient)             [depth, outputs] @ [outputs, positions]
 //
-// for each group of channels; depth is the number of channels of a group times the taps of the window.
+// for each group of channels; depth is the number of channels of a group times the taps of the window. Groups of one
+// channel (a depthwise convolution) are computed directly: their products would be too thin for the tiles.
 
 #include <string.h>
 
@@ -185,6 +186,113 @@ void conv_block(const Sizes& sizes, const Block& block, const Window& window, in
     }
 }
 
+// ---- Depthwise convolution: groups of one channel -----------------------------------------------------------------
+
+bool is_depthwise(const Sizes& sizes) { return sizes.groups > 1 && sizes.channels == 1 && sizes.outputs <= 4; }
+
+// Calls f(tap, elements of a plane of outputs, of its image, first, last) for each row of outputs: outputs first to
+// last - 1 of the row see elements of the image, `stride` apart. Bands of rows stay in the first cache.
+template <class F>
+void for_each_tap(const Window& window, F f) {
+    enum { BAND = 2048 };
+    const Axis &y = window.y, &x = window.x;
+    const int64_t rows = 1 + BAND / x.out;
+    for (int64_t band = 0; band < y.out; band += rows)
+        for (int64_t i = 0; i < y.kernel; i++)
+            for (int64_t j = 0; j < x.kernel; j++) {
+                const Span seen = x.outputs(j);
+                const int64_t start = x.input(0, j);
+                for (int64_t o = band; o < smaller(band + rows, y.out); o++) {
+                    const int64_t row = y.input(o, i);
+                    if (y.holds(row) && seen.begin < seen.end)
+                        f(i * x.kernel + j, o * x.out, row * x.in + start, seen.begin, seen.end);
+                }
+            }
+}
+
+// f(o, step * o) for first <= o < last; a step of 1 or 2 is known when it is compiled.
+template <class F>
+inline __attribute__((always_inline)) void with_stride(int64_t step, int64_t first, int64_t last, F f) {
+    if (step == 1)
+        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, o);
+    else if (step == 2)
+        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, 2 * o);
+    else
+        for (int64_t o = first; o < last; o++) f(o, step * o);
+}
+
+// Calls f(image, plane of outputs, channel of out) for each of them, images of one channel on one thread.
+template <class F>
+void for_each_plane(const Sizes& sizes, const Window& window, F f) {
+    const int64_t work = window.outputs() * window.taps() * sizes.outputs;
+    parallel_for(sizes.samples * sizes.groups, 1 + SMALL_WORK / work, [&](int64_t begin, int64_t end) {
+        for (int64_t image = begin; image < end; image++)
+            for (int64_t k = 0; k < sizes.outputs; k++)
+                f(image, image * sizes.outputs + k, image % sizes.groups * sizes.outputs + k);
+    });
+}
+
+template <class T>
+void depthwise(const Sizes& sizes, const Window& window, const T* x, const T* weight, const T* bias, T* out) {
+    for_each_plane(sizes, window, [&](int64_t image, int64_t plane, int64_t channel) {
+        const T *from = x + image * window.inputs(), *taps = weight + channel * window.taps();
+        T* to = out + plane * window.outputs();
+        const T start = bias ? bias[channel] : T(0);
+        for (int64_t p = 0; p < window.outputs(); p++) to[p] = start;
+        for_each_tap(window, [=](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
+            const T factor = taps[tap], *seen = from + in;
+            T* row = to + at;
+            with_stride(window.x.stride, first, last, [=](int64_t o, int64_t i) { row[o] += factor * seen[i]; });
+        });
+    });
+}
+
+template <class T>
+void depthwise_input(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
+    memset(out, 0, size_t(sizes.samples * sizes.groups * window.inputs()) * sizeof(T));
+    for_each_plane(sizes, window, [&](int64_t image, int64_t plane, int64_t channel) {
+        const T *from = gradient + plane * window.outputs(), *taps = weight + channel * window.taps();
+        T* to = out + image * window.inputs();
+        for_each_tap(window, [=](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
+            const T factor = taps[tap], *row = from + at;
+            T* seen = to + in;
+            with_stride(window.x.stride, first, last, [=](int64_t o, int64_t i) { seen[i] += factor * row[o]; });
+        });
+    });
+}
+
+// The sums over a plane go into vectors of partial sums, those over the samples into double.
+template <class T>
+void depthwise_weight(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
+    enum { SUMS = 16 };
+    const int64_t channels = sizes.groups * sizes.outputs, taps = window.taps(), stride = window.x.stride;
+    parallel_for(channels, 1 + SMALL_WORK / (sizes.samples * window.outputs() * taps), [&](int64_t begin, int64_t end) {
+        Scratch<T> sums(taps * SUMS);
+        Scratch<double> totals(taps);
+        for (int64_t channel = begin; channel < end; channel++) {
+            for (int64_t tap = 0; tap < taps; tap++) totals[tap] = 0;
+            for (int64_t sample = 0; sample < sizes.samples; sample++) {
+                const T *g = gradient + (sample * channels + channel) * window.outputs(),
+                        *from = x + (sample * sizes.groups + channel / sizes.outputs) * window.inputs();
+                memset(sums.data, 0, size_t(taps * SUMS) * sizeof(T));
+                for_each_tap(window, [&](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
+                    const T *row = g + at, *seen = from + in;
+                    T* sum = &sums[tap * SUMS];
+                    int64_t o = first;
+                    for (; o + SUMS <= last; o += SUMS)
+                        with_stride(stride, 0, SUMS,
+                                    [=](int64_t j, int64_t i) { sum[j] += row[o + j] * seen[o * stride + i]; });
+                    with_stride(stride, 0, last - o,
+                                [=](int64_t j, int64_t i) { sum[j] += row[o + j] * seen[o * stride + i]; });
+                });
+                for (int64_t tap = 0; tap < taps; tap++)
+                    for (int64_t j = 0; j < SUMS; j++) totals[tap] += double(sums[tap * SUMS + j]);
+            }
+            for (int64_t tap = 0; tap < taps; tap++) out[channel * taps + tap] = T(totals[tap]);
+        }
+    });
+}
+
 }  // namespace
 
 // out[n, c * taps + tap, p] = what tap sees in channel c of x[n] at position p
@@ -221,6 +329,9 @@ void conv_tensor_cpu(const Tensor& x, const Tensor& weight, const Tensor* bias, 
     const Blocks blocks(sizes.samples, sizes.depth, window);
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (is_depthwise(sizes))
+            return depthwise(sizes, window, data_as<const T>(x), data_as<const T>(weight),
+                             bias ? data_as<const T>(*bias) : nullptr, data_as<T>(out));
         parallel_for(blocks.groups() * blocks.per_sample, 1, [&](int64_t begin, int64_t end) {
             Scratch<T> columns(sizes.depth * blocks.positions), buffer(sizes.outputs * blocks.positions);
             for (int64_t i = begin; i < end; i++)
@@ -238,6 +349,9 @@ void conv_input_tensor_cpu(const Tensor& gradient, const Tensor& weight, Tensor&
     const Blocks blocks(sizes.samples, sizes.depth, window);
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (is_depthwise(sizes))
+            return depthwise_input(sizes, window, data_as<const T>(gradient), data_as<const T>(weight),
+                                   data_as<T>(out));
         const int64_t m = sizes.depth, k = sizes.outputs;
         memset(out.data, 0, size_t(out.size) * sizeof(T));
         parallel_for(blocks.groups(), 1, [&](int64_t begin, int64_t end) {
@@ -263,6 +377,8 @@ void conv_weight_tensor_cpu(const Tensor& gradient, const Tensor& x, Tensor& out
     const Blocks blocks(sizes.samples, sizes.depth, window);
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (is_depthwise(sizes))
+            return depthwise_weight(sizes, window, data_as<const T>(gradient), data_as<const T>(x), data_as<T>(out));
         const int64_t m = sizes.outputs, n = sizes.depth, count = blocks.groups() * blocks.per_sample;
         const int64_t parts = smaller(count, PARTIALS * out.size > PARTIAL_SIZE ? 1 : int64_t(PARTIALS));
         Scratch<T> partial(parts * out.size);

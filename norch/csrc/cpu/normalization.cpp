@@ -1,7 +1,7 @@
 // CPU normalization: each group of elements to mean 0 and variance 1, and the gradients of that.
 //
 // A group that is not contiguous (a channel of a batch of images) is copied into a row first, so that all sums run over
-// rows. The variance is that of x - mean: a large mean costs no digits.
+// rows; groups that are columns of a matrix are summed side by side. The variance is that of x - mean: a large mean costs no digits.
 
 #include <math.h>
 #include <string.h>
@@ -62,6 +62,93 @@ void for_each_group(const Normalizing& sizes, T* const (&tensors)[ALL], F f) {
 
 }  // namespace
 
+namespace {
+
+// ---- Groups that are columns: inner is 1 --------------------------------------------------------------------------
+
+enum { COLUMNS = 128 };  // that are worked on side by side
+
+// totals[c] = the sum of term(row, c) over the rows
+template <class T, class F>
+void column_sums(int64_t rows, int64_t columns, double* totals, F term) {
+    enum { ROWS = 64 };  // that are summed in T before they go into a double
+    for (int64_t c = 0; c < columns; c++) totals[c] = 0;
+    for (int64_t start = 0; start < rows; start += ROWS) {
+        T part[COLUMNS] = {};
+        for (int64_t row = start; row < smaller(start + ROWS, rows); row++)
+            INDEPENDENT for (int64_t c = 0; c < columns; c++) part[c] += term(row, c);
+        for (int64_t c = 0; c < columns; c++) totals[c] += double(part[c]);
+    }
+}
+
+// Calls f(first column, how many) for parts of the columns, in parallel.
+template <class F>
+void for_each_columns(const Normalizing& sizes, F f) {
+    const int64_t parts = (sizes.groups + COLUMNS - 1) / COLUMNS;
+    parallel_for(parts, 1 + SMALL_WORK / 4 / (COLUMNS * sizes.outer), [&](int64_t begin, int64_t end) {
+        for (int64_t part = begin; part < end; part++)
+            f(part * COLUMNS, smaller(COLUMNS, sizes.groups - part * COLUMNS));
+    });
+}
+
+template <class T>
+void normalize_columns(const T* x, const T* weight, const T* bias, T* out, T* mean, T* variance,
+                       const Normalizing& sizes) {
+    const int64_t rows = sizes.outer, step = sizes.groups;
+    for_each_columns(sizes, [&](int64_t first, int64_t count) {
+        const T* from = x + first;
+        T *to = out + first, *centre = mean + first, scale[COLUMNS], shift[COLUMNS];
+        double totals[COLUMNS];
+        column_sums<T>(rows, count, totals, [=](int64_t row, int64_t c) { return from[row * step + c]; });
+        for (int64_t c = 0; c < count; c++) centre[c] = T(totals[c] / double(rows));
+        column_sums<T>(rows, count, totals, [=](int64_t row, int64_t c) {
+            const T distance = from[row * step + c] - centre[c];
+            return distance * distance;
+        });
+        for (int64_t c = 0; c < count; c++) {
+            variance[first + c] = T(totals[c] / double(rows));
+            const T rate = T(1 / ::sqrt(double(variance[first + c]) + sizes.eps));
+            scale[c] = weight ? rate * weight[first + c] : rate;
+            shift[c] = bias ? bias[first + c] : T(0);
+        }
+        for (int64_t row = 0; row < rows; row++)
+            INDEPENDENT for (int64_t c = 0; c < count; c++) to[row * step + c] =
+                (from[row * step + c] - centre[c]) * scale[c] + shift[c];
+    });
+}
+
+// As backward_by_group
+template <class T>
+void columns_backward(const T* gradient, const T* x, const T* weight, const T* mean, const T* variance, T* out,
+                      T* for_weight, T* for_bias, const Normalizing& sizes) {
+    const int64_t rows = sizes.outer, step = sizes.groups;
+    for_each_columns(sizes, [&](int64_t first, int64_t count) {
+        const T *g = gradient + first, *from = x + first, *centre = mean + first;
+        T rate[COLUMNS], factor[COLUMNS], mean_g[COLUMNS], mean_gy[COLUMNS];
+        double sums[COLUMNS], sums_y[COLUMNS];
+        for (int64_t c = 0; c < count; c++) {
+            rate[c] = T(1 / ::sqrt(double(variance[first + c]) + sizes.eps));
+            factor[c] = weight ? rate[c] * weight[first + c] : rate[c];
+        }
+        const T* rates = rate;
+        auto y = [=](int64_t row, int64_t c) { return (from[row * step + c] - centre[c]) * rates[c]; };
+        column_sums<T>(rows, count, sums, [=](int64_t row, int64_t c) { return g[row * step + c]; });
+        column_sums<T>(rows, count, sums_y, [=](int64_t row, int64_t c) { return g[row * step + c] * y(row, c); });
+        for (int64_t c = 0; c < count; c++) {
+            if (for_bias) for_bias[first + c] = T(sums[c]);
+            if (for_weight) for_weight[first + c] = T(sums_y[c]);
+            mean_g[c] = T(sums[c] / double(rows)), mean_gy[c] = T(sums_y[c] / double(rows));
+        }
+        if (!out) return;
+        T* to = out + first;
+        for (int64_t row = 0; row < rows; row++)
+            INDEPENDENT for (int64_t c = 0; c < count; c++) to[row * step + c] =
+                factor[c] * (g[row * step + c] - mean_g[c] - y(row, c) * mean_gy[c]);
+    });
+}
+
+}  // namespace
+
 // out = (x - mean) / sqrt(variance + eps) * weight + bias
 void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* bias, Tensor& out, Tensor& mean,
                           Tensor& variance, const Normalizing& sizes) {
@@ -69,6 +156,9 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T *w = weight ? data_as<T>(*weight) : nullptr, *b = bias ? data_as<T>(*bias) : nullptr;
+        if (sizes.inner == 1 && sizes.outer > 1)
+            return normalize_columns(data_as<const T>(x), w, b, data_as<T>(out), data_as<T>(mean), data_as<T>(variance),
+                                     sizes);
         T* const tensors[] = {const_cast<T*>(data_as<T>(x)), data_as<T>(out)};
         for_each_group<1>(sizes, tensors, [&](int64_t group, T* const* rows) {
             const T* from = rows[0];
@@ -154,6 +244,9 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
         };
         if (sizes.by_group || !w) {
             T *dw = for_weight ? data_as<T>(*for_weight) : nullptr, *db = for_bias ? data_as<T>(*for_bias) : nullptr;
+            if (sizes.inner == 1 && sizes.outer > 1)
+                return columns_backward(data_as<const T>(gradient), data_as<const T>(x), w, data_as<const T>(mean),
+                                        data_as<const T>(variance), dx, dw, db, sizes);
             T* const tensors[] = {const_cast<T*>(data_as<T>(gradient)), const_cast<T*>(data_as<T>(x)), dx};
             for_each_group<2>(sizes, tensors, [&](int64_t group, T* const* rows) {
                 backward_by_group(rows[0], rows[1], w ? w[group] : T(1), rows[2], dw ? dw + group : nullptr,

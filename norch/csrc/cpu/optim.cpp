@@ -48,7 +48,7 @@ void sgd_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* velocity,
 //         for (int64_t i = 0; i < parameter.size; i++) AdamStep(gradient.data[i], {parameter.data[i], exp_avg[i], ...});
 //     }
 #define OPTIMIZER_CPU(name, Options, ...)                                                                       \
-    void name##_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,        \
+    void name##_tensor_cpu(Tensor& parameter, const Tensor& gradient, Tensor* const* state, const Tensor& step,  \
                            const Options& options) {                                                            \
         with_##name(parameter, gradient, state, step, options, OnCPU());                                        \
     }

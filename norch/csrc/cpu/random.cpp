@@ -2,6 +2,9 @@
 //
 // The Makefile compiles this file without fused multiply-add, so that the numbers are the same on every machine.
 
+// Integers are drawn by each copy: philox is work for vectors.
+#undef NORCH_REALS_ONLY
+
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "cpu/loops/odometer.h"
@@ -9,22 +12,32 @@
 inline namespace NORCH_ISA {
 namespace {
 
-enum { LANES = 64 };  // blocks that are made at a time, in loops that the compiler vectorises
+enum { MANY = 64, FEW = 8 };  // blocks that are made at a time, in loops that the compiler vectorises
+
+// Elements from `start` on, of which `left` are wanted: as many as LANES blocks give. Returns how many that are.
+template <int LANES, class T, class Draw>
+int64_t fill_from(T* data, int64_t start, int64_t left, Stream stream, Draw draw) {
+    enum { STEP = LANES * Draw::PER_BLOCK };
+    Block blocks[LANES];
+    T values[STEP];
+    for (int k = 0; k < LANES; k++) blocks[k] = philox(stream, uint64_t(start / Draw::PER_BLOCK + k));
+    for (int k = 0; k < LANES; k++) draw.elements(blocks[k], values + k * Draw::PER_BLOCK);
+    const int64_t count = smaller(STEP, left);
+    memcpy(data + start, values, size_t(count) * sizeof(T));
+    return count;
+}
 
 // Element i depends on i alone, so threads and vectors may take them in any order.
 template <class T, class Draw>
 void fill(Tensor& out, Stream stream, Draw draw) {
-    enum { PER_BLOCK = Draw::PER_BLOCK, STEP = LANES * PER_BLOCK };
+    enum { STEP = MANY * Draw::PER_BLOCK };
     T* data = data_as<T>(out);
     const int64_t size = out.size, steps = (size + STEP - 1) / STEP;
     parallel_for(steps, 1 + SMALL_WORK / 8 / STEP, [=](int64_t begin, int64_t end) {
-        for (int64_t step = begin; step < end; step++) {
-            Block blocks[LANES];
-            T values[STEP];
-            for (int lane = 0; lane < LANES; lane++) blocks[lane] = philox(stream, uint64_t(step * LANES + lane));
-            for (int lane = 0; lane < LANES; lane++) draw.elements(blocks[lane], values + lane * PER_BLOCK);
-            memcpy(data + step * STEP, values, size_t(smaller(STEP, size - step * STEP)) * sizeof(T));
-        }
+        const int64_t stop = smaller(end * STEP, size);
+        for (int64_t i = begin * STEP; i < stop;)
+            i += stop - i >= STEP ? fill_from<MANY>(data, i, stop - i, stream, draw)
+                                  : fill_from<FEW>(data, i, stop - i, stream, draw);
     });
 }
 
@@ -45,9 +58,9 @@ void normal_tensor_cpu(Tensor& out, Stream stream, double mean, double std) {
 }
 
 void integers_tensor_cpu(Tensor& out, Stream stream, int64_t low, uint64_t range) {
-    INTEGERS_IN_BASELINE(out.dtype, integers, out, stream, low, range);
     for_any(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (range > 0 && range <= UINT32_MAX) return fill<T>(out, stream, NearIntegerDraw<T>{low, uint32_t(range)});
         fill<T>(out, stream, IntegerDraw<T>{low, range});
     });
 }

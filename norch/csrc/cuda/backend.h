@@ -23,3 +23,16 @@ void cuda_device_name(int32_t device, char* name, int64_t capacity);
 void cpu_to_cuda(const Tensor& source, Tensor& target);  // both contiguous, of one dtype and shape
 void cuda_to_cpu(const Tensor& source, Tensor& target);
 void cuda_to_cuda(const Tensor& source, Tensor& target);  // between two devices
+
+// ---- Graphs ------------------------------------------------------------------------------------------------------
+
+struct CudaGraph;
+CudaGraph* new_cuda_graph(int32_t device);
+// What this thread launches on the device until it leaves belongs to the graph. In a rehearsal it runs as ever, and the
+// graph keeps the memory that the kernels work in; then it is captured, in that memory, without running.
+void enter_cuda_graph(CudaGraph* graph, bool capture);
+void leave_cuda_graph(CudaGraph* graph);          // a graph that was captured can be launched, if it became one
+bool cuda_graph_is_made(const CudaGraph* graph);  // if not: what was captured cannot be part of a graph
+void launch_cuda_graph(CudaGraph* graph);
+void free_cuda_graph(CudaGraph* graph) noexcept;
+void copy_on_cuda(void* to, const void* from, int64_t nbytes, int32_t device);

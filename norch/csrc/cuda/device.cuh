@@ -72,9 +72,24 @@ Device& device_at(int32_t number) {
     return devices[number - 1];
 }
 
+}  // namespace
+
+// Launches that run as one. Its kernels work in blocks of its own, as it writes to the same addresses each time.
+struct CudaGraph {
+    int32_t device;
+    std::map<int64_t, std::vector<void*>> idle;
+    cudaStream_t stream = nullptr;  // while it is captured
+    cudaGraphExec_t made = nullptr;
+};
+
+namespace {
+
+thread_local CudaGraph* entered;  // what this thread launches belongs to it
+
 // Makes a device the one that launches go to; returns its stream.
 cudaStream_t use(int32_t number) {
     check(cudaSetDevice(number - 1), "cudaSetDevice");
+    if (entered && entered->stream) return entered->stream;
     Device& device = device_at(number);
     std::lock_guard<std::mutex> lock(device.mutex);
     if (device.stream) return device.stream;
@@ -131,13 +146,17 @@ int64_t block_size(int64_t nbytes) {
     return (nbytes + step - 1) / step * step;
 }
 
-void* take_idle(Device& device, int64_t size) {
-    std::lock_guard<std::mutex> lock(device.mutex);
-    auto found = device.idle.find(size);
-    if (found == device.idle.end() || found->second.empty()) return nullptr;
+void* last_of(std::map<int64_t, std::vector<void*>>& idle, int64_t size) {
+    auto found = idle.find(size);
+    if (found == idle.end() || found->second.empty()) return nullptr;
     void* data = found->second.back();
     found->second.pop_back();
     return data;
+}
+
+void* take_idle(Device& device, int64_t size) {
+    std::lock_guard<std::mutex> lock(device.mutex);
+    return last_of(device.idle, size);
 }
 
 // Gives idle blocks back to the driver. cudaFree waits for kernels that still use them.
@@ -208,6 +227,9 @@ void* cuda_allocate(int64_t nbytes, int32_t number) {
     use(number);
     Device& device = device_at(number);
     const int64_t size = block_size(nbytes);
+    if (entered)
+        if (void* data = last_of(entered->idle, size)) return data;
+    if (entered && entered->stream) fail(RUNTIME_ERROR, "a graph needs other memory than its rehearsal");
     void* data = take_idle(device, size);
     if (data) return data;
     cudaError_t error = cudaMalloc(&data, size_t(size));
@@ -226,6 +248,13 @@ void* cuda_allocate(int64_t nbytes, int32_t number) {
 
 void cuda_release(void* data, int64_t nbytes, int32_t number) noexcept {
     Device& device = device_at(number);
+    if (entered) {
+        try {
+            entered->idle[block_size(nbytes)].push_back(data);
+            return;
+        } catch (...) {
+        }
+    }
     if (cache_enabled()) {
         try {
             std::lock_guard<std::mutex> lock(device.mutex);

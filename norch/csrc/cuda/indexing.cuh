@@ -5,6 +5,7 @@
 #include "cuda/layout.cuh"
 #include "cuda/scan.cuh"
 #include "cuda/sort.cuh"
+#include "ops/range.h"
 #include "ops/reduced_dims.h"
 
 namespace {
@@ -15,6 +16,12 @@ constexpr int64_t NOWHERE = INT64_MIN;  // the offset of an index that is out of
 
 __global__ void expect_kernel(const bool* truth, Fault fault, Fault* found) {
     if (!*truth) report(found, fault, 0);
+}
+
+template <class T>
+__global__ void expect_range_kernel(const T* x, int64_t size, Range range, Fault fault, Fault* found) {
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        if (!is_in(range, double(x[i]))) report(found, fault, bits_of(double(x[i])));
 }
 
 // offsets = stride * index, or += if it is not the first; if it wraps, an index below 0 counts from the end.
@@ -171,6 +178,20 @@ void expect_tensor_cuda(const Tensor& truth, const Fault& fault) {
     cudaStream_t stream = use(truth.device);
     expect_kernel<<<1, 1, 0, stream>>>(data_as<bool>(truth), fault, fault_of(truth.device));
     check_launch(fault.operation);
+}
+
+void expect_range_tensor_cuda(const Tensor& x, const Range& range, const Fault& fault) {
+    cudaStream_t stream = use(x.device);
+    const auto check = [&](auto type) {
+        using T = typename decltype(type)::type;
+        expect_range_kernel<T><<<blocks_for(x.size), threads_for(x.size), 0, stream>>>(
+            data_as<const T>(x), x.size, range, fault, fault_of(x.device));
+    };
+    if (x.dtype == INT64)
+        check(Type<int64_t>());
+    else
+        for_real(x.dtype, check);
+    check_launch("expect_range");
 }
 
 void locate_tensor_cuda(const Tensor& index, const Fault& bounds, bool wraps, int64_t stride, bool first,

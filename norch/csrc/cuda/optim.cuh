@@ -56,7 +56,7 @@ void sgd_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* velocity
 }
 
 #define OPTIMIZER_CUDA(name, Options, ...)                                                                      \
-    void name##_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* const* state, double step,       \
+    void name##_tensor_cuda(Tensor& parameter, const Tensor& gradient, Tensor* const* state, const Tensor& step, \
                             const Options& options) {                                                           \
         with_##name(parameter, gradient, state, step, options, OnCUDA{#name});                                  \
     }

@@ -29,3 +29,10 @@ void cuda_device_name(int32_t device, char* name, int64_t capacity) { fail_witho
 void cpu_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cpu(const Tensor& source, Tensor& target) { fail_without_cuda(); }
 void cuda_to_cuda(const Tensor& source, Tensor& target) { fail_without_cuda(); }
+CudaGraph* new_cuda_graph(int32_t device) { fail_without_cuda(); }
+void enter_cuda_graph(CudaGraph* graph, bool capture) { fail_without_cuda(); }
+void leave_cuda_graph(CudaGraph* graph) { fail_without_cuda(); }
+bool cuda_graph_is_made(const CudaGraph* graph) { return false; }
+void launch_cuda_graph(CudaGraph* graph) { fail_without_cuda(); }
+void free_cuda_graph(CudaGraph* graph) noexcept {}
+void copy_on_cuda(void* to, const void* from, int64_t nbytes, int32_t device) { fail_without_cuda(); }

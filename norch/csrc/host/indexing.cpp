@@ -1,12 +1,12 @@
-// CPU kernels behind api/indexing.cpp: reading and writing at offsets, nonzero, sorting, running totals.
+// CPU kernels behind api/indexing.cpp: reading and writing at offsets, nonzero, running totals.
 
 #include <string.h>
 
-#include <algorithm>
 #include <type_traits>
 
 #include "cpu/backend.h"
-#include "cpu/loops/odometer.h"
+#include "host/lines.h"
+#include "ops/range.h"
 
 namespace {
 
@@ -15,22 +15,37 @@ struct Row {
     int64_t n, stride[3];
 };
 
-// Calls f(row, offset of the first operand, of the second, of the third) for every row of three tensors of one shape,
-// in row order.
+// Calls f(row, offset of the first operand, of the second, of the third) for every row of three tensors of one shape, in
+// row order; several threads call it unless `in_order`.
 template <class F>
-void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, F f) {
+void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, F f) {
     const Layout<3> layout = collapse<3>({&a, &b, &c});
     const int last = layout.ndim - 1;
     const Row row = {layout.shape[last], {layout.strides[0][last], layout.strides[1][last], layout.strides[2][last]}};
-    Odometer<3> at(layout, last);
-    do f(row, at.offset[0], at.offset[1], at.offset[2]);
-    while (at.next());
+    const int64_t rows = layout.size / row.n;
+    unlocked_if_large(a.size, [&] {
+        parallel_for(rows, in_order ? rows : 1 + SMALL_WORK / row.n, [&](int64_t begin, int64_t end) {
+            Odometer<3> at(layout, last);
+            at.seek(begin);
+            for (int64_t k = begin; k < end; k++, at.next()) f(row, at.offset[0], at.offset[1], at.offset[2]);
+        });
+    });
 }
 
 }  // namespace
 
 void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
     if (!*data_as<const bool>(truth)) fail_with(fault, 0);
+}
+
+void expect_range_tensor_cpu(const Tensor& x, const Range& range, const Fault& fault) {
+    const auto check = [&](auto type) {
+        const auto* values = data_as<const typename decltype(type)::type>(x);
+        for (int64_t i = 0; i < x.size; i++)
+            if (!is_in(range, double(values[i]))) fail_with(fault, bits_of(double(values[i])));
+    };
+    if (x.dtype == INT64) return check(Type<int64_t>());
+    for_real(x.dtype, check);
 }
 
 // offsets = stride * index, or += if it is not the first; if it wraps, an index below 0 counts from the end.
@@ -42,16 +57,18 @@ void locate_tensor_cpu(const Tensor& index, const Fault& bounds, bool wraps, int
     const Layout<2> layout = collapse<2>({&index, &offsets});
     const int last = layout.ndim - 1;
     const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
-    Odometer<2> at(layout, last);
-    do {
-        const int64_t* i = from + at.offset[0];
-        int64_t* out = to + at.offset[1];
-        for (int64_t j = 0; j < n; j++) {
-            const int64_t given = i[j * step], place = given < 0 ? given + size : given;
-            if (given < least || given >= size) fail_with(bounds, given);
-            out[j * out_step] = (first ? 0 : out[j * out_step]) + place * stride;
-        }
-    } while (at.next());
+    unlocked_if_large(index.size, [&] {
+        Odometer<2> at(layout, last);
+        do {
+            const int64_t* i = from + at.offset[0];
+            int64_t* out = to + at.offset[1];
+            for (int64_t j = 0; j < n; j++) {
+                const int64_t given = i[j * step], place = given < 0 ? given + size : given;
+                if (given < least || given >= size) fail_with(bounds, given);
+                out[j * out_step] = (first ? 0 : out[j * out_step]) + place * stride;
+            }
+        } while (at.next());
+    });
 }
 
 // scale = 1 / the number of labels that are not ignored, or 1 unless mean
@@ -75,7 +92,7 @@ void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
         const T* source = data_as<const T>(x);
         const int64_t* places = data_as<const int64_t>(offsets);
         T* target = data_as<T>(out);
-        for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
+        for_rows(x, offsets, out, false, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
             const T* from = source + x_start;
             const int64_t* place = places + place_start;
             T* to = target + out_start;
@@ -96,7 +113,7 @@ void put(const Tensor& x, const Tensor& offsets, Tensor& out) {
     const T* source = data_as<const T>(x);
     const int64_t* places = data_as<const int64_t>(offsets);
     T* target = data_as<T>(out);
-    for_rows(x, offsets, out, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
+    for_rows(x, offsets, out, true, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
         const T* from = source + x_start;
         const int64_t* place = places + place_start;
         T* to = target + out_start;
@@ -134,79 +151,22 @@ void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
         const int last = x.ndim - 1;
         int64_t* row = data_as<int64_t>(out);
         int64_t index[MAX_DIMS] = {};
-        for (int64_t lines = x.size / x.shape[last]; lines > 0; lines--) {
-            const T* line = data;
-            for (int d = 0; d < last; d++) line += index[d] * x.strides[d];
-            for (int64_t j = 0; j < x.shape[last]; j++) {
-                if (line[j * x.strides[last]] == T(0)) continue;
-                index[last] = j;
-                for (int d = 0; d <= last; d++) *row++ = index[d];
-            }
-            for (int d = last - 1; d >= 0 && ++index[d] == x.shape[d]; d--) index[d] = 0;
-        }
-    });
-}
-
-// ---- Lines along an axis -----------------------------------------------------------------------------------------
-
-namespace {
-
-// Calls f with the offsets at which the line along axis begins in each of three tensors, which agree but for that axis.
-template <class F>
-void for_lines(Tensor a, Tensor b, Tensor c, int axis, F f) {
-    a.shape[axis] = b.shape[axis] = c.shape[axis] = 1;
-    const Layout<3> layout = collapse<3>({&a, &b, &c});
-    Odometer<3> at(layout, layout.ndim);
-    do f(at.offset[0], at.offset[1], at.offset[2]);
-    while (at.next());
-}
-
-template <class T>
-struct Entry {
-    T value;
-    int64_t index;
-};
-
-// Whether x comes strictly before y. NaN is larger than every number.
-template <bool DESCENDING, class T>
-bool precedes(T x, T y) {
-    if (DESCENDING) return (x > y) | ((x != x) & (y == y));
-    return (x < y) | ((y != y) & (x == x));
-}
-
-// Sorts the first `count` of n entries to the front. Equals stay in the order of their indices.
-template <bool DESCENDING, class T>
-void sort_line(Entry<T>* line, int64_t n, int64_t count) {
-    auto before = [](const Entry<T>& a, const Entry<T>& b) {
-        if (precedes<DESCENDING>(a.value, b.value)) return true;
-        return !precedes<DESCENDING>(b.value, a.value) && a.index < b.index;
-    };
-    if (count < n)
-        std::partial_sort(line, line + count, line + n, before);
-    else
-        std::sort(line, line + n, before);
-}
-
-}  // namespace
-
-void sort_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending) {
-    const int64_t n = x.shape[axis], count = values.shape[axis], step = x.strides[axis];
-    const int64_t value_step = values.strides[axis], index_step = indices.strides[axis];
-    for_any(x.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        Scratch<Entry<T>> scratch(n);
-        Entry<T>* line = scratch.data;
-        for_lines(x, values, indices, axis, [&](int64_t from, int64_t to, int64_t place) {
-            const T* source = data_as<const T>(x) + from;
-            for (int64_t i = 0; i < n; i++) line[i] = {source[i * step], i};
-            descending ? sort_line<true>(line, n, count) : sort_line<false>(line, n, count);
-            for (int64_t i = 0; i < count; i++) {
-                data_as<T>(values)[to + i * value_step] = line[i].value;
-                data_as<int64_t>(indices)[place + i * index_step] = line[i].index;
+        unlocked_if_large(x.size, [&] {
+            for (int64_t lines = x.size / x.shape[last]; lines > 0; lines--) {
+                const T* line = data;
+                for (int d = 0; d < last; d++) line += index[d] * x.strides[d];
+                for (int64_t j = 0; j < x.shape[last]; j++) {
+                    if (line[j * x.strides[last]] == T(0)) continue;
+                    index[last] = j;
+                    for (int d = 0; d <= last; d++) *row++ = index[d];
+                }
+                for (int d = last - 1; d >= 0 && ++index[d] == x.shape[d]; d--) index[d] = 0;
             }
         });
     });
 }
+
+// ---- Running totals ----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -218,14 +178,22 @@ void scan(const Tensor& x, Tensor& out, int axis, F combine) {
         using T = typename decltype(type)::type;
         using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
         using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
-        for_lines(x, out, out, axis, [&](int64_t from, int64_t to, int64_t) {
-            const T* source = data_as<const T>(x) + from;
-            Result* target = data_as<Result>(out) + to;
-            Total total = Total(source[0]);
-            target[0] = Result(total);
+        for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
+            constexpr int LINES = decltype(number)::value;
+            const T* source[LINES];
+            Result* target[LINES];
+            Total total[LINES];
+            for (int k = 0; k < LINES; k++) {
+                source[k] = data_as<const T>(x) + starts[k].offset[0];
+                target[k] = data_as<Result>(out) + starts[k].offset[1];
+                total[k] = Total(source[k][0]);
+                target[k][0] = Result(total[k]);
+            }
             for (int64_t i = 1; i < n; i++) {
-                total = combine(total, Total(source[i * step]));
-                target[i * out_step] = Result(total);
+                for (int k = 0; k < LINES; k++) {
+                    total[k] = combine(total[k], Total(source[k][i * step]));
+                    target[k][i * out_step] = Result(total[k]);
+                }
             }
         });
     });

@@ -94,19 +94,19 @@ namespace kernels {
 #define VECTOR_KERNEL(name, ...) {#name, {chosen({INSTRUCTION_SETS(COPY, name)}), name##_tensor_cuda}, __VA_ARGS__}
 #define PLAIN_KERNEL(name, ...) {#name, {name##_tensor_cpu, name##_tensor_cuda}, __VA_ARGS__}
 
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, false});
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, false}, true);
 ELEMENTWISE_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true});
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true}, true);
 ASSIGN_KERNEL
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {false, false});
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {false, false}, false);
 OTHER_VECTOR_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {true, true});
+#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {true, true}, false);
 MOVING_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {false, false});
+#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {false, false}, false);
 OTHER_PLAIN_KERNELS
 #undef KERNEL
 }  // namespace kernels

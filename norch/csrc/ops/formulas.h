@@ -1,11 +1,11 @@
-// The scalar functions behind the formulas of operations.h, for each type that a kernel is built for. vector_math.h has
-// those of a float that are worth vectors.
+// The scalar functions behind the formulas of operations.h, for each type that a kernel is built for. vector_math.h
+// and wide_math.h have those of a float that are worth vectors.
 
 #pragma once
 #include <math.h>
 #include <stdint.h>
 
-#include "ops/vector_math.h"
+#include "ops/wide_math.h"
 
 inline namespace NORCH_ISA {
 namespace formula {
@@ -25,23 +25,29 @@ HOST_DEVICE double sigmoid(double x) {
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 
+HOST_DEVICE double tan(double x) { return ::tan(x); }
+HOST_DEVICE double asin(double x) { return ::asin(x); }
+HOST_DEVICE double acos(double x) { return ::acos(x); }
+HOST_DEVICE double atan(double x) { return ::atan(x); }
+HOST_DEVICE double sinh(double x) { return ::sinh(x); }
+HOST_DEVICE double cosh(double x) { return ::cosh(x); }
+HOST_DEVICE double asinh(double x) { return ::asinh(x); }
+HOST_DEVICE double acosh(double x) { return ::acosh(x); }
+HOST_DEVICE double atanh(double x) { return ::atanh(x); }
+HOST_DEVICE double exp2(double x) { return ::exp2(x); }
+HOST_DEVICE double log2(double x) { return ::log2(x); }
+HOST_DEVICE double log10(double x) { return ::log10(x); }
+HOST_DEVICE double atan2(double y, double x) { return ::atan2(y, x); }
+HOST_DEVICE double hypot(double x, double y) { return ::hypot(x, y); }
+HOST_DEVICE double nextafter(double x, double y) { return ::nextafter(x, y); }
+HOST_DEVICE float copysign(float x, float y) { return ::copysignf(x, y); }
+HOST_DEVICE double copysign(double x, double y) { return ::copysign(x, y); }
+
 #define REAL_FUNCTION(name)                                     \
     HOST_DEVICE float name(float x) { return ::name##f(x); }    \
     HOST_DEVICE double name(double x) { return ::name(x); }
 
 REAL_FUNCTION(sqrt)
-REAL_FUNCTION(tan)
-REAL_FUNCTION(asin)
-REAL_FUNCTION(acos)
-REAL_FUNCTION(atan)
-REAL_FUNCTION(sinh)
-REAL_FUNCTION(cosh)
-REAL_FUNCTION(asinh)
-REAL_FUNCTION(acosh)
-REAL_FUNCTION(atanh)
-REAL_FUNCTION(exp2)
-REAL_FUNCTION(log2)
-REAL_FUNCTION(log10)
 REAL_FUNCTION(floor)
 REAL_FUNCTION(ceil)
 REAL_FUNCTION(trunc)
@@ -61,16 +67,6 @@ template <class T> HOST_DEVICE T minus(T x, T y) { return T(x - y); }
 template <class T> HOST_DEVICE T flip(T x) { return T(~x); }
 HOST_DEVICE bool flip(bool x) { return !x; }
 
-#define REAL_FUNCTION_OF_TWO(name)                                              \
-    HOST_DEVICE float name(float x, float y) { return ::name##f(x, y); }        \
-    HOST_DEVICE double name(double x, double y) { return ::name(x, y); }
-
-REAL_FUNCTION_OF_TWO(atan2)
-REAL_FUNCTION_OF_TWO(hypot)
-REAL_FUNCTION_OF_TWO(copysign)
-REAL_FUNCTION_OF_TWO(nextafter)
-#undef REAL_FUNCTION_OF_TWO
-
 template <class T> HOST_DEVICE bool is_negative(T x) { return x < T(0); }
 HOST_DEVICE bool is_negative(float x) { return copysign(1.0f, x) < 0.0f; }  // of zeros and NaN too
 HOST_DEVICE bool is_negative(double x) { return copysign(1.0, x) < 0.0; }
@@ -85,8 +81,6 @@ HOST_DEVICE double frexp_exponent(double x) {
     ::frexp(x, &exponent);
     return x - x == 0.0 ? exponent : 0;  // the C library says nothing of infinity and NaN
 }
-HOST_DEVICE float frexp_mantissa(float x) { return float(frexp_mantissa(double(x))); }
-HOST_DEVICE float frexp_exponent(float x) { return float(frexp_exponent(double(x))); }
 
 // The common divisors of integers, by Euclid; of the smallest integer as the wrapped value that it has.
 template <class T> HOST_DEVICE T gcd(T x, T y) {
@@ -141,28 +135,31 @@ template <class T> HOST_DEVICE T floor_divide(T x, T y) {
     return (T(q * y) != x) & ((x < T(0)) != (y < T(0))) ? T(q - T(1)) : q;
 }
 
-template <class T> HOST_DEVICE T real_remainder(T x, T y) {
-    T r = T(fmod(x, y));
+// Of floating numbers: floor(x / y) itself would be one too large if x / y rounds up to an integer.
+template <class T> HOST_DEVICE T real_remainder(T y, T r) {
     return (r != T(0)) & ((r < T(0)) != (y < T(0))) ? r + y : r;
 }
-// floor(x / y) itself would be one too large if x / y rounds up to an integer.
-template <class T> HOST_DEVICE T real_floor_divide(T x, T y) {
+template <class T> HOST_DEVICE T real_floor_divide(T x, T y, T r) {
     if (y == T(0)) return x / y;
-    T r = T(fmod(x, y));
     T q = (x - r) / y;
     if ((r != T(0)) & ((r < T(0)) != (y < T(0)))) q -= T(1);
     if (q == T(0)) return T(copysign(T(0), x / y));
     T whole = floor(q);
     return q - whole > T(0.5) ? whole + T(1) : whole;
 }
-HOST_DEVICE float remainder(float x, float y) { return real_remainder(x, y); }
-HOST_DEVICE double remainder(double x, double y) { return real_remainder(x, y); }
-HOST_DEVICE float floor_divide(float x, float y) { return real_floor_divide(x, y); }
-HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y); }
-
-// The remainder of division rounded towards zero: it has x's sign.
-HOST_DEVICE float fmod(float x, float y) { return ::fmodf(x, y); }
 HOST_DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
+HOST_DEVICE double remainder(double x, double y) { return real_remainder(y, ::fmod(x, y)); }
+HOST_DEVICE double floor_divide(double x, double y) { return real_floor_divide(x, y, ::fmod(x, y)); }
+HOST_DEVICE float fmod(float x, float y) {
+    return is_within(x / y, LARGEST_QUOTIENT) ? fmod(Ordinary(x), Ordinary(y)) : ::fmodf(x, y);
+}
+HOST_DEVICE float remainder(float x, float y) {
+    return is_within(x / y, LARGEST_QUOTIENT) ? remainder(Ordinary(x), Ordinary(y)) : real_remainder(y, ::fmodf(x, y));
+}
+HOST_DEVICE float floor_divide(float x, float y) {
+    return is_within(x / y, LARGEST_QUOTIENT) ? floor_divide(Ordinary(x), Ordinary(y))
+                                              : real_floor_divide(x, y, ::fmodf(x, y));
+}
 template <class T> HOST_DEVICE T fmod(T x, T y) {
     if (traps(y)) return T(0);
     return T(x % y);
@@ -182,14 +179,17 @@ template <class T> HOST_DEVICE T log_1_plus_exp(T x) { return log1p(ordinary(exp
 
 // log(e^x + e^y), and the same to base 2; of equal infinities that infinity
 template <class T> HOST_DEVICE T logaddexp(T x, T y) {
-    const T difference = x - y, larger = x > y ? x : y;
-    if (x == y && difference != T(0)) return x;
-    return larger + log1p(exp(difference < T(0) ? difference : -difference));
+    const T difference = x - y, larger = difference > T(0) ? x : y;
+    const T sum = larger + log1p(ordinary(exp(difference > T(0) ? -difference : difference)));
+    const T any = difference == difference ? sum : difference;
+    return x == y ? x + (difference == T(0) ? T(0.69314718055994530942) : T(0)) : any;
 }
 template <class T> HOST_DEVICE T logaddexp2(T x, T y) {
-    const T difference = x - y, larger = x > y ? x : y;
-    if (x == y && difference != T(0)) return x;
-    return larger + log1p(exp2(difference < T(0) ? difference : -difference)) * T(1.4426950408889634074);
+    const T difference = x - y, larger = difference > T(0) ? x : y;
+    const T power = exp2(difference > T(0) ? -difference : difference);
+    const T sum = larger + log1p(ordinary(power)) * T(1.4426950408889634074);
+    const T any = difference == difference ? sum : difference;
+    return x == y ? x + (difference == T(0) ? T(1) : T(0)) : any;
 }
 
 // ---- Activations

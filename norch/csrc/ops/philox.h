@@ -142,6 +142,13 @@ HOST_DEVICE uint64_t below(uint64_t range, const Block& block) {
     return high_product(high, range) + (middle + carry < carry);
 }
 
+// The same for a range of 32 bits, 1 to 2^32 - 1, word by word: products of 32 bits are vectors' work.
+HOST_DEVICE uint32_t below(uint32_t range, const Block& block) {
+    uint64_t product = 0;
+    for (int k = 0; k < 4; k++) product = (product >> 32) + uint64_t(block.word[k]) * range;
+    return high_half(product);
+}
+
 // ---- What a block becomes: PER_BLOCK elements --------------------------------------------------------------------
 // Device code calls, for each block b, draw.elements(philox(stream, b), values), and writes them from b * PER_BLOCK on.
 
@@ -189,6 +196,15 @@ template <class T> struct IntegerDraw {
     enum { PER_BLOCK = 1 };
     int64_t low;
     uint64_t range;  // 0 is 2^64
+    HOST_DEVICE void elements(const Block& block, T* values) const {
+        *values = T(int64_t(uint64_t(low) + below(range, block)));
+    }
+};
+
+template <class T> struct NearIntegerDraw {
+    enum { PER_BLOCK = 1 };
+    int64_t low;
+    uint32_t range;
     HOST_DEVICE void elements(const Block& block, T* values) const {
         *values = T(int64_t(uint64_t(low) + below(range, block)));
     }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "host/instruction_sets.h"
+#include "ops/wide_special.h"
 
 #ifdef __CUDACC__
 #define SPECIAL __host__ __device__ __noinline__ inline  // long, so one copy serves every loop
@@ -336,33 +336,20 @@ POLYNOMIAL(laguerre_polynomial_l, 1.0 - x, ((2.0 * k + 1.0 - x) * p - k * q) / (
 POLYNOMIAL(legendre_polynomial_p, x, ((2.0 * k + 1.0) * x * p - k * q) / (k + 1.0))
 #undef POLYNOMIAL
 
-// ---- The same of a float -----------------------------------------------------------------------------------------
+// ---- The same of a float, but for those of wide_special.h -----------------------------------------------------------------------------------------
 
 #define UNARY_OF_FLOAT(name) \
     SPECIAL float name(float x) { return float(name(double(x))); }
 #define BINARY_OF_FLOAT(name) \
     SPECIAL float name(float x, float y) { return float(name(double(x), double(y))); }
 
-UNARY_OF_FLOAT(lgamma)
-UNARY_OF_FLOAT(digamma)
-UNARY_OF_FLOAT(erfinv)
 UNARY_OF_FLOAT(erfcx)
-UNARY_OF_FLOAT(ndtr)
 UNARY_OF_FLOAT(log_ndtr)
-UNARY_OF_FLOAT(ndtri)
-UNARY_OF_FLOAT(i0)
-UNARY_OF_FLOAT(i0e)
-UNARY_OF_FLOAT(i1)
-UNARY_OF_FLOAT(i1e)
 UNARY_OF_FLOAT(bessel_j0)
 UNARY_OF_FLOAT(bessel_j1)
 UNARY_OF_FLOAT(bessel_y0)
 UNARY_OF_FLOAT(bessel_y1)
 UNARY_OF_FLOAT(spherical_bessel_j0)
-UNARY_OF_FLOAT(modified_bessel_k0)
-UNARY_OF_FLOAT(modified_bessel_k1)
-UNARY_OF_FLOAT(scaled_modified_bessel_k0)
-UNARY_OF_FLOAT(scaled_modified_bessel_k1)
 UNARY_OF_FLOAT(airy_ai)
 BINARY_OF_FLOAT(zeta)
 BINARY_OF_FLOAT(igamma)

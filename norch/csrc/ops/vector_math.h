@@ -107,9 +107,8 @@ HOST_DEVICE float exp(float x) {
 
 const int32_t SQRT_HALF = 0x3F3504F3, MANTISSA = 0x7FFFFF;  // bits of a float
 
-// e ln 2 + log(1 + m), for 1 + m in [sqrt(1/2), sqrt(2)) or a little outside
-HOST_DEVICE float log_of_parts(float e, float m) {
-    const float square = m * m;
+// log(1 + m) is m - m^2 / 2 + m^3 p(m), for 1 + m in [sqrt(1/2), sqrt(2)) or a little outside: the last of these
+HOST_DEVICE float log_rest(float m) {
     float p = 7.0376836292e-2f;
     p = p * m - 1.1514610310e-1f;
     p = p * m + 1.1676998740e-1f;
@@ -119,8 +118,12 @@ HOST_DEVICE float log_of_parts(float e, float m) {
     p = p * m + 2.0000714765e-1f;
     p = p * m - 2.4999993993e-1f;
     p = p * m + 3.3333331174e-1f;
-    const float y = p * m * square + e * LN2_LOW - 0.5f * square;
-    return m + y + e * LN2_HIGH;
+    return p * m * (m * m);
+}
+
+// e ln 2 + log(1 + m)
+HOST_DEVICE float log_of_parts(float e, float m) {
+    return m + (log_rest(m) + e * LN2_LOW - 0.5f * (m * m)) + e * LN2_HIGH;
 }
 
 // log(x), where x = 2^e (1 + m) with 1 + m in [sqrt(1/2), sqrt(2)). `bits` are those of x; scale is added to e.
@@ -269,16 +272,17 @@ HOST_DEVICE float erf(float x) {
 }
 
 // In float, the rounding of x^2 and of the polynomial would be 4 ULP: both are doubles.
-HOST_DEVICE float erfc(float x) {
-    const float size = bits_as<float>(magnitude_bits(x)), z = size > 10.1f ? 10.1f : size;  // erfc(10.1) rounds to 0
-    const double square = double(z) * double(z);
+HOST_DEVICE float erfc_of(double x) {
+    const double size = x < 0.0 ? -x : x, z = size > 10.1 ? 10.1 : size;  // erfc(10.1) rounds to 0
+    const double square = z * z;
     const float shifted = ROUNDING - float(square) * 1.44269504f, n = shifted - ROUNDING;
     const Exponential e = exponential(float(n * -0.69314718055994531 - square), shifted);
     const int32_t half = e.n >> 1;  // 2^n in two factors, as in exp
-    const float g = float(scaled_erfc(double(z)));
-    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half);
-    return z < 0.75f ? 1.0f - erf_near_0(x) : x < 0.0f ? 2.0f - y : y;
+    const float g = float(scaled_erfc(z));
+    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half), rounded = float(x);
+    return float(z) < 0.75f ? 1.0f - erf_near_0(rounded) : rounded < 0.0f ? 2.0f - y : y;
 }
+HOST_DEVICE float erfc(float x) { return erfc_of(double(x)); }
 
 // ---- The normal distribution -------------------------------------------------------------------------------------
 
@@ -331,8 +335,8 @@ HOST_DEVICE double log2_of_magnitude(float x) {
     return magnitude < INFINITY ? y : double(magnitude);  // infinity or NaN
 }
 
-// 2^x rounded to a float, for x in [-160, 130]: 2^n exp(r ln 2) by Taylor's series, r in [-1/2, 1/2].
-HOST_DEVICE float exp2_of(double x) {
+// 2^x for x in [-160, 130]: 2^n exp(r ln 2) by Taylor's series, r in [-1/2, 1/2], with a relative error of 2^-32.
+HOST_DEVICE double wide_exp2(double x) {
     const double shifted = x + ROUNDING_DOUBLE, r = (x - (shifted - ROUNDING_DOUBLE)) * 0.69314718055994530942;
     double p = 1.0 / 40320;
     p = p * r + 1.0 / 5040;
@@ -344,7 +348,7 @@ HOST_DEVICE float exp2_of(double x) {
     p = p * r + 1.0;
     p = p * r + 1.0;
     const int64_t bias = 1023;  // shifting drops all but the integer that stands in the lowest bits
-    return float(p * bits_as<double>((bits_as<int64_t>(shifted) + bias) * (int64_t(1) << 52)));
+    return p * bits_as<double>((bits_as<int64_t>(shifted) + bias) * (int64_t(1) << 52));
 }
 
 // x rounded towards 0. Plain SSE2 has no instruction for that, so it goes through an int32; from 2^23 on there are only
@@ -363,7 +367,8 @@ HOST_DEVICE float pow(float x, float y) {
     double exponent = log2_of_magnitude(x) * y;
     exponent = exponent < -160.0 ? -160.0 : exponent;
     exponent = exponent > 130.0 ? 130.0 : exponent;
-    const float magnitude = magnitude_bits(x) == bits_as<int32_t>(1.0f) ? 1.0f : exp2_of(exponent);  // 1^infinity is 1
+    const float magnitude =
+        magnitude_bits(x) == bits_as<int32_t>(1.0f) ? 1.0f : float(wide_exp2(exponent));  // 1^infinity is 1
     const float half = y * 0.5f;
     const int32_t sign = bits_as<int32_t>(x) & INT32_MIN;  // the result has it too if y is an odd integer
     const int32_t odd_sign = truncated(half) != half ? sign : 0;

@@ -73,6 +73,14 @@ __global__ void store_kernel(float* out, int place) { out[place + int(threadIdx.
 
 __global__ void unset_kernel(const float* x, float* out) { out[threadIdx.x] = x[threadIdx.x]; }
 
+// ---- Graphs -----------------------------------------------------------------------------------------------------
+
+struct Member {
+    int64_t size;
+    const float* data;
+};
+__global__ void member_kernel(Member x, float* out) { out[threadIdx.x] = x.data[threadIdx.x]; }
+
 // ---- The program ------------------------------------------------------------------------------------------------
 
 static void check(cudaError_t error) {
@@ -85,6 +93,53 @@ static float* new_on_device(int count) {
     void* data;
     check(cudaMalloc(&data, size_t(count) * sizeof(float)));
     return static_cast<float*>(data);
+}
+
+// What kernel(x, out) becomes when it is captured; out stays as it is meanwhile.
+template <class Launch>
+static cudaGraphExec_t captured(const Launch& launch) {
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(stream);
+    check(cudaStreamEndCapture(stream, &graph));
+    check(cudaGraphInstantiateWithFlags(&made, graph, 0));
+    check(cudaGraphDestroy(graph));
+    check(cudaStreamDestroy(stream));
+    return made;
+}
+
+// Launches a graph that reads its memory: correct, but for what the name asks for between its capture and its launch.
+static void launch_graph(const char* name, float* x, float* out) {
+    const auto asked = [&](const char* other) { return strcmp(name, other) == 0; };
+    float* read = new_on_device(N);
+    const cudaGraphExec_t made = captured([&](cudaStream_t stream) {
+        float* now = read;
+        if (asked("memory_in_capture")) new_on_device(1);
+        if (asked("wait_in_capture")) check(cudaStreamSynchronize(stream));
+        if (asked("host_copy_in_capture"))
+            check(cudaMemcpyAsync(now, &now, sizeof now, cudaMemcpyHostToDevice, stream));
+        if (asked("capture_of_a_forbidden_call")) cudaStreamSynchronize(stream);
+        if (asked("capture_of_default_stream")) check(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeThreadLocal));
+        if (asked("graph_reads_freed_member"))
+            member_kernel<<<1, 1, 0, stream>>>(Member{N, now}, out);
+        else
+            unset_kernel<<<1, 1, 0, stream>>>(now, out);
+        now = nullptr;  // the launch has a copy
+    });
+    float result = 0;
+    check(cudaMemcpyAsync(&result, out, sizeof result, cudaMemcpyDeviceToHost, nullptr));
+    if (result != 0) fprintf(stderr, "a kernel ran when it was captured\n"), exit(5);
+    const bool moved = asked("graph_reads_moved_memory");
+    if (moved || asked("graph_reads_freed_memory") || asked("graph_reads_freed_member")) check(cudaFree(read));
+    if (moved) read = new_on_device(N);  // perhaps at the same address
+    if (asked("graph")) check(cudaMemcpyAsync(read, x, N * sizeof(float), cudaMemcpyDeviceToDevice, nullptr));
+    if (asked("graph_launched_after_its_end")) check(cudaGraphExecDestroy(made));
+    check(cudaGraphLaunch(made, nullptr));
+    check(cudaGraphExecDestroy(made));
+    check(cudaFree(read));
 }
 
 int main(int, char** arguments) {
@@ -128,6 +183,7 @@ int main(int, char** arguments) {
         check(cudaSetDevice(1));
         unset_kernel<<<1, 1>>>(x, out);
     }
+    if (strstr(name, "graph") || strstr(name, "capture")) launch_graph(name, x, out), expected = 1;
     check(cudaMemcpyAsync(&result, out, sizeof(float), cudaMemcpyDeviceToHost, nullptr));
     check(cudaFree(x));
     check(cudaFree(out));

@@ -32,7 +32,7 @@ def programs(tmp_path_factory):
     for mode, flags in MODES.items():
         define = [] if mode == "plain" else [f"-DEMULATOR_{mode.upper()}"]
         common = [COMPILER, "-std=c++17", "-O1", "-g", f"-I{EMULATOR}"]
-        objects = [folder / f"{part}-{mode}.o" for part in ("emulator", "memory")]
+        objects = [folder / f"{part}-{mode}.o" for part in ("emulator", "memory", "graphs")]
         for part in objects:
             source = EMULATOR / f"{part.stem.split('-')[0]}.cpp"
             subprocess.run([*common, *define, "-c", source, "-o", part], check=True)
@@ -52,7 +52,7 @@ def run(program, kernel, order="forward"):
 
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("kernel", ["sum", "atomic_sum"])
+@pytest.mark.parametrize("kernel", ["sum", "atomic_sum", "graph"])
 def test_correct_kernels_pass(programs, kernel, mode, order):
     assert run(programs[mode], kernel, order) == ""
 
@@ -71,6 +71,15 @@ ALWAYS_FOUND = {
     "copy_wrong_way": "cudaErrorInvalidMemcpyDirection",
     "free_twice": "cudaErrorInvalidValue",
     "too_much_memory": "cudaErrorMemoryAllocation",
+    "graph_reads_freed_memory": "unset_kernel: .*freed after its capture",
+    "graph_reads_moved_memory": "unset_kernel: .*freed after its capture",
+    "graph_reads_freed_member": "member_kernel: .*freed after its capture",
+    "memory_in_capture": "cudaErrorStreamCaptureUnsupported",
+    "wait_in_capture": "cudaErrorStreamCaptureUnsupported",
+    "host_copy_in_capture": "cudaErrorStreamCaptureUnsupported",
+    "capture_of_a_forbidden_call": "cudaErrorStreamCaptureInvalidated",
+    "capture_of_default_stream": "cudaErrorStreamCaptureUnsupported",
+    "graph_launched_after_its_end": "cudaErrorInvalidValue",
 }
 FOUND_BY = {
     ("missing_barrier", "thread"): "data race",

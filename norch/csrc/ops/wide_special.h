@@ -1,0 +1,192 @@
+// Special functions of a float, computed in double without branches, so that loops become vectors (special.h has those
+// of a double): erfinv, ndtr, ndtri, lgamma, digamma and the modified Bessel functions of order 0 and 1.
+//
+// The polynomials are the best of their degree by Lawson's weights, with relative errors from 2^-27 to 2^-37.
+
+#pragma once
+#include "ops/wide_math.h"
+
+inline namespace NORCH_ISA {
+namespace formula {
+
+// p[0] + x (p[1] + x (p[2] + ...))
+template <int N>
+HOST_DEVICE double polynomial(const double (&p)[N], double x) {
+    double y = p[N - 1];
+#pragma GCC unroll 32
+    for (int k = N - 2; k >= 0; k--) y = y * x + p[k];
+    return y;
+}
+
+// ---- Error function ----------------------------------------------------------------------------------------------
+
+// erfinv(x), given 1 - x^2: x times a polynomial in w = -log(1 - x^2), or from 5 on in sqrt(w), for w up to 104.
+template <bool FAR>
+HOST_DEVICE double inverse_erf(double x, double rest) {
+    const double w = -wide_log(rest), v = ::sqrt(w > 0.0 ? w : 0.0);
+    const double near =
+        polynomial({0.88622692046493, 0.23201381220485, 0.011548694339496, -0.0023343905074857, -0.00012737639430224,
+                    4.4500827464373e-5, 4.0060254293852e-6, -1.9811130832744e-6, 2.21538859415e-7, -8.814039909669e-9},
+                   w);
+    const double middle =
+        polynomial({-1.9245720198818, 9.3045577395185, -13.114006928974, 10.82346189107, -5.4281137496938,
+                    1.7551108717584, -0.37012871425272, 0.049415155247149, -0.0038053575973411, 0.00012912554728259},
+                   v);
+    double y = w < 5.0 ? near : middle;
+    if (FAR) {
+        const double far = polynomial({0.14923186995025, 0.58422139413125, 0.23541390775855, -0.078448149789278,
+                                       0.017484210387842, -0.0027135912051901, 0.00029542858684807, -2.2182936670131e-5,
+                                       1.0959855466886e-6, -3.2100302928822e-8, 4.2254670651963e-10},
+                                      v);
+        y = v < 4.0 ? y : far;
+    }
+    return x * y;
+}
+HOST_DEVICE float erfinv(float x) {
+    const double z = x;
+    const float y = float(inverse_erf<false>(z, 1.0 - z * z)), size = size_of(x);
+    return size < 1.0f ? y : size == 1.0f ? with_sign_of(x, double(INFINITY)) : NAN;
+}
+
+HOST_DEVICE float ndtr(float x) { return 0.5f * erfc_of(-0.70710678118654752440 * double(x)); }
+HOST_DEVICE float ndtri(float p) {
+    const double q = p, y = 1.41421356237309504880 * inverse_erf<true>(q + q - 1.0, 4.0 * q * (1.0 - q));
+    const float inside = (p > 0.0f) & (p < 1.0f) ? float(y) : NAN;
+    return p == 0.0f ? -INFINITY : p == 1.0f ? INFINITY : inside;
+}
+
+// ---- Gamma -------------------------------------------------------------------------------------------------------
+
+// sin(pi x) and cos(pi x) but for a common sign; from 2^23 on a float is an integer
+HOST_DEVICE SineAndCosine of_half_turns(double x) {
+    const double z = (x < 8388608.0) & (x > -8388608.0) ? x : 0.0;
+    const double f = z - ((z + ROUNDING_DOUBLE) - ROUNDING_DOUBLE), size = f < 0.0 ? -f : f;
+    const SineAndCosine at = sine_and_cosine((size > 0.25 ? 0.5 - size : size) * (2.0 * HALF_PI));
+    const double sine = size > 0.25 ? at.cosine : at.sine;
+    return {f < 0.0 ? -sine : sine, size > 0.25 ? at.sine : at.cosine};
+}
+
+// Up to 8 the recurrence gamma(x + 1) = x gamma(x) leads to Stirling's series (DLMF 5.11.1), below 0 the reflection
+// (DLMF 5.5.3). Around its zeros 1 and 2 it is (x - 1) (x - 2) times a polynomial.
+HOST_DEVICE float lgamma(float x) {
+    const double a = size_of(x);
+    const bool shifts = a < 8.0;
+    const double z = shifts ? a + 8.0 : a, r = 1.0 / z;
+    const double product =
+        shifts ? a * (a + 1.0) * (a + 2.0) * (a + 3.0) * ((a + 4.0) * (a + 5.0) * (a + 6.0) * (a + 7.0)) : 1.0;
+    const double series = polynomial(
+        {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360, 1.0 / 156, -3617.0 / 122400},
+        r * r);
+    const double stirling = (z - 0.5) * wide_log(z) - z + 0.91893853320467274178 + series * r;
+    const double sine = of_half_turns(a).sine, size = (sine < 0.0 ? -sine : sine) * a;
+    const bool reflects = x < 0.0f;
+    const double rest = wide_log(reflects ? product * (2.0 * HALF_PI) / size : product);
+    double y = reflects ? rest - stirling : stirling - rest;
+    const double between =
+        (a - 1.0) * (a - 2.0) *
+        polynomial(
+            {0.46580963721134, -0.13157900008, 0.052579450745535, -0.024194016145935, 0.01199126413477,
+             -0.0062212194153651, 0.0033238331734802, -0.0017725443229483, 0.00096716551562174, -0.00066293298764165,
+             0.000399168908083, -1.7989031531998e-5, -1.3484209171641e-5, -0.0001745845214548, 0.00010972861982949},
+            a - 1.625);
+    y = (x > 0.75f) & (x < 2.5f) ? between : y;
+    const float z_or_pole = (x <= 0.0f) & (size == 0.0) ? INFINITY : float(y + 0.0);  // -0 + 0 is 0
+    return x == x ? (a < double(INFINITY) ? z_or_pole : INFINITY) : x;
+}
+
+// The derivative of the above: the recurrence, the asymptotic series (DLMF 5.11.2), the reflection (DLMF 5.5.4).
+HOST_DEVICE float digamma(float x) {
+    const double given = x, a = given <= 0.0 ? 1.0 - given : given;
+    double product = a, slope = 1.0;  // of a (a + 1) ... (a + 7)
+#pragma GCC unroll 8
+    for (int k = 1; k < 8; k++) {
+        slope = slope * (a + double(k)) + product;
+        product *= a + double(k);
+    }
+    const double z = a < 8.0 ? a + 8.0 : a, r = 1.0 / z, s = r * r;
+    const double series =
+        polynomial({1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12}, s);
+    const double far = wide_log(z) - 0.5 * r - series * s, above = a < 8.0 ? far - slope / product : far;
+    const SineAndCosine at = of_half_turns(given);
+    const float y = float(given <= 0.0 ? above - 2.0 * HALF_PI * (at.cosine / at.sine) : above);
+    const float pole = x == 0.0f ? with_sign_of(-x, double(INFINITY)) : (at.sine == 0.0) & (x < 0.0f) ? NAN : y;
+    return x < INFINITY ? pole : x;
+}
+
+// ---- Modified Bessel functions -----------------------------------------------------------------------------------
+
+// I0(x) and I1(x) / x up to 8, of the square
+HOST_DEVICE double i0_near(double s) {
+    return polynomial({0.99999999999163, 0.25000000006692, 0.015624999919575, 0.00043402781281656, 6.7816766100623e-6,
+                       6.7817721353769e-8, 4.7088666455797e-10, 2.4057241974529e-12, 9.2995965520071e-15,
+                       3.060580288777e-17, 5.3466194270126e-20, 2.6818613514539e-22},
+                      s);
+}
+HOST_DEVICE double i1_near(double s) {
+    return polynomial({0.50000000003297, 0.062499999816794, 0.002604166829839, 5.4253418361713e-5, 6.7817710724513e-7,
+                       5.6506143247171e-9, 3.3682414640163e-11, 1.4870809519953e-13, 5.5258250478205e-16,
+                       1.052467449977e-18, 5.9684704168408e-21},
+                      s);
+}
+// sqrt(x) e^-x I(x) beyond, of 1 / x
+HOST_DEVICE double i0_far(double u) {
+    return polynomial({0.39894228035681, 0.049867825384394, 0.028043673142104, 0.029680742401968, 0.029940514206823,
+                       0.33934127202992, -1.916239016816, 8.5470968245647},
+                      u);
+}
+HOST_DEVICE double i1_far(double u) {
+    return polynomial({0.39894228049486, -0.14960341604541, -0.046741699915036, -0.041489766731679, -0.039555617166869,
+                       -0.40457284787092, 2.2130816737772, -9.7552538432469},
+                      u);
+}
+
+// I(x), or e^-x I(x), for x >= 0; no exponential overflows a double.
+template <int ORDER, bool SCALED>
+HOST_DEVICE double bessel_i(double x) {
+    const double z = x > 95.0 && !SCALED ? 95.0 : x, square = x * x, u = 1.0 / z;
+    const double near = ORDER ? x * i1_near(square) : i0_near(square);
+    const double far = (ORDER ? i1_far(u) : i0_far(u)) * ::sqrt(u);
+    const double bounded = SCALED ? (x > 8.0 ? 8.0 : x) : z,
+                 power = wide_exp2(bounded * (SCALED ? -1.0 / LN2 : 1.0 / LN2));
+    return x < 8.0 ? (SCALED ? near * power : near) : (SCALED ? far : far * power);
+}
+HOST_DEVICE float i0(float x) { return float(bessel_i<0, false>(size_of(x))); }
+HOST_DEVICE float i1(float x) { return with_sign_of(x, bessel_i<1, false>(size_of(x))); }
+HOST_DEVICE float i0e(float x) { return float(bessel_i<0, true>(size_of(x))); }
+HOST_DEVICE float i1e(float x) { return with_sign_of(x, bessel_i<1, true>(size_of(x))); }
+
+// K(x), or e^x K(x). Up to 2 DLMF 10.31.1 and 2: a polynomial in x^2 beside the logarithm; beyond, one in 1 / x.
+template <int ORDER, bool SCALED>
+HOST_DEVICE float bessel_k(float given) {
+    const double x = given, z = x > 120.0 ? 120.0 : x, s = x * x, u = 1.0 / x, log_half = wide_log(0.5 * x);
+    const double near0 = polynomial({-0.57721566481928, 0.10569608295977, 0.01441850741141, 0.00054518743443369,
+                                     1.0215515176623e-5, 1.1522635871706e-7, 9.5890208151621e-10},
+                                    s) -
+                         log_half * i0_near(s);
+    const double near1 =
+        x * (polynomial({0.038607832427403, -0.042049020812227, -0.0028371122420272, -7.4930183793896e-5,
+                         -1.0893443862928e-6, -1.0076990778745e-8, -7.071128630244e-11},
+                        s) +
+             log_half * i1_near(s)) +
+        u;
+    const double far0 = polynomial(
+        {1.2533141372807, -0.15666425156918, 0.088122136791552, -0.091734255871531, 0.1392285793084, -0.26666485638805,
+         0.55284676799704, -1.0551076345205, 1.6122815883597, -1.7485996672449, 1.1651986806094, -0.35414564865063},
+        u);
+    const double far1 = polynomial(
+        {1.2533141374643, 0.4699927423945, -0.14686779569189, 0.12834218145308, -0.17754822582802, 0.31170493268642,
+         -0.56785853284932, 0.88917364790098, -1.0210974774001, 0.7288228613397, -0.23764348486396},
+        u);
+    const double near = ORDER ? near1 : near0, far = (ORDER ? far1 : far0) * ::sqrt(u);
+    const double power = wide_exp2(SCALED ? (x < 2.0 ? x : 2.0) * (1.0 / LN2) : z * (-1.0 / LN2));
+    const double y = x < 2.0 ? (SCALED ? near * power : near) : (SCALED ? far : far * power);
+    const float inside = given > 0.0f ? float(y) : NAN;
+    return given == 0.0f ? INFINITY : given == INFINITY ? 0.0f : inside;
+}
+HOST_DEVICE float modified_bessel_k0(float x) { return bessel_k<0, false>(x); }
+HOST_DEVICE float modified_bessel_k1(float x) { return bessel_k<1, false>(x); }
+HOST_DEVICE float scaled_modified_bessel_k0(float x) { return bessel_k<0, true>(x); }
+HOST_DEVICE float scaled_modified_bessel_k1(float x) { return bessel_k<1, true>(x); }
+
+}  // namespace formula
+}  // namespace NORCH_ISA

@@ -1,0 +1,552 @@
+// Programs: where memory lies, and the replay.
+
+#include "recording/program.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "api.h"
+
+enum { ALIGNMENT = 64, SMALL_ALIGNMENT = 16 };
+
+static int64_t rounded(int64_t nbytes) {
+    const int64_t alignment = nbytes < ALIGNMENT ? SMALL_ALIGNMENT : ALIGNMENT;
+    return (nbytes + alignment - 1) / alignment * alignment;
+}
+
+Saved::~Saved() {
+    for (Storage* storage : storages) drop(storage);
+}
+
+Program::~Program() {
+    for (const Argument& argument : arguments) drop_object(argument.object);
+    for (const Slot& gradient : gradients) drop(forward.storages[size_t(gradient.memory)]);
+    drop(saved_block);
+}
+
+// ---- The plan ----------------------------------------------------------------------------------------------------
+
+int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
+    std::map<int32_t, std::vector<const Item*>> begins, ends;
+    for (const Item& item : items) {
+        begins[item.lifetime.first].push_back(&item);
+        ends[item.lifetime.last].push_back(&item);
+    }
+    std::map<int64_t, int64_t> gaps = {{0, INT64_MAX}};  // offset -> length
+    int64_t total = 0;
+    for (int32_t step = begin; step < end; step++) {
+        for (const Item* item : begins[step]) {
+            const int64_t length = rounded(item->nbytes);
+            auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const auto& g) { return g.second >= length; });
+            const auto [offset, room] = *gap;
+            gaps.erase(gap);
+            if (room > length) gaps[offset + length] = room - length;
+            *item->offset = offset;
+            total = std::max(total, offset + length);
+        }
+        for (const Item* item : ends[step]) {
+            int64_t offset = *item->offset, length = rounded(item->nbytes);
+            if (length == 0) continue;
+            auto after = gaps.lower_bound(offset);
+            if (after != gaps.end() && after->first == offset + length) {
+                length += after->second;
+                after = gaps.erase(after);
+            }
+            if (after != gaps.begin() && std::prev(after)->first + std::prev(after)->second == offset)
+                std::prev(after)->second += length;
+            else
+                gaps[offset] = length;
+        }
+    }
+    return total;
+}
+
+static std::vector<Lifetime> lifetimes_in(const Recording& recording, Phase& phase) {
+    std::vector<Lifetime> lifetimes(recording.memories.size());
+    phase.users.resize(recording.memories.size());
+    for (int32_t s = phase.begin; s < phase.end; s++)
+        for (const StepOperand& operand : recording.steps[size_t(s)]->operands) {
+            if (operand.slot < 0) continue;
+            const int32_t memory = recording.slots[size_t(operand.slot)].memory;
+            if (memory < 0) continue;
+            Lifetime& lifetime = lifetimes[size_t(memory)];
+            if (lifetime.first < 0) lifetime.first = s;
+            lifetime.last = s;
+            phase.users[size_t(memory)].push_back(operand.slot);
+        }
+    return lifetimes;
+}
+
+static Slot result_slot(Recording& recording, const Tensor& tensor) {
+    const int32_t memory = recording.memory_of(tensor);
+    Slot slot = {tensor, memory, static_cast<char*>(tensor.data) - recording.memories[size_t(memory)].base};
+    slot.tensor.writes = nullptr;
+    return slot;
+}
+
+// What the first steps of a recording write in a phase that others can see.
+static Writing written_by(const Program& program, const Phase& phase, int32_t steps) {
+    std::map<int32_t, int32_t> counts;
+    std::map<Writes*, int32_t> apart;
+    for (const Written& written : program.recording.writes) {
+        if (written.later != (&phase == &program.backward) || written.steps > steps) continue;
+        if (written.writes)
+            apart[written.writes]++;
+        else
+            counts[written.memory]++;
+    }
+    Writing writing;
+    for (const auto& count : counts) {
+        const Place::Kind kind = phase.places[size_t(count.first)].kind;
+        if (kind != Place::UNUSED && kind != Place::ARENA && kind != Place::CHAINED && kind != Place::SAVED)
+            writing.memories.push_back(count);
+    }
+    writing.apart.assign(apart.begin(), apart.end());
+    return writing;
+}
+
+static std::set<int32_t> memories_of(const std::vector<Slot>& slots) {
+    std::set<int32_t> memories;
+    for (const Slot& slot : slots) memories.insert(slot.memory);
+    return memories;
+}
+
+// Where each memory lies, by the steps that use it in this phase and in the other one.
+static void place(Program& program, Phase& phase, const std::vector<Lifetime>& lifetimes,
+                  const std::vector<Lifetime>& others) {
+    const std::vector<Memory>& memories = program.recording.memories;
+    const bool is_backward = &phase == &program.backward;
+    std::set<int32_t> returned = memories_of(phase.results), changed = memories_of(program.gradients);
+    const std::set<int32_t> later = is_backward ? std::set<int32_t>() : memories_of(program.backward.results);
+    phase.places.resize(memories.size());
+    phase.bases.resize(memories.size());
+    phase.storages.resize(memories.size());
+    for (size_t m = 0; m < memories.size(); m++) {
+        Place& place = phase.places[m];
+        const bool used = lifetimes[m].first >= 0 || returned.count(int32_t(m)) > 0;
+        place = {Place::UNUSED, 0, memories[m].input};
+        if (memories[m].kind == Memory::EXTERNAL) {
+            place.kind = Place::FIXED;
+            phase.lay(program.recording.slots, int32_t(m), memories[m].storage, memories[m].base);
+        } else if (memories[m].kind == Memory::INPUT) {
+            place.kind = Place::INPUT;
+        } else if (!is_backward && changed.count(int32_t(m))) {
+            place.kind = Place::GRADIENT;
+        } else if (is_backward && program.forward.places[m].kind != Place::UNUSED &&
+                   program.forward.places[m].kind != Place::ARENA) {
+            place = program.forward.places[m];  // the forward saved it, or returned it
+        } else if (returned.count(int32_t(m))) {
+            place.kind = Place::FRESH;
+            phase.fresh.push_back(int32_t(m));
+        } else if (!is_backward && used && (others[m].first >= 0 || later.count(int32_t(m)))) {
+            place = {Place::SAVED, program.saved_bytes, -1};
+            program.saved_bytes += rounded(memories[m].nbytes);
+        } else if (used) {
+            place.kind = Place::ARENA;
+        }
+    }
+    for (size_t m = 0; m < memories.size(); m++) {
+        if (phase.places[m].kind != Place::ARENA && phase.places[m].kind != Place::SAVED) continue;
+        if (program.device >= 0 && program.device != memories[m].device) {
+            program.recording.refusal = "it works on several devices";
+            program.recording.refused_at = memories[m].line;
+            fail(RUNTIME_ERROR, "{}", program.recording.refusal.c_str());
+        }
+        program.device = memories[m].device;
+    }
+    find_chains(program, phase, lifetimes);
+    std::vector<Item> items;
+    for (size_t m = 0; m < memories.size(); m++)
+        if (phase.places[m].kind == Place::ARENA)
+            items.push_back({lifetimes[m], memories[m].nbytes, &phase.places[m].offset});
+    phase.arena_bytes = arranged(items, phase.begin, phase.end);
+}
+
+// Tensors that are still alive, though nothing that the call returns or changes accounts for them.
+static void check_nothing_is_kept(Recording& recording, const std::set<int32_t>& accounted) {
+    for (size_t m = 0; m < recording.memories.size(); m++) {
+        const Memory& memory = recording.memories[m];
+        if (memory.kind != Memory::INTERNAL || !memory.storage || accounted.count(int32_t(m))) continue;
+        recording.refusal = "a tensor that is made here outlives the call, other than as a result or a gradient";
+        recording.refused_at = memory.line;
+        fail(RUNTIME_ERROR, "{}", recording.refusal.c_str());
+    }
+}
+
+static std::unique_ptr<Program> planned(Recording& recording, int32_t results, Tensor* const* result, int32_t gradients,
+                                        Tensor* const* gradient, int32_t backward_results,
+                                        Tensor* const* backward_result, int32_t others, Tensor* const* other) {
+    auto program = std::make_unique<Program>(recording);
+    const int32_t steps = int32_t(recording.steps.size());
+    const bool has_backward = recording.backward >= 0;
+    program->forward.begin = 0;
+    program->forward.end = program->backward.begin = has_backward ? recording.backward : steps;
+    program->backward.end = steps;
+    std::set<int32_t> accounted;
+    const auto note = [&](std::vector<Slot>& slots, int32_t count, Tensor* const* tensors) {
+        for (int i = 0; i < count; i++) {
+            slots.push_back(result_slot(recording, *tensors[i]));
+            accounted.insert(slots.back().memory);
+        }
+    };
+    std::vector<Slot> ignored;
+    note(program->forward.results, results, result);
+    note(program->backward.results, backward_results, backward_result);
+    note(program->gradients, gradients, gradient);
+    note(ignored, others, other);
+    if (!has_backward) check_nothing_is_kept(recording, accounted);
+    const auto in_forward = lifetimes_in(recording, program->forward);
+    const auto in_backward = lifetimes_in(recording, program->backward);
+    place(*program, program->forward, in_forward, in_backward);
+    place(*program, program->backward, in_backward, in_forward);
+    for (size_t m = 0; m < recording.memories.size(); m++) {
+        const Place::Kind kind = program->backward.places[m].kind;
+        const bool is_given = recording.memories[m].input >= int32_t(recording.forward_inputs);
+        const bool is_known = program->forward.places[m].kind != Place::UNUSED && !is_given;
+        if (in_backward[m].first >= 0 && kind != Place::ARENA && kind != Place::CHAINED && kind != Place::SAVED &&
+            is_known)
+            program->kept.push_back(int32_t(m));
+    }
+    for (Phase* phase : {&program->forward, &program->backward})
+        phase->written = written_by(*program, *phase, phase->end);
+    for (Slot& slot : recording.slots)
+        if (slot.memory < 0) slot.tensor.data = &slot.tensor.value;
+    find_graphs(*program, program->forward);
+    find_graphs(*program, program->backward);
+    return program;
+}
+
+Program* new_program(Recording* recording, const ProgramTensors* tensors) {
+    Program* program = nullptr;
+    attempt([&] {
+        program = planned(*recording, tensors->results, tensors->result, tensors->gradients, tensors->gradient,
+                          tensors->backward_results, tensors->backward_result, tensors->others, tensors->other)
+                      .release();
+    });
+    return program;
+}
+
+void free_program(Program* program) { delete program; }
+
+// ---- The replay --------------------------------------------------------------------------------------------------
+
+void Phase::lay(std::vector<Slot>& slots, int32_t memory, Storage* storage, char* base) {
+    if (bases[size_t(memory)] == base && storages[size_t(memory)] == storage) return;
+    bases[size_t(memory)] = base;
+    storages[size_t(memory)] = storage;
+    for (int32_t user : users[size_t(memory)]) {
+        Slot& slot = slots[size_t(user)];
+        slot.tensor.data = base ? base + slot.shift : nullptr;
+        slot.tensor.storage = storage;
+    }
+}
+
+// Storages that are given back at the end, or when an exception passes
+struct OwnedStorages {
+    std::vector<Storage*> list;
+    Storage* add(int64_t nbytes, int32_t device) {
+        list.reserve(list.size() + 1);
+        list.push_back(new_storage(nbytes, device));
+        return list.back();
+    }
+    ~OwnedStorages() {
+        for (Storage* storage : list) drop(storage);
+    }
+};
+
+static void count_writes(Phase& phase, const Writing& written) {
+    for (const auto& [memory, count] : written.memories) {
+        Writes& writes = phase.storages[size_t(memory)]->writes;
+        const bool is_new = phase.places[size_t(memory)].kind == Place::GRADIENT;  // in eager each call makes it
+        if (is_new) writes.version = 0;
+        writes.version += count;
+        writes.written_at = ++write_clock;
+    }
+    for (const auto& [writes, count] : written.apart) {
+        writes->version += count;
+        writes->written_at = ++write_clock;
+    }
+}
+
+void Program::run_steps(Phase& phase, int32_t& step, int32_t end) {
+    for (const Chain& chain : phase.chains) {
+        if (chain.begin < step) continue;
+        if (chain.end > end) break;
+        for (; step < chain.begin; step++) recording.steps[size_t(step)]->run(recording.slots.data());
+        run_chain(chain, recording);
+        step = chain.end;
+    }
+    for (; step < end; step++) recording.steps[size_t(step)]->run(recording.slots.data());
+}
+
+void Program::run(Phase& phase, Storage* arena, Storage* saved) {
+    std::vector<Slot>& slots = recording.slots;
+    if ((arena && arena->data != nullptr) || (saved && saved->data != nullptr))
+        for (size_t m = 0; m < phase.places.size(); m++) {
+            const Place& place = phase.places[m];
+            Storage* storage = place.kind == Place::ARENA ? arena : place.kind == Place::SAVED ? saved : nullptr;
+            if (storage) phase.lay(slots, int32_t(m), storage, static_cast<char*>(storage->data) + place.offset);
+        }
+    int32_t step = phase.begin;
+    try {
+        if (!run_graphs(*this, phase, arena, step)) run_steps(phase, step, phase.end);
+    } catch (...) {
+        failed_at = step;
+        count_writes(phase, written_by(*this, phase, step));
+        throw;
+    }
+    count_writes(phase, phase.written);
+}
+
+static Owned result_of(const Phase& phase, const Slot& slot) {
+    Owned result(new_struct());
+    Storage* storage = phase.storages[size_t(slot.memory)];
+    storage->references++;
+    *result.tensor = slot.tensor;
+    result->storage = storage;
+    result->data = storage->data ? phase.bases[size_t(slot.memory)] + slot.shift : nullptr;
+    const int64_t bytes = storage->data ? static_cast<char*>(result->data) - static_cast<char*>(storage->data) : 0;
+    result->offset = bytes / item_size(result->dtype);
+    return result;
+}
+
+// Makes what a phase needs, runs it, and hands its results over.
+static void run_phase(Program& program, Phase& phase, Storage* saved, std::vector<Owned>& results) {
+    OwnedStorages owned;
+    for (int32_t memory : phase.fresh) {
+        const Memory& like = program.recording.memories[size_t(memory)];
+        Storage* storage = owned.add(like.nbytes, like.device);
+        phase.lay(program.recording.slots, memory, storage, static_cast<char*>(storage->data));
+    }
+    Storage* arena = phase.graphs.arena;
+    if (phase.arena_bytes && !arena) arena = owned.add(phase.arena_bytes, program.device);
+    for (const Slot& slot : phase.results) results.push_back(result_of(phase, slot));  // before a step changes anything
+    program.run(phase, arena, saved);
+}
+
+struct Busy {
+    Program& program;
+    bool entered;
+    explicit Busy(Program& program) : program(program), entered(!program.busy.exchange(true)) {}
+    ~Busy() {
+        if (entered) program.busy = false;
+    }
+};
+
+static bool fits(const Argument& argument, const Tensor& given) {
+    const Tensor& like = argument.like;
+    return are_alike(like, given) && !memcmp(like.strides, given.strides, sizeof(int64_t) * size_t(like.ndim));
+}
+
+// Whether the inputs share memory with each other as those of the recording did, and with nothing else.
+static bool same_sharing(const Program& program, const std::vector<Tensor*>& inputs) {
+    const std::vector<Memory>& memories = program.recording.memories;
+    for (size_t i = 0; i < inputs.size(); i++) {
+        if (program.recording.known.count(inputs[i]->storage)) return false;
+        for (size_t j = 0; j < i; j++) {
+            const Memory &x = memories[size_t(program.recording.inputs[i])],
+                         &y = memories[size_t(program.recording.inputs[j])];
+            const bool shared = inputs[i]->storage == inputs[j]->storage;
+            if (shared != (x.storage == y.storage)) return false;
+            const char *a = static_cast<char*>(inputs[i]->data), *b = static_cast<char*>(inputs[j]->data);
+            if (shared && a - b != x.base - y.base) return false;
+        }
+    }
+    return true;
+}
+
+enum Outcome { REPLAYED = 0, FAILED = -1, NOT_APPLICABLE = 1, GRADIENT_IS_SHARED = 2 };
+
+// Lays the arguments of a call, if they are like those of the recording.
+static bool lay_arguments(Program& program, PythonObject* arguments, std::vector<Tensor*>& inputs) {
+    if (argument_count(arguments) != program.arguments.size()) return false;
+    for (size_t i = 0; i < program.arguments.size(); i++) {
+        const Argument& argument = program.arguments[i];
+        void* object = argument_at(arguments, i);
+        if (!argument.is_tensor) {
+            if (object != argument.object) return false;
+            continue;
+        }
+        bool requires_grad = false;
+        Tensor* tensor = tensor_of_object(object, &requires_grad);
+        if (!tensor || requires_grad != argument.requires_grad || !fits(argument, *tensor)) return false;
+        inputs.push_back(tensor);
+    }
+    if (!same_sharing(program, inputs)) return false;
+    for (size_t i = 0; i < inputs.size(); i++)
+        program.forward.lay(program.recording.slots, program.recording.inputs[i], inputs[i]->storage,
+                            static_cast<char*>(inputs[i]->data));
+    return true;
+}
+
+static std::unique_ptr<Saved> saved_of(Program& program, Storage* block) {
+    auto saved = std::make_unique<Saved>();
+    const size_t count = program.recording.memories.size();
+    saved->storages.resize(count);
+    saved->bases.resize(count);
+    const auto keep = [&](size_t m, Storage* storage) {
+        saved->storages[m] = storage;
+        saved->bases[m] = program.forward.bases[m];
+        storage->references++;
+    };
+    for (int32_t m : program.kept) keep(size_t(m), program.forward.storages[size_t(m)]);
+    for (size_t m = 0; m < count; m++)
+        if (program.forward.places[m].kind == Place::SAVED) keep(m, block);
+    for (const auto& draw : program.recording.draws) saved->streams.push_back(draw->stream);
+    saved->stamp = write_clock;
+    return saved;
+}
+
+int replay_program(Program* program, PythonObject* arguments, PythonObject* results) {
+    int outcome = FAILED;
+    const int status = attempt([&] {
+        const Busy busy(*program);
+        std::vector<Tensor*> inputs;
+        for (int32_t k = 0; k < int32_t(program->gradients.size()); k++)
+            if (!gradient_is_free(program, k)) {
+                outcome = GRADIENT_IS_SHARED;
+                return;
+            }
+        if (!busy.entered || !lay_arguments(*program, arguments, inputs)) {
+            outcome = NOT_APPLICABLE;
+            return;
+        }
+        std::vector<Owned> made;
+        OwnedStorages block;
+        const bool has_backward = program->backward.end > program->backward.begin || program->backward.results.size();
+        Storage* saved = nullptr;
+        if (program->saved_block && program->saved_block->references == 1)
+            saved = program->saved_block;
+        else if (program->saved_bytes)
+            saved = block.add(program->saved_bytes, program->device);
+        run_phase(*program, program->forward, saved, made);
+        if (!append_tensors(results, made)) return;
+        if (has_backward && !append_saved(results, saved_of(*program, saved))) return;
+        outcome = REPLAYED;
+    });
+    return status ? FAILED : outcome;
+}
+
+int replay_backward(Program* program, Saved* saved, int32_t count, Tensor* const* gradients, PythonObject* results) {
+    int outcome = FAILED;
+    const int status = attempt([&] {
+        const Busy busy(*program);
+        if (!busy.entered) fail(RUNTIME_ERROR, "another thread runs this backward");
+        for (int32_t m : program->kept) {
+            const Writes* apart = program->recording.memories[size_t(m)].writes;
+            if ((apart ? *apart : saved->storages[size_t(m)]->writes).written_at > saved->stamp) {
+                outcome = NOT_APPLICABLE;
+                return;
+            }
+        }
+        for (size_t i = 0; i < saved->streams.size(); i++) program->recording.draws[i]->stream = saved->streams[i];
+        Phase& phase = program->backward;
+        std::vector<Slot>& slots = program->recording.slots;
+        for (size_t m = 0; m < saved->storages.size(); m++)
+            if (saved->storages[m] && phase.places[m].kind != Place::FIXED)
+                phase.lay(slots, int32_t(m), saved->storages[m], saved->bases[m]);
+        const size_t first = program->recording.inputs.size() - size_t(count);
+        for (int i = 0; i < count; i++)
+            phase.lay(slots, program->recording.inputs[first + size_t(i)], gradients[i]->storage,
+                      static_cast<char*>(gradients[i]->data));
+        std::vector<Owned> made;
+        run_phase(*program, phase, nullptr, made);
+        if (append_tensors(results, made)) outcome = REPLAYED;
+    });
+    return status ? FAILED : outcome;
+}
+
+void free_saved(Saved* saved) { delete saved; }
+
+// ---- What Python sets and asks -----------------------------------------------------------------------------------
+
+int set_program_arguments(Program* program, PythonObject* arguments) {
+    return attempt([&] {
+        for (size_t i = 0; i < argument_count(arguments); i++) {
+            void* object = argument_at(arguments, i);
+            Argument argument = {};
+            const Tensor* tensor = tensor_of_object(object, &argument.requires_grad);
+            argument.is_tensor = tensor != nullptr;
+            if (tensor) argument.like = *tensor;
+            argument.object = tensor ? nullptr : object;
+            if (!tensor) take_object(object);
+            program->arguments.push_back(argument);
+        }
+    });
+}
+
+Tensor* program_gradient(Program* program, int32_t number) {
+    return build([&] {
+        const Slot& gradient = program->gradients[size_t(number)];
+        Phase& phase = program->forward;
+        const Memory& like = program->recording.memories[size_t(gradient.memory)];
+        Storage *storage = new_storage(like.nbytes, like.device), *last = phase.storages[size_t(gradient.memory)];
+        phase.lay(program->recording.slots, gradient.memory, storage, static_cast<char*>(storage->data));
+        program->version++;
+        drop(last);
+        return result_of(phase, gradient);
+    });
+}
+
+int32_t gradient_is_free(Program* program, int32_t number) {
+    const Slot& gradient = program->gradients[size_t(number)];
+    return program->forward.storages[size_t(gradient.memory)]->references == 2;  // the program's, and its tensor's
+}
+
+void set_program_options(Program* program, int32_t call, const char* options) {
+    for (auto& step : program->recording.steps) step->refresh(call, options);
+    program->version++;
+}
+
+void set_program_generator(Program* program, uint64_t* before, uint64_t* state) {
+    for (auto& draw : program->recording.draws)
+        if (draw->state == before) draw->state = state;
+}
+
+int32_t program_failed_late(Program* program) {
+    for (const Slot& gradient : program->gradients)
+        for (int32_t s = 0; s < program->failed_at; s++)
+            for (const StepOperand& operand : program->recording.steps[size_t(s)]->operands)
+                if (operand.slot >= 0 && program->recording.slots[size_t(operand.slot)].memory == gradient.memory)
+                    return true;
+    return false;
+}
+void release_program(Program* program) { program->busy = false; }
+
+// ---- What can be looked at ---------------------------------------------------------------------------------------
+
+int32_t program_steps(Program* program, int32_t backward) {
+    const Phase& phase = backward ? program->backward : program->forward;
+    return phase.end - phase.begin;
+}
+int64_t program_bytes(Program* program, int32_t backward) {
+    return backward ? program->backward.arena_bytes : program->forward.arena_bytes + program->saved_bytes;
+}
+
+static int32_t number_in(const std::vector<Slot>& slots, int32_t memory) {
+    const auto found =
+        std::find_if(slots.begin(), slots.end(), [&](const Slot& slot) { return slot.memory == memory; });
+    return found == slots.end() ? -1 : int32_t(found - slots.begin());
+}
+
+int step_of_program(Program* program, int32_t backward, int32_t number, StepShown* shown) {
+    const Phase& phase = backward ? program->backward : program->forward;
+    const Step& step = *program->recording.steps[size_t(phase.begin + number)];
+    *shown = {step.name(), 0, {}, {}, {}, {}, {}, {}};
+    for (const StepOperand& operand : step.operands) {
+        if (operand.slot < 0 || shown->operands == MAX_SHOWN) continue;
+        const Slot& slot = program->recording.slots[size_t(operand.slot)];
+        const Place place = slot.memory < 0 ? Place{} : phase.places[size_t(slot.memory)];
+        const int32_t i = shown->operands++;
+        shown->memory[i] = slot.memory;
+        shown->place[i] = place.kind;
+        shown->number[i] = place.kind == Place::INPUT      ? place.number
+                           : place.kind == Place::GRADIENT ? number_in(program->gradients, slot.memory)
+                                                           : number_in(phase.results, slot.memory);
+        shown->offset[i] = place.offset + slot.shift;
+        shown->written[i] = operand.written;
+        shown->tensor[i] = &slot.tensor;
+    }
+    return 0;
+}

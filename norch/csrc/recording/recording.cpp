@@ -1,0 +1,299 @@
+// What a recording notes of storages, launches, random numbers and writes.
+
+#include "recording/recording.h"
+
+#include <algorithm>
+
+#include "api.h"
+
+std::atomic<int32_t> recording_threads;
+static std::atomic<uint64_t> serials;
+static thread_local Recording* current;
+static thread_local bool in_launch;
+
+enum { NUMBER_BITS = 24 };  // of a Storage's mark: the number of the memory in the recording
+
+Recording* current_recording() { return in_launch ? nullptr : current; }
+
+RecordingPaused::RecordingPaused() : recording(current_recording()) {
+    if (recording) in_launch = true;
+}
+RecordingPaused::~RecordingPaused() {
+    if (recording) in_launch = false;
+}
+
+OptionsOfStep::OptionsOfStep(const void* options) : recording(is_recording() ? current_recording() : nullptr) {
+    if (recording) recording->options = static_cast<const char*>(options);
+}
+OptionsOfStep::~OptionsOfStep() {
+    if (!recording) return;
+    recording->options = nullptr;
+    recording->option_calls++;
+}
+
+// ---- Notes -------------------------------------------------------------------------------------------------------
+
+int32_t Recording::memory_of(const Tensor& tensor) {
+    Storage* storage = tensor.storage;
+    if (storage->mark >> NUMBER_BITS == serial) return int32_t(storage->mark & ((1 << NUMBER_BITS) - 1));
+    for (int32_t number : inputs) {  // several inputs may lie in one storage
+        const Memory& input = memories[size_t(number)];
+        const char* data = static_cast<const char*>(tensor.data);
+        if (input.storage == storage && data >= input.base && data < input.base + std::max(input.nbytes, int64_t(1)))
+            return number;
+    }
+    auto [place, is_new] = known.try_emplace(storage, int32_t(memories.size()));
+    if (is_new) {
+        storage->references++;
+        memories.push_back({Memory::EXTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
+                            storage->device, where(), -1, tensor.writes});
+        if (tensor.writes) tensor.writes->references++;
+    }
+    return place->second;
+}
+
+int32_t Recording::slot_of(const Tensor& tensor, Step& step, bool written) {
+    Slot slot = {tensor, -1, 0};
+    slot.tensor.writes = nullptr;
+    if (!tensor.storage) {
+        slot.tensor.value.integer = 0;
+        memcpy(&slot.tensor.value, tensor.data, size_t(item_size(tensor.dtype)));
+        slot.tensor.is_number = 1;
+    } else {
+        slot.memory = memory_of(tensor);
+        slot.shift = static_cast<char*>(tensor.data) - memories[size_t(slot.memory)].base;
+    }
+    slots.push_back(slot);
+    step.operands.push_back({int32_t(slots.size()) - 1, written});
+    return int32_t(slots.size()) - 1;
+}
+
+void Recording::add(std::unique_ptr<Step> step) {
+    step->line = where();
+    steps.push_back(std::move(step));
+}
+
+// Its bytes from the first to the last element.
+static int64_t span_of(const Tensor& tensor) {
+    int64_t last = 0;
+    for (int d = 0; d < tensor.ndim; d++) last += (tensor.shape[d] - 1) * tensor.strides[d];
+    return tensor.size ? (last + 1) * item_size(tensor.dtype) : 0;
+}
+
+void Recording::add_input(const Tensor& tensor) {
+    inputs.push_back(int32_t(memories.size()));
+    tensor.storage->references++;
+    tensor.storage->mark = 0;  // even if this thread made it while it recorded
+    memories.push_back({Memory::INPUT,
+                        tensor.storage,
+                        static_cast<char*>(tensor.data),
+                        span_of(tensor),
+                        tensor.device,
+                        {},
+                        int32_t(inputs.size()) - 1});
+    memories.back().has_gaps = memories.back().nbytes != tensor.size * item_size(tensor.dtype);
+}
+
+Draw* Recording::draw_of(Stream stream) {
+    for (auto draw = draws.rbegin(); draw != draws.rend(); ++draw)
+        if ((*draw)->stream.seed == stream.seed && (*draw)->stream.draw == stream.draw) return draw->get();
+    return nullptr;
+}
+
+void Recording::refuse(const char* why) {
+    if (!refusal.empty()) return;
+    refusal = why;
+    refused_at = where();
+}
+
+Line Recording::where() {
+    std::string file;
+    const int32_t number = running_line(own_folder, file);
+    return {number ? files.insert(file).first->c_str() : nullptr, number};
+}
+
+void Recording::drop_inputs() {
+    while (dropped_inputs < inputs.size()) drop(memories[size_t(inputs[dropped_inputs++])].storage);
+}
+
+Recording::~Recording() {
+    drop_inputs();
+    for (const Memory& memory : memories)
+        if (memory.kind == Memory::EXTERNAL) {
+            drop(memory.storage);
+            drop(memory.writes);
+        }
+    for (const Written& written : writes) drop(written.writes);
+}
+
+// ---- Reports -----------------------------------------------------------------------------------------------------
+
+void report_made(Storage* storage) {
+    Recording* recording = current_recording();
+    if (!recording) return;
+    storage->mark = recording->serial << NUMBER_BITS | recording->memories.size();
+    recording->memories.push_back({Memory::INTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
+                                   storage->device, recording->where(), -1});
+    if (recording->memories.size() >> NUMBER_BITS) recording->refuse("the function makes too many tensors");
+}
+
+void report_dropped(Storage* storage) noexcept {
+    if (!current || storage->mark >> NUMBER_BITS != current->serial) return;
+    current->memories[storage->mark & ((1 << NUMBER_BITS) - 1)].storage = nullptr;
+}
+
+void report_written(const Tensor& tensor) {
+    Recording* recording = current_recording();
+    if (!recording) return;
+    if (tensor.writes) tensor.writes->references++;
+    recording->writes.push_back(
+        {recording->memory_of(tensor), tensor.writes, recording->backward >= 0, int32_t(recording->steps.size())});
+}
+
+// A Step that fills memory with what the host put there.
+struct ConstantStep final : Step {
+    KeptTensor<true> target;
+    std::string bytes;
+    ConstantStep(const Tensor& tensor, Recording& recording)
+        : target(&tensor, recording, *this),
+          bytes(static_cast<const char*>(tensor.data), size_t(tensor.size * item_size(tensor.dtype))) {}
+    const char* name() const override { return "constant"; }
+    void run(Slot* slots) override { memcpy(target.get(slots)->data, bytes.data(), bytes.size()); }
+    bool same(const Step& step) const override {
+        const auto* other = dynamic_cast<const ConstantStep*>(&step);
+        return other && bytes == other->bytes;
+    }
+};
+
+void report_constant(const Tensor& tensor) {
+    if (Recording* recording = current_recording()) recording->add(std::make_unique<ConstantStep>(tensor, *recording));
+}
+
+// A Step that takes the number of the next draw, for the launches after it.
+struct DrawStep final : Step {
+    Draw* draw;
+    explicit DrawStep(Draw* draw) : draw(draw) {}
+    const char* name() const override { return "draw"; }
+    void run(Slot*) override { draw->stream = {draw->state[0], next_draw(draw->state)}; }
+    bool same(const Step& step) const override {
+        const auto* other = dynamic_cast<const DrawStep*>(&step);
+        return other && draw->state == other->draw->state;
+    }
+};
+
+void report_draw(uint64_t* state, uint64_t draw) {
+    Recording* recording = current_recording();
+    if (!recording) return;
+    recording->draws.push_back(std::make_unique<Draw>(Draw{state, {state[0], draw}}));
+    recording->add(std::make_unique<DrawStep>(recording->draws.back().get()));
+}
+
+void refuse_recording(const char* why) {
+    if (!is_recording()) return;
+    if (Recording* recording = current_recording()) recording->refuse(why);
+}
+
+// ---- The C API ---------------------------------------------------------------------------------------------------
+
+Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder) {
+    Recording* recording = nullptr;
+    attempt([&] {
+        auto made = std::make_unique<Recording>();
+        made->serial = ++serials;
+        made->own_folder = own_folder;
+        for (int i = 0; i < count; i++) made->add_input(*inputs[i]);
+        made->forward_inputs = size_t(count);
+        recording = made.release();
+    });
+    return recording;
+}
+
+// While it lives, this thread records.
+struct Recorded {
+    Recording* outer;
+    explicit Recorded(Recording* recording) : outer(current) {
+        current = recording;
+        recording_threads++;
+    }
+    ~Recorded() {
+        current->drop_inputs();  // programs do not hold them
+        current = outer;
+        recording_threads--;
+    }
+};
+
+PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* function,
+                            PythonObject* arguments, PythonObject* named) {
+    const Recorded now(recording);
+    return call_within(changes, function, arguments, named);
+}
+
+int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs) {
+    return attempt([&] {
+        recording->backward = int32_t(recording->steps.size());
+        for (int i = 0; i < count; i++) recording->add_input(*inputs[i]);
+    });
+}
+
+void free_recording(Recording* recording) { delete recording; }
+
+void refuse_this_recording(const char* why) { refuse_recording(why); }
+
+const char* recording_refusal(Recording* recording, Line* line) {
+    *line = recording->refused_at;
+    return recording->refusal.empty() ? nullptr : recording->refusal.c_str();
+}
+
+int32_t recording_uses(Recording* recording, int32_t input) {
+    const int32_t memory = recording->inputs[size_t(input)];
+    return std::any_of(recording->slots.begin(), recording->slots.end(),
+                       [&](const Slot& slot) { return slot.memory == memory; });
+}
+
+// ---- Two recordings of one function ------------------------------------------------------------------------------
+
+static bool same_memory(const Memory& x, const Memory& y) {
+    if (x.kind != y.kind || x.device != y.device || x.input != y.input) return false;
+    if (x.kind == Memory::EXTERNAL) return x.storage == y.storage;
+    return x.nbytes == y.nbytes;
+}
+
+static bool same_slot(const Slot& x, const Slot& y) {
+    const Tensor &a = x.tensor, &b = y.tensor;
+    return x.memory == y.memory && x.shift == y.shift && are_alike(a, b) &&
+           !memcmp(a.strides, b.strides, sizeof(int64_t) * size_t(a.ndim)) &&
+           (x.memory >= 0 || a.value.integer == b.value.integer);
+}
+
+// What differs first, and at which line; null if nothing does.
+static const char* difference(const Recording& x, const Recording& y, size_t step) {
+    const Step &a = *x.steps[step], &b = *y.steps[step];
+    if (strcmp(a.name(), b.name())) return "another operation runs";
+    if (a.operands.size() != b.operands.size()) return "an operation has other operands";
+    for (size_t i = 0; i < a.operands.size(); i++) {
+        const int32_t s = a.operands[i].slot, t = b.operands[i].slot;
+        if ((s < 0) != (t < 0)) return "an operation has other operands";
+        if (s < 0) continue;
+        const Slot &u = x.slots[size_t(s)], &v = y.slots[size_t(t)];
+        if (u.memory >= 0 && v.memory >= 0 && !same_memory(x.memories[size_t(u.memory)], y.memories[size_t(v.memory)]))
+            return "a tensor from outside of the function is another one";
+        if (u.memory < 0 && v.memory < 0 && u.tensor.value.integer != v.tensor.value.integer)
+            return "a Python number is another one (pass a tensor instead)";
+        if (!same_slot(u, v)) return "a tensor has another shape or place in memory";
+    }
+    return a.same(b) ? nullptr : "an option or a constant of an operation is another one";
+}
+
+const char* compare_recordings(Recording* x, Recording* y, Line* line) {
+    const size_t count = std::min(x->steps.size(), y->steps.size());
+    for (size_t i = 0; i < count; i++)
+        if (const char* found = difference(*x, *y, i)) {
+            *line = y->steps[i]->line;
+            return found;
+        }
+    const Recording* longer = x->steps.size() > count ? x : y->steps.size() > count ? y : nullptr;
+    *line = longer ? longer->steps[count]->line : Line{};
+    if (longer) return "more operations run";
+    if (x->backward != y->backward || x->inputs.size() != y->inputs.size()) return "the result has another graph";
+    return nullptr;
+}
