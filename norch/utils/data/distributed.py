@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sized
 
 from ...arguments import flags
+from ...distributed.group import get_rank, get_world_size
 from ...functions.generator import Generator
 from ...functions.random import randperm
 from .sampler import Sampler
@@ -15,8 +16,8 @@ class DistributedSampler(Sampler):
     """The indices of process `rank` of `num_replicas`: every num_replicas-th of an order that all of them share.
 
     The order is drawn from seed + epoch (`set_epoch`). So that all shares are of one length, the first indices are
-    repeated at the end, or with `drop_last` the last are left out. norch trains in one process, so both numbers must
-    be given. Raises ValueError for a rank out of range, RuntimeError if one is missing.
+    repeated at the end, or with `drop_last` the last are left out. Both numbers are by default those of the process
+    group. Raises ValueError for a rank out of range, or if a number is missing and there is no group.
 
     >>> list(norch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False))
     [1, 3, 0]
@@ -32,8 +33,8 @@ class DistributedSampler(Sampler):
         seed: int = 0,
         drop_last: bool = False,
     ):
-        if num_replicas is None or rank is None:
-            raise RuntimeError("DistributedSampler: norch trains in one process; give num_replicas and rank")
+        num_replicas = get_world_size() if num_replicas is None else num_replicas
+        rank = get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"DistributedSampler: rank is {rank}, expected 0 to {num_replicas - 1}")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

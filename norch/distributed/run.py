@@ -1,0 +1,152 @@
+"""Starts ranks: python -m norch.distributed.run --nproc-per-node 4 script.py ..., with torchrun's options.
+
+It starts the mpirun that belongs to the MPI beside this Python, and each rank is a Python that runs the script. Every
+rank keeps a connection to the launcher (watch.py): one that ends without saying that it is done, or that raised, ends
+all others, and is named. If the launcher ends, its ranks end. There are no files to clean up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Sequence
+
+from .board import VARIABLE, size_of
+from .mpi import INSTALL
+from .watch import Watch
+
+__all__ = ["main"]
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m norch.distributed.run", description=__doc__)
+    add = parser.add_argument
+    add("--nproc-per-node", "--nproc_per_node", default="1", help="ranks on each machine: a number, or auto")
+    add("--nnodes", default="1", help="machines")
+    add("--hosts", help="host1,host2,...: where mpirun starts them, by ssh; under Slurm it knows them itself")
+    add("--hostfile", help="a file with a host a line, as mpirun reads it")
+    add("--master-addr", "--master_addr", default=None, help="this machine's address for the others")
+    add("-m", "--module", action="store_true", help="the script is the name of a module, as for python -m")
+    add("--standalone", action="store_true", help=argparse.SUPPRESS)  # torchrun's, for which MPI has its own ways
+    for name in (
+        "master-port",
+        "node-rank",
+        "rdzv-backend",
+        "rdzv-endpoint",
+        "rdzv-id",
+        "max-restarts",
+        "monitor-interval",
+    ):
+        add(f"--{name}", f"--{name.replace('-', '_')}", help=argparse.SUPPRESS)
+    add("script")
+    add("arguments", nargs=argparse.REMAINDER)
+    return parser
+
+
+def mpirun() -> str:
+    """The mpirun to use: NORCH_MPIRUN, the one beside this Python, or that of the PATH; SystemExit if there is none."""
+    beside = os.path.join(sys.prefix, "bin", "mpirun")
+    found = os.environ.get("NORCH_MPIRUN") or (beside if os.path.exists(beside) else shutil.which("mpirun"))
+    if found is None:
+        raise SystemExit(f"norch.distributed.run: no mpirun was found: {INSTALL}")
+    return found
+
+
+def command(mpirun: str, version: str, ranks: int, per_node: int, options: Any) -> tuple[list[str], dict[str, str]]:
+    """mpirun's command for so many ranks, and what its kind needs in the environment, by its `--version`."""
+    if "Open MPI" in version or "OpenRTE" in version or "prte" in version.lower():
+        old = any(f"(Open{kind}) {major}." in version for kind in ("RTE", " MPI") for major in (2, 3, 4))
+        placed = ["--oversubscribe"] if old else ["--map-by", ":OVERSUBSCRIBE"]
+        hosts = [f"{host}:{per_node}" for host in (options.hosts or "").split(",") if host]
+        where = ["--host", ",".join(hosts)] if hosts else ["--hostfile", options.hostfile] if options.hostfile else []
+        # processors are shared out by init_process_group, which knows the whole machine only without binding
+        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        return [mpirun, *placed, "--bind-to", "none", *where, "-n", str(ranks)], environment
+    where = ["-hosts", options.hosts] if options.hosts else ["-f", options.hostfile] if options.hostfile else []
+    return [mpirun, *where, "-ppn", str(per_node), "-n", str(ranks)], {}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Start the ranks, and return 0 if all of them came to their end."""
+    options = _arguments().parse_args(arguments)
+    per_node = (
+        len(os.sched_getaffinity(0)) if options.nproc_per_node in ("auto", "cpu") else int(options.nproc_per_node)
+    )
+    nodes = int(options.nnodes)
+    ranks = per_node * nodes
+    if ranks < 1:
+        raise SystemExit("norch.distributed.run: expected at least one rank")
+    program = mpirun()
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace").stdout
+    start, needed = command(program, version, ranks, per_node, options)
+    board = os.memfd_create("norch-board") if nodes == 1 and hasattr(os, "memfd_create") else -1
+    watch = Watch(ranks, "127.0.0.1" if nodes == 1 else options.master_addr or "")
+    environment = {
+        **os.environ, **needed, **watch.environment, "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(per_node),
+        "MASTER_ADDR": options.master_addr or "127.0.0.1",
+    }  # fmt: skip
+    if board >= 0:
+        os.ftruncate(board, size_of(ranks))
+        environment[VARIABLE] = f"/proc/{os.getpid()}/fd/{board}"
+    package = str(Path(__file__).resolve().parents[2])  # also where norch is used from its folder
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), package]))
+    rank = [sys.executable, "-m", "norch.distributed.rank", *(["-m"] if options.module else []), options.script]
+    return _supervise([*start, *rank, *options.arguments], environment, watch)
+
+
+def _supervise(command: list[str], environment: dict[str, str], watch: Watch) -> int:
+    stopped: list[int] = []
+
+    def stop(number: int, _: Any) -> None:
+        stopped.append(number)
+        watch.wake()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    # in a session of its own: a Ctrl-C of the terminal is for the launcher, which ends the ranks
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def wait() -> None:
+        process.wait()
+        watch.wake()
+
+    threading.Thread(target=wait, daemon=True).start()
+    first = watch.until(lambda: bool(stopped) or process.poll() is not None)
+    if stopped:
+        print(f"norch.distributed.run: {signal.Signals(stopped[0]).name}: ending all ranks", file=sys.stderr)
+    elif first is None and process.poll() is None:  # all are done
+        _wait(process, 5)
+    elif first is not None:
+        print(f"norch.distributed.run: {first}; ending all ranks", file=sys.stderr)
+    if process.poll() is None:
+        for number, patience in ((signal.SIGTERM, 0.5), (signal.SIGKILL, 2)):
+            watch.kill(signal.SIGKILL)
+            if process.poll() is None:
+                os.killpg(process.pid, number)
+            _wait(process, patience)
+    watch.kill(signal.SIGKILL)
+    watch.close()
+    if stopped:
+        return 128 + stopped[0]
+    if first is not None:
+        return 1
+    return (
+        1 if process.returncode is None else 128 - process.returncode if process.returncode < 0 else process.returncode
+    )
+
+
+def _wait(process: Any, limit: float) -> None:
+    try:
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,187 @@
+"""The connection between the launcher and each rank, through which either learns that the other ended, and how.
+
+A rank says hello with its number and process id, then "failed: why" or "done". What ends without either has died. A
+rank whose launcher is gone ends too.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import selectors
+import signal
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Callable
+
+from .mpi import shared_files
+
+VARIABLE = "NORCH_WATCH"  # host:port:token, in which the launcher tells where it listens
+HIGH = 1000  # a file number above those that MPI opens, below the usual limit of 1,024
+PATIENCE = 0.3  # seconds in which the rank that failed first is found among those that fail because of it
+
+
+class Watch:
+    """The launcher's side. `address` is "127.0.0.1", or for several machines this one's name ("": as it is known)."""
+
+    def __init__(self, ranks: int, address: str) -> None:
+        self.ranks, self._done, self._here = ranks, set[int](), address == "127.0.0.1"
+        self._token = secrets.token_hex(16)
+        self._server = socket.create_server((address if self._here else "", 0), backlog=ranks + 8)
+        host = address or socket.getfqdn()
+        self.environment = {VARIABLE: f"{host}:{self._server.getsockname()[1]}:{self._token}"}
+        self._waker, self._woken = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._server, selectors.EVENT_READ)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._known: dict[socket.socket, dict[str, Any]] = {}  # connection -> what its rank said
+        self._buffers: dict[socket.socket, bytes] = {}
+        self._failed: list[tuple[int, str]] = []
+
+    def wake(self) -> None:
+        """Let `until` ask again whether it is over."""
+        try:
+            self._waker.send(b".")
+        except OSError:
+            pass
+
+    def until(self, over: Callable[[], bool]) -> str | None:
+        """Wait until all ranks are done, which gives None, one failed, which gives a sentence, or it is over."""
+        deadline: float | None = None
+        while len(self._done) < self.ranks:
+            ended = over()
+            if (self._failed or ended) and deadline is None:
+                deadline = time.monotonic() + PATIENCE
+            if deadline is not None and time.monotonic() >= deadline:
+                break
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            for key, _ in self._selector.select(left):
+                self._read(key.fileobj)
+        if len(self._done) == self.ranks:
+            return None
+        return self._first()
+
+    def _first(self) -> str | None:
+        """The failure that came first; an error of a rank's own goes before what may follow from another's."""
+        if not self._failed:
+            return None
+        own = [(rank, text) for rank, text in self._failed if text and "DistBackendError" not in text]
+        rank, text = (own or self._failed)[0]
+        return f"rank {rank} {text or 'ended without a word (killed, or by os._exit)'}"
+
+    def _read(self, connection: Any) -> None:
+        if connection is self._server:
+            accepted, _ = self._server.accept()
+            self._selector.register(accepted, selectors.EVENT_READ)
+            self._buffers[accepted] = b""
+            return
+        try:
+            content = connection.recv(65536)
+        except OSError:
+            content = b""
+        if connection is self._woken:
+            return
+        *lines, self._buffers[connection] = (self._buffers[connection] + content).split(b"\n")
+        for line in lines:
+            self._hear(connection, line)
+            if connection not in self._buffers:  # it was turned away
+                return
+        if not content:
+            rank = self._known.pop(connection, {}).get("rank")
+            self._close(connection)
+            if rank is not None and rank not in self._done:
+                self._failed.append((rank, ""))
+
+    def _close(self, connection: socket.socket) -> None:
+        self._selector.unregister(connection)
+        self._buffers.pop(connection)
+        connection.close()
+
+    def _hear(self, connection: socket.socket, line: bytes) -> None:
+        try:
+            said = json.loads(line)
+        except ValueError:
+            said = {}
+        if connection not in self._known:  # a stray process does not know the token
+            if secrets.compare_digest(str(said.get("token")), self._token):
+                self._known[connection] = said
+            else:
+                self._close(connection)
+        elif "failed" in said:
+            self._failed.append((self._known[connection]["rank"], said["failed"]))
+        elif "done" in said:
+            self._done.add(self._known[connection]["rank"])
+
+    def kill(self, number: signal.Signals) -> None:
+        """Send a signal to the ranks of this machine that are connected: a stopped one hears nothing else."""
+        living = [said["pid"] for said in self._known.values()] if self._here else []
+        names = {name for pid in living for name in shared_files(pid)}
+        for pid in living:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        for name in names:
+            with suppress(OSError):
+                os.unlink(name)
+
+    def close(self) -> None:
+        """Close all connections, at which ranks of other machines end."""
+        for connection in [*self._buffers, self._server, self._waker, self._woken]:
+            connection.close()
+        self._selector.close()
+
+
+def _closed_first(connection: socket.socket) -> socket.socket:
+    """The connection under a high number: of a killed process Linux closes the highest first.
+
+    So the launcher sees which rank died before mpirun can see it and kill the others.
+    """
+    with suppress(OSError):  # fewer files are allowed
+        high = fcntl.fcntl(connection, fcntl.F_DUPFD_CLOEXEC, HIGH)
+        connection.close()
+        return socket.socket(fileno=high)
+    return connection
+
+
+class Connection:
+    """A rank's side: None from `made` without a launcher."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    @classmethod
+    def made(cls, rank: int) -> Connection | None:
+        """Connect to the launcher that the environment names."""
+        where = os.environ.get(VARIABLE)
+        if not where:
+            return None
+        host, port, token = where.rsplit(":", 2)
+        connection = cls(_closed_first(socket.create_connection((host, int(port)), timeout=30)))
+        connection._socket.settimeout(None)
+        connection._say(token=token, rank=rank, pid=os.getpid())
+        threading.Thread(target=connection._end_with_launcher, daemon=True).start()
+        return connection
+
+    def _say(self, **content: Any) -> None:
+        try:
+            self._socket.sendall(json.dumps(content).encode() + b"\n")
+        except OSError:
+            pass
+
+    def failed(self, why: str) -> None:
+        """Tell that this rank failed."""
+        self._say(failed=why)
+
+    def done(self) -> None:
+        """Tell that this rank is at its end."""
+        self._say(done=True)
+
+    def _end_with_launcher(self) -> None:
+        try:
+            self._socket.recv(1)
+        except OSError:
+            pass
+        os._exit(1)
