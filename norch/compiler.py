@@ -1,10 +1,18 @@
-"""`norch.compile`: norch runs the Python, so a compiled module or function is itself."""
+"""`norch.compile`: a function is recorded once and replayed from C (recording/ has the parts)."""
 
 from __future__ import annotations
 
+from functools import partial as _partial
 from typing import Any, Callable, TypeVar, overload
 
+from .arguments import flag as _flag
 from .arguments import flags as _flags
+from .nn.module import Module as _Module
+from .operation import mode as _mode
+from .recording.function import CompiledFunction as _CompiledFunction
+from .recording.function import compiled_functions as _compiled_functions
+from .recording.module import CompiledModule as _CompiledModule
+from .types import shown as _shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -15,19 +23,35 @@ def compile(model: F, **options: Any) -> F: ...
 def compile(model: None = None, **options: Any) -> Callable[[F], F]: ...
 
 
-def compile(model: Any = None, **options: Any) -> Any:
-    """The module or function itself; with options alone, a decorator. The options are PyTorch's and change nothing.
+def compile(model: Any = None, *, fullgraph: bool = False, **options: Any) -> Any:
+    """A function, or a module, whose calls replay from C what an earlier call did; with options alone, a decorator.
 
-    Raises TypeError for an option that PyTorch does not have.
+    The first call of each form of arguments runs plainly, the second and third are recorded; if both did the same,
+    later calls replay. What cannot be replayed stays as it is, with a warning that names the line; with `fullgraph` a
+    RuntimeError. `programs` are what replays. The other options are PyTorch's and change nothing. Raises TypeError for
+    an option that PyTorch does not have, and for what is not callable.
 
-    >>> layer = nn.Linear(2, 1)
-    >>> norch.compile(layer, mode="reduce-overhead") is layer
-    True
+    >>> @norch.compile
+    ... def double(x):
+    ...     return 2 * x
+    >>> for _ in range(4):
+    ...     y = double(norch.ones(2))
+    >>> y, len(double.programs)
+    (tensor([2., 2.]), 1)
     """
-    unknown = options.keys() - {"fullgraph", "dynamic", "backend", "mode", "options", "disable"}
+    fullgraph = _flag(fullgraph, "compile: fullgraph")
+    unknown = options.keys() - {"dynamic", "backend", "mode", "options", "disable"}
     if unknown:
         raise TypeError(f"compile() got an unexpected keyword argument {sorted(unknown)[0]!r}")
-    return (lambda function: function) if model is None else model
+    if model is None:
+        return _partial(compile, fullgraph=fullgraph, **options)
+    if _flag(options.get("disable", False), "compile: disable"):
+        return model
+    if isinstance(model, _Module):
+        return _CompiledModule(model, fullgraph)
+    if isinstance(model, type) or not callable(model):
+        raise TypeError(f"compile: expected a function or a module, got {_shown(model)}")
+    return _CompiledFunction(model, fullgraph)
 
 
 @_flags
@@ -47,26 +71,28 @@ allow_in_graph = assume_constant_result = disable
 
 
 def is_compiling() -> bool:
-    """Whether a module is being compiled: never.
+    """Whether this thread records a function for `norch.compile`.
 
     >>> norch.compiler.is_compiling()
     False
     """
-    return False
+    return _mode.recorder is not None
 
 
 is_dynamo_compiling = is_exporting = is_compiling
 
 
 def reset() -> None:
-    """Do nothing: nothing compiled is kept.
+    """Forget all programs: what is compiled begins anew.
 
     >>> norch.compiler.reset()
     """
+    for function in list(_compiled_functions):
+        function.reset()
 
 
 def cudagraph_mark_step_begin() -> None:
-    """Do nothing: norch records no graphs of CUDA.
+    """Do nothing: results of a program are tensors of their own, which the next call does not overwrite.
 
     >>> norch.compiler.cudagraph_mark_step_begin()
     """

@@ -1,0 +1,399 @@
+"""A compiled function: which of its programs fits a call, and when to record a new one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable
+from weakref import WeakSet
+
+from .._C import CPYTHON, int64_array, lib, raise_error
+from ..autograd.engine import grad
+from ..autograd.function import Function
+from ..given import warn
+from ..nn.parameter import Parameter
+from ..operation import mode, structure, wrap
+from ..tensor import Tensor
+from .program import MISS, Outcome, Program, ReplayedBackward, rebuilt
+from .recorder import Line, Recorder
+from .trees import LEAF, flatten, replaced
+from .watching import Watch
+
+_MOST_SIGNATURES = 8  # with programs of their own
+_MOST_RECORDINGS = 8  # of one signature, each after something that the function looks at had changed
+
+Reason = tuple[str, "Line | None"]
+
+_REMEDIES = {
+    "a value is read": "; return the tensor and read it after the call",
+    "the shape of a result depends on values": "; choose elements with norch.where, which keeps the shape",
+}
+_CHANGES = "it changes a variable, an attribute or a container that it looks at"
+
+
+class _Signature:
+    """What is known of calls with arguments of one form."""
+
+    def __init__(self, form: Any, arguments: list[Any]) -> None:
+        self.is_flat = form == ((tuple, ((tuple, (LEAF,) * len(arguments)), (dict, ()))))  # as a program takes them
+        # keeps the objects alive whose identities are part of the key, but no tensors
+        self.arguments = tuple(None if isinstance(x, Tensor) else x for x in arguments)
+        self.ran = False  # once, plainly: an optimizer has its state then
+        # the first of two recordings, by which leaves came without a gradient
+        self.last: dict[tuple[bool, ...], tuple[Recorder, Outcome, Watch]] = {}
+        self.programs: list[Program] = []
+        self.recordings = 0
+        self.changes = 0  # how many recorded calls in a row changed what they look at
+        self.reason: Reason | None = None  # why calls stay eager
+        self.watch: Watch | None = None  # what the function looked at then
+
+    def may_try_again(self) -> bool:
+        """Whether something changed since a call could not be replayed: a hook may be gone."""
+        return self.watch is not None and self.recordings < 2 * _MOST_RECORDINGS and not self.watch.holds()
+
+
+compiled_functions: WeakSet[CompiledFunction] = WeakSet()
+
+
+class CompiledFunction:
+    """A function whose calls replay what an earlier call did. `programs` are those made so far."""
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
+        self.function = function
+        self.fullgraph = fullgraph
+        self.name = getattr(function, "__qualname__", type(function).__name__)
+        self.__wrapped__ = function
+        self.__doc__ = function.__doc__
+        self.__name__ = getattr(function, "__name__", self.name)
+        self.reset()
+        compiled_functions.add(self)
+
+    def reset(self) -> None:
+        """Forget all programs."""
+        self._program: Program | None = None  # that replayed last
+        self._signatures: dict[Any, _Signature] = {}
+        self._warned: set[str] = set()
+
+    @property
+    def programs(self) -> list[Program]:
+        """The programs, each for arguments of one form."""
+        return [program for signature in self._signatures.values() for program in signature.programs]
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """A compiled method: one for each object."""
+        if instance is None:
+            return self
+        bound = CompiledFunction(self.function.__get__(instance, owner), self.fullgraph)
+        getattr(instance, "__dict__", {}).setdefault(self.__name__, bound)  # with slots it is a new one each time
+        return bound
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        program = self._program
+        if program is not None and not kwargs:
+            result = program.replay(args)
+            if result is not MISS:
+                return result
+        if mode.recorder is not None or not CPYTHON:  # part of another recording, or no way to record
+            return self.function(*args, **kwargs)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        leaves: list[Any] = []
+        form = flatten((args, kwargs), leaves)
+        key = (form, mode.enabled, tuple(mode.autocast.items()), *map(_key, leaves))
+        signature = self._signatures.get(key)
+        if signature is None:
+            if len(self._signatures) >= _MOST_SIGNATURES:
+                self._stay_eager(("calls with ever new shapes or Python values; pass tensors of one shape", None))
+                return self.function(*args, **kwargs)
+            signature = self._signatures[key] = _Signature(form, leaves)
+        arguments = tuple(x if isinstance(x, Tensor) else known for x, known in zip(leaves, signature.arguments))
+        for program in signature.programs:
+            result = program.replay(arguments)
+            if result is not MISS:
+                self._program = program if signature.is_flat else None
+                return result
+        if signature.reason is not None and signature.may_try_again():
+            signature.reason = None
+        if signature.reason is not None or mode.anomaly is not None:
+            if signature.reason is not None and self.fullgraph:
+                self._stay_eager(signature.reason)
+            return self.function(*args, **kwargs)
+        if not signature.ran:
+            result = self.function(*args, **kwargs)
+            signature.ran = True
+            return result
+        return self._record(signature, (args, kwargs), form, leaves)
+
+    # ---- Recording ----------------------------------------------------------------------------------------------
+
+    def _record(self, signature: _Signature, given: Any, form: Any, leaves: list[Any]) -> Any:
+        """Call the function while it is recorded; the second time, compare, and make a program.
+
+        No lock is held: several threads may record calls of one signature, and each takes what the others left.
+        """
+        watch = Watch(self.function, [x for x in leaves if not isinstance(x, Tensor)])
+        call = _Call(self.function, given, form, leaves, watch)
+        last = signature.last.pop(call.kind, None)
+        if last is not None and not last[2].holds():
+            last = None  # something changed since: begin anew
+        result, reason = call.run()
+        signature.recordings += 1
+        signature.changes = 0 if watch.holds() else signature.changes + 1
+        if reason is None and signature.changes > 1:
+            reason = self._make_program(signature, call) or (_CHANGES, None)
+        if reason is None and last is not None:
+            reason = last[0].differs(call.recorder) or last[1].differs(call.outcome)
+            if reason is None:
+                reason = self._make_program(signature, call)
+            elif signature.programs:  # the first call after a change may do more than those that follow
+                last = reason = None
+            if reason is None and last is not None:
+                return result
+        if reason is None:
+            signature.last[call.kind] = call.recorder, call.outcome, watch
+            if signature.recordings > 2 * _MOST_RECORDINGS:
+                reason = "what the function looks at changes with ever new calls", None
+        if reason is not None:
+            signature.reason, signature.watch, signature.last = reason, watch, {}
+            self._stay_eager(reason)
+        return result
+
+    def _make_program(self, signature: _Signature, call: _Call) -> Reason | None:
+        try:
+            program = Program(self.name, call.recorder, call.outcome, call.watch, call.arguments())
+        except RuntimeError:
+            refused = call.recorder.refused()
+            if refused is None:
+                raise
+            return refused
+        signature.programs = [x for x in signature.programs if x.could_fit()] + [program]
+        self._program = program if signature.is_flat else None
+        return None
+
+    def _stay_eager(self, reason: Reason) -> None:
+        text, line = reason
+        message = f"norch.compile: {self.name} cannot be replayed: {text}{_REMEDIES.get(text, '')}" + _place(line)
+        if self.fullgraph:
+            raise RuntimeError(message)
+        if message not in self._warned:
+            self._warned.add(message)
+            warn(f"{message}. It runs as if it were not compiled")
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.name}: {len(self.programs)} programs>"
+
+
+def _place(line: Line | None) -> str:
+    return f" ({os.path.basename(line[0])}, line {line[1]})" if line else ""
+
+
+def _key(value: Any) -> Any:
+    """What two arguments have in common that one program serves."""
+    if isinstance(value, Tensor):
+        struct = value._struct
+        n = struct.ndim
+        requires = value._edge is not None
+        return type(value), struct.dtype, struct.device, requires, (*struct.shape[:n], *struct.strides[:n])
+    if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
+        return type(value), value if value == value else str(value)
+    return id(value)
+
+
+class PassOn(Function):
+    """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
+
+    is_leaf = False
+
+    def backward(self, gradient: Tensor) -> list[Tensor]:
+        return [gradient]
+
+
+class _Call:
+    """One call that is recorded."""
+
+    def __init__(self, function: Callable[..., Any], given: Any, form: Any, leaves: list[Any], watch: Watch) -> None:
+        self.function, self.form, self.leaves, self.watch = function, form, leaves, watch
+        self.args, self.kwargs = given
+        self.outcome = Outcome()
+        # A leaf stands for an argument that requires gradients: what is behind it is none of the function's business.
+        needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
+        made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
+        self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
+        self.given = [self.stand_ins.get(i, x) for i, x in enumerate(leaves)]
+        self.nodes: list[Any] = list(
+            {id(x): x._edge or x._leaf for x in watch.leaves if (x._edge or x._leaf) is not None}.values()
+        )
+        self.entry = [node for node in self.nodes if node.grad is not None]  # leaves that come with a gradient
+        self.before = [node.grad for node in self.nodes]
+        self.kind = tuple(gradient is None for gradient in self.before)
+        inputs = [x for x in self.given if isinstance(x, Tensor)]
+        self.recorder = Recorder([*inputs, *[node.grad for node in self.entry]])
+        self.uses_entry = False
+
+    def arguments(self) -> tuple[Any, ...]:
+        """As the program gets them."""
+        return (*self.given, *(self.entry_gradients if self.uses_entry else ()))
+
+    def run(self) -> tuple[Any, Reason | None]:
+        """The result, and why it cannot be replayed."""
+        edges = [x._edge for x in self.watch.tensors]
+        self.entry_gradients = [node.grad for node in self.entry]
+        kind = next(
+            (type(x) for x in self.leaves if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter)), None
+        )
+        if kind is not None:
+            return self.function(*self.args, **self.kwargs), (
+                f"an argument is a {kind.__name__}, not a plain Tensor",
+                None,
+            )
+        if not self.watch.is_complete:
+            return self.function(*self.args, **self.kwargs), ("it may look at too many objects to compare them", None)
+        version = structure.version
+        arguments = replaced((self.args, self.kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
+
+        def call() -> tuple[Any, Reason | None]:
+            try:
+                result = self.function(*arguments[0], **arguments[1])
+                found: list[Any] = []
+                changes = flatten(arguments, found) != self.form or any(x is not y for x, y in zip(found, self.given))
+            finally:
+                replaced(arguments, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+            reason = self._note_result(result)
+            if reason is None and "alive" in self.outcome.nodes:
+                reason = self._record_backward()
+            return result, ("it changes a container that is an argument", None) if changes else reason
+
+        result, reason = self.recorder.record(call)
+        if [x._edge for x in self.watch.tensors] != edges or structure.version != version:
+            reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
+        self._note_gradients()
+        number = len(self.recorder.inputs) - len(self.entry)
+        self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
+        self.outcome.entry = self.entry if self.uses_entry else []
+        self.outcome.without = [
+            node
+            for node, old in zip(self.nodes, self.before)
+            if old is None and any(node is x for x, _ in self.outcome.leaves)
+        ]
+        reason = reason or self.recorder.refused()
+        if self.stand_ins and mode.enabled:
+            result = self._connected(result) if reason is None else self._passed_on(result)
+        return result, reason
+
+    def _note_result(self, result: Any) -> Reason | None:
+        """Where each part of the result comes from."""
+        outcome, parts = self.outcome, list[Any]()
+        outcome.form = flatten(result, parts)
+        for x in parts:
+            if not isinstance(x, Tensor):
+                if not isinstance(x, (int, float, complex, str, bytes, bool, type(None))):
+                    return f"it returns a {type(x).__name__}, which is no tensor, number or text", None
+                outcome.sources.append(("value", x))
+                continue
+            number = next((i for i, y in enumerate(self.given) if y is x), None)
+            known = next((y for y in self.watch.tensors if y is x), None)
+            leaf = next((i for i, node in enumerate(self.nodes) if node.grad is x), None)
+            if number is not None:
+                outcome.sources.append(("input", number))
+            elif known is not None:
+                outcome.sources.append(("value", x))
+            elif leaf is not None:
+                return "it returns the .grad of a tensor; return a clone", None
+            elif type(x) is not Tensor:
+                return f"it returns a {type(x).__name__}, not a plain Tensor", None
+            else:
+                outcome.sources.append(("new", len(outcome.new)))
+                outcome.new.append(x)
+                node = x._edge
+                alive = node is not None and not node.is_leaf and not node.freed
+                outcome.nodes.append("alive" if alive else "leaf" if node is not None and node.is_leaf else node)
+        return None
+
+    def _record_backward(self) -> Reason | None:
+        """Record the gradients of the results with respect to arguments and leaves."""
+        outcome = self.outcome
+        alive = [x for x, node in zip(outcome.new, outcome.nodes) if node == "alive"]
+        leaves = _leaves_behind(alive)
+        if leaves is None:
+            return "a hook is called in its backward", None
+        numbers = {id(x._edge): i for i, x in self.stand_ins.items()}
+        targets = [node.result() for node in leaves]
+        outcome.backward_edges = [numbers.get(id(node), node) for node in leaves]
+        gradients = [_like(x) for x in alive]
+        self.recorder.begin_backward(gradients)
+        found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
+        outcome.backward_results = list(found)
+        return None
+
+    def _note_gradients(self) -> None:
+        """Which leaves have another gradient than before."""
+        for node, before in zip(self.nodes, self.before):
+            if node.grad is not before:
+                self.outcome.leaves.append((node, node.grad))
+        for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values():
+            if x.is_leaf and x.grad is not None:
+                self.outcome.input_gradients.append((i, len(self.outcome.new)))
+                self.outcome.new.append(x.grad)
+                self.outcome.nodes.append(None)
+
+    def _connected(self, result: Any) -> Any:
+        """The result with the graph of the arguments, for which the recording had stand-ins."""
+        outcome = self.outcome
+        new = list(outcome.new)
+        alive = [i for i, node in enumerate(outcome.nodes) if node == "alive"]
+        if alive:
+            inner = [new[i] for i in alive]
+            outer = [x.detach() for x in inner]
+            targets = [self.stand_ins[e] if isinstance(e, int) else e.result() for e in outcome.backward_edges]
+            edges = [self.leaves[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
+
+            def run(gradients: list[Any]) -> Any:
+                present = [(x, g) for x, g in zip(inner, gradients) if g is not None]
+                return grad([x for x, _ in present], targets, [g for _, g in present], allow_unused=True)
+
+            ReplayedBackward(edges, outer, run)
+            for i, x in zip(alive, outer):
+                new[i] = x
+        self._hand_gradients_over()
+        return rebuilt(outcome, new, self.leaves, ())
+
+    def _passed_on(self, result: Any) -> Any:
+        """The result as the function left it, with the graphs of the arguments behind the stand-ins."""
+        for i, x in self.stand_ins.items():
+            node: Any = x._edge
+            if getattr(node, "is_leaf", False):
+                node.__class__, node.edges, node.result = PassOn, (self.leaves[i]._edge,), None
+        self._hand_gradients_over()
+        return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+
+    def _hand_gradients_over(self) -> None:
+        """What a backward in the function left in stand-ins goes to the arguments."""
+        for i, k in self.outcome.input_gradients:
+            x, gradient = self.leaves[i], self.outcome.new[k]
+            x.grad = gradient if x.grad is None else x.grad + gradient
+
+
+def _like(x: Tensor) -> Tensor:
+    """A tensor of x's shape, dtype and device, its values not set."""
+    struct = x._struct
+    shape = x.shape
+    return wrap(lib.empty_tensor(int64_array(shape), len(shape), struct.dtype, struct.device) or raise_error())
+
+
+def _leaves_behind(tensors: list[Tensor]) -> list[Any] | None:
+    """The nodes of the leaves that tensors were computed from, in one order; None if a hook is on the way."""
+    seen: dict[int, Any] = {}
+    waiting = [x._edge for x in tensors]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in seen:
+            if node.hooks:
+                return None
+            seen[id(node)] = node
+            waiting += node.edges
+    leaves = [node for node in seen.values() if node.is_leaf and node.result() is not None]
+    return sorted(leaves, key=lambda node: node.age)
+
+
+if CPYTHON:
+    lib.know_tensors(Tensor, Parameter, None)  # which arguments C takes as they are

@@ -1,0 +1,322 @@
+"""A program: what replays in place of a function, while everything that the function looked at is as it was."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from typing import Any, Callable, Sequence
+from weakref import WeakSet
+
+from .._C import lib, raise_error
+from ..autograd.function import MultiOutput, OutputBackward, OutputGradients
+from ..display.graph.formats import lines
+from ..display.graph.reading import Node
+from ..functions.creation import zeros
+from ..operation import array_of, mode, record, wrap
+from ..tensor import Tensor
+from .display import header, nodes_of
+from .recorder import Recorder
+from .trees import LEAF, unflatten
+from .watching import Watch
+
+MISS: Any = object()  # what a replay returns that does not fit the call
+
+_CHANGED = (
+    "the backward of a compiled function needs a value that was modified by an in-place operation after the call; "
+    "clone() the tensor before changing it"
+)
+
+
+class ReplayedBackward(MultiOutput):
+    """The node of a compiled call: its results are the outputs, its backward another replay."""
+
+    def __init__(self, edges: Sequence[Any], outputs: Sequence[Tensor], run: Callable[[list[Any]], Sequence[Any]]):
+        super().__init__(edges)
+        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in outputs]
+        self.run = run
+        for i, output in enumerate(outputs):
+            record(output, OutputBackward(i), (self,))
+
+    def backward(self, gradients: OutputGradients) -> Sequence[Any]:
+        if mode.enabled:
+            raise RuntimeError("a compiled function cannot be differentiated twice: call the function itself for that")
+        return self.run([gradients.get(i) for i in range(len(self.kinds))])
+
+    def release(self) -> None:
+        super().release()
+        self.run = None  # type: ignore[assignment]
+
+
+class _Tensors(ctypes.Structure):
+    """The mirror of ProgramTensors in csrc/api.h."""
+
+    _fields_ = [
+        *[(name, ctypes.c_int32) for name in ("results", "gradients", "backward_results", "others")],
+        *[(name, ctypes.c_void_p) for name in ("result", "gradient", "backward_result", "other")],
+    ]
+
+
+class Outcome:
+    """What a recorded call left behind: its result, flat, and what it did to gradients."""
+
+    def __init__(self) -> None:
+        self.form: Any = None  # of the result
+        self.sources: list[Any] = []  # of each leaf of it: ("new", i), ("input", i), ("gradient", i), ("value", x)
+        self.new: list[Tensor] = []  # the tensors that the call made and returns
+        self.nodes: list[Any] = []  # of each of them: its node, a freed one; None; "leaf"; or "alive"
+        self.leaves: list[tuple[Any, Any]] = []  # nodes of leaves, and the gradient each has now, or None
+        self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
+        self.entry: list[Any] = []  # the leaves whose gradients before the call are read
+        self.without: list[Any] = []  # the leaves that came without one
+        self.backward_edges: list[Any] = []  # where the gradients of its backward go: edges, or numbers of inputs
+        self.backward_results: list[Tensor | None] = []
+
+    def differs(self, other: Outcome) -> tuple[str, None] | None:
+        """Why another call of the same function left something else behind."""
+        if self.form != other.form or self.sources != other.sources:
+            return "it returns another Python value, or in another form", None
+        if [node == "alive" for node in self.nodes] != [node == "alive" for node in other.nodes]:
+            return "its result has another graph", None
+        if [(id(node), g is None) for node, g in self.leaves] != [(id(node), g is None) for node, g in other.leaves]:
+            return "other leaves get a gradient", None
+        return None
+
+
+class Program:
+    """What replays in place of a function. `print` shows its operations in their order, `norch.draw_graph` draws them.
+
+    A line names an operation and what it reads, the shape and bytes of what it writes, and where that lies: in the
+    arena, which is the block that a call works in; among what is saved for a backward; in a result, a gradient, or a
+    tensor that was there before. `bytes` is the size of the arena with what is saved.
+
+    >>> @norch.compile
+    ... def scaled(x):
+    ...     return norch.exp(x * 0.5).sum()
+    >>> for _ in range(4):
+    ...     y = scaled(norch.ones(2, 3))
+    >>> print(scaled.programs[0])
+    program of scaled: 3 operations, 64 bytes to work in
+    input 0 = input               [2, 3]   24 bytes
+    %1      = mul(input 0, 0.5)   [2, 3]   24 bytes   arena +0
+    %2      = exp(%1)             [2, 3]   24 bytes   arena +32
+    %3      = sum(%2)             [1, 1]   4 bytes    result 0
+    """
+
+    def __init__(
+        self, name: str, recorder: Recorder, outcome: Outcome, watch: Watch, arguments: tuple[Any, ...]
+    ) -> None:
+        self.name, self.recorder, self.outcome, self.watch = name, recorder, outcome, watch
+        self.enabled, self.autocast = mode.enabled, dict(mode.autocast)
+        changed = [gradient for _, gradient in outcome.leaves if gradient is not None]
+        back = [x for x in outcome.backward_results if x is not None]
+        others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
+        lists = [array_of([x._ptr for x in xs]) for xs in (outcome.new, changed, back, others)]
+        tensors = _Tensors(*map(len, lists), *[ctypes.addressof(xs) for xs in lists])
+        self.handle = lib.new_program(recorder.handle, ctypes.addressof(tensors)) or raise_error()
+        if lib.set_program_arguments(self.handle, arguments):
+            raise_error()
+        self.gradients: list[tuple[Any, Any]] = []  # of leaves: the node, and the tensor that its gradient becomes
+        self.cleared: list[Any] = []
+        number = 0
+        for node, gradient in outcome.leaves:
+            if gradient is None:
+                self.cleared.append(node)
+            else:
+                self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
+                number += 1
+        self.settings = [[tuple(group.values()) for group in x.param_groups] for x in recorder.steps]
+        self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
+        self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
+        kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
+        self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
+        outcome.new, outcome.backward_results = [], [None] * len(outcome.backward_results)
+        outcome.leaves = []
+        _programs.add(self)
+        recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
+        self.are_tensors = [isinstance(x, Tensor) for x in arguments]
+
+    # ---- Replay -------------------------------------------------------------------------------------------------
+
+    def replay(self, arguments: tuple[Any, ...]) -> Any:
+        """The function's result for flat arguments; MISS if they, or what it looks at, are not as they were."""
+        if mode.enabled is not self.enabled or mode.recorder is not None or mode.anomaly is not None:
+            return MISS
+        if mode.autocast != self.autocast or not self.watch.holds() or not self._ready():
+            return MISS
+        if self.outcome.entry:
+            arguments = (*arguments, *[node.grad for node in self.outcome.entry])
+        results: list[Any] = []
+        status = lib.replay_program(self.handle, arguments, results)
+        if status == 2:  # somebody keeps a view of a gradient
+            for k in range(len(self.gradients)):
+                if not lib.gradient_is_free(self.handle, k):
+                    self._renew(k)
+            status = lib.replay_program(self.handle, arguments, results)
+        if status != 0:
+            if status > 0:
+                return MISS
+            self._fail()
+        for node, gradient in self.gradients:
+            if node.grad is not gradient:
+                node.grad = gradient
+        for node in self.cleared:
+            node.grad = None
+        if self.single:
+            result = wrap(results[0])
+            result._edge = self.outcome.nodes[0]
+            return result
+        if self.from_input is not None:
+            return arguments[self.from_input]
+        return self._outputs(results, arguments)
+
+    def _ready(self) -> bool:
+        """Let options, generators and gradients be those of the moment; whether the program fits them."""
+        for k, optimizer in enumerate(self.recorder.steps):
+            for group, values in zip(optimizer.param_groups, self.settings[k]):
+                if tuple(group.values()) != values and not self._take_settings(k):
+                    return False
+        if self.recorder.generators:
+            for address, (generator, state) in list(self.recorder.generators.items()):
+                if generator._state is not state:
+                    self._take_generator(address, generator)
+        if self.outcome.entry:
+            if any(node.grad is None for node in self.outcome.entry):
+                return False
+            for k in range(len(self.gradients)):
+                self._renew(k)
+            return True
+        for node in self.outcome.without:
+            if node.grad is not None:
+                return False
+        for k, (node, gradient) in enumerate(self.gradients):
+            if sys.getrefcount(gradient) != (4 if node.grad is gradient else 3):
+                self._renew(k)
+        return True
+
+    def could_fit(self) -> bool:
+        """Whether a later call may find everything as this program needs it."""
+        return self.watch.holds()
+
+    def _outputs(self, results: list[Any], arguments: tuple[Any, ...]) -> Any:
+        outcome = self.outcome
+        new = [wrap(handle) for handle in results[: len(outcome.nodes)]]
+        alive = [x for x, node in zip(new, outcome.nodes) if node == "alive"]
+        for x, node in zip(new, outcome.nodes):
+            if node == "leaf":
+                x.requires_grad_()
+            elif node != "alive":
+                x._edge = node
+        if alive:
+            saved = results[-1]
+            edges = [arguments[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
+            ReplayedBackward(edges, alive, Backward(self, saved, alive))
+        for i, k in outcome.input_gradients:
+            arguments[i].grad = new[k]
+        return rebuilt(outcome, new, arguments, self.gradients)
+
+    def _fail(self) -> None:
+        """Raise the error of a kernel. Gradients that may have been half written are gone."""
+        if lib.program_failed_late(self.handle):
+            for node, _ in self.gradients:
+                node.grad = None
+        raise_error()
+
+    # ---- What may change between replays ------------------------------------------------------------------------
+
+    def _take_settings(self, k: int) -> bool:
+        """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
+        optimizer = self.recorder.steps[k]
+        now = [tuple(group.values()) for group in optimizer.param_groups]
+        if [len(group) for group in now] != [len(group) for group in self.settings[k]]:
+            return False
+        for group, new, old in zip(optimizer.param_groups, now, self.settings[k]):
+            for name, x, y in zip(group, new, old):
+                is_live = optimizer.live is None or name in optimizer.live
+                if x is not y and not (is_live and _is_number(x) and _is_number(y) and _zeros(x) == _zeros(y)):
+                    return False
+        options = b"".join(optimizer.options(group) for group in optimizer.param_groups)
+        lib.set_program_options(self.handle, k, options)
+        self.settings[k] = now
+        return True
+
+    def _take_generator(self, address: int, generator: Any) -> None:
+        """Draw from where the generator is now: it was seeded anew."""
+        state = generator._state
+        lib.set_program_generator(self.handle, address, ctypes.addressof(state))
+        del self.recorder.generators[address]
+        self.recorder.generators[ctypes.addressof(state)] = (generator, state)
+
+    def _renew(self, k: int) -> None:
+        """Somebody keeps a gradient of an earlier call: it stays theirs."""
+        self.gradients[k] = (self.gradients[k][0], wrap(lib.program_gradient(self.handle, k)))
+
+    # ---- Looking at it ------------------------------------------------------------------------------------------
+
+    @property
+    def bytes(self) -> int:
+        """The size of the blocks that a call works in: what it makes and forgets, and what it saves for a backward."""
+        return int(lib.program_bytes(self.handle, 0) + lib.program_bytes(self.handle, 1))
+
+    def graph_nodes(self) -> list[Node]:
+        """What `norch.draw_graph` draws."""
+        return nodes_of(self)
+
+    def __repr__(self) -> str:
+        return f"<{header(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join([header(self), *lines(nodes_of(self))])
+
+
+_programs: WeakSet[Program] = WeakSet()
+
+
+def _after_fork() -> None:
+    """Whoever replayed a program when this process was forked is not here."""
+    for program in _programs:
+        lib.release_program(program.handle)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) or (type(value) is tuple and all(type(x) in (int, float) for x in value))
+
+
+def _zeros(value: Any) -> Any:
+    return [x == 0 for x in value] if type(value) is tuple else value == 0
+
+
+def rebuilt(outcome: Outcome, new: Sequence[Any], arguments: Sequence[Any], gradients: Sequence[Any]) -> Any:
+    """The result of a call out of its parts."""
+    from_where = {"new": lambda i: new[i], "input": lambda i: arguments[i], "gradient": lambda i: gradients[i][1]}
+    leaves = (x if kind == "value" else from_where[kind](x) for kind, x in outcome.sources)
+    return unflatten(outcome.form, leaves)
+
+
+class Backward:
+    """The backward of one call of a program."""
+
+    def __init__(self, program: Program, saved: Any, outputs: Sequence[Tensor]) -> None:
+        self.program, self.saved = program, saved
+        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in outputs]
+
+    def __call__(self, gradients: list[Any]) -> Sequence[Any]:
+        program, results = self.program, list[Any]()
+        given = [
+            zeros(shape, dtype=dtype, device=device) if gradient is None else gradient.contiguous()
+            for gradient, (shape, dtype, device) in zip(gradients, self.kinds)
+        ]
+        addresses = array_of([x._ptr for x in given])
+        status = lib.replay_backward(program.handle, self.saved, len(given), addresses, results)
+        if status > 0:
+            raise RuntimeError(_CHANGED)
+        if status < 0:
+            raise_error()
+        parts: list[Any] = [None] * len(program.outcome.backward_edges)
+        for i, handle in zip(program.backward_slots, results):
+            parts[i] = wrap(handle)
+        return parts

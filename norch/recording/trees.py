@@ -1,0 +1,62 @@
+"""Values in lists, tuples, dicts and dataclasses as a flat list, and back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Iterator
+
+LEAF = "*"
+
+
+def flatten(value: Any, leaves: list[Any]) -> Any:
+    """Append what is in a tree of containers to `leaves`; return its form, which is hashable."""
+    kind = type(value)
+    if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        return (kind, tuple(flatten(x, leaves) for x in value))
+    if kind in (dict, OrderedDict):
+        return (kind, tuple((key, flatten(x, leaves)) for key, x in value.items()))
+    if hasattr(kind, "__dataclass_fields__"):
+        return (kind, tuple((key, flatten(getattr(value, key), leaves)) for key in _attributes(value)))
+    leaves.append(value)
+    return LEAF
+
+
+def unflatten(form: Any, leaves: Iterator[Any]) -> Any:
+    """The tree of that form."""
+    if form == LEAF:
+        return next(leaves)
+    kind, parts = form
+    if kind in (dict, OrderedDict):
+        return kind((key, unflatten(part, leaves)) for key, part in parts)
+    if hasattr(kind, "__dataclass_fields__"):
+        made = object.__new__(kind)
+        for key, part in parts:
+            object.__setattr__(made, key, unflatten(part, leaves))
+        return made
+    values = [unflatten(part, leaves) for part in parts]
+    return values if kind is list else tuple(values) if kind is tuple else kind(*values)
+
+
+def replaced(value: Any, others: dict[int, Any]) -> Any:
+    """The same containers, with other leaves, by the ids of those that are there; tuples are made anew."""
+    if not others:
+        return value
+    kind = type(value)
+    if kind in (list, dict, OrderedDict):
+        for key in range(len(value)) if kind is list else list(value):
+            value[key] = replaced(value[key], others)
+        return value
+    if kind is tuple or (isinstance(value, tuple) and hasattr(value, "_fields")):
+        made = [replaced(x, others) for x in value]
+        return tuple(made) if kind is tuple else kind(*made)
+    if hasattr(kind, "__dataclass_fields__"):
+        for key in _attributes(value):
+            object.__setattr__(value, key, replaced(getattr(value, key), others))
+        return value
+    return others.get(id(value), value)
+
+
+def _attributes(value: Any) -> list[str]:
+    """The names of a dataclass's fields that have values, and of its other attributes."""
+    names = dict.fromkeys((*type(value).__dataclass_fields__, *getattr(value, "__dict__", ())))
+    return [name for name in names if hasattr(value, name)]

@@ -1,0 +1,223 @@
+"""What cannot be recorded gives eager's results, and a warning that names the line; with `fullgraph` an error."""
+
+from __future__ import annotations
+
+import inspect
+import random
+
+import pytest
+from compiled import World, beside_eager, state_of
+
+import norch
+from norch import nn, optim
+
+kept: list = []
+
+
+def item(x):
+    return x * x.sum().item()  # here
+
+
+def condition(x):
+    y = x * 2
+    if y.sum() > 1:  # here
+        return y
+    return -y
+
+
+def listed(x):
+    return x + x.tolist()[0]  # here
+
+
+def printed(x):
+    str(x)  # here
+    return x + 1
+
+
+def formatted(x):
+    _ = f"{x.sum():.3f}"  # here
+    return x + 1
+
+
+def found(x):
+    return x.nonzero()  # here
+
+
+def masked(x):
+    return x[x > 0.5]  # here
+
+
+def hooked(x):
+    y = (x * 2).requires_grad_()
+    y.register_hook(lambda gradient: gradient * 2)
+    (y * y).sum().backward()  # here
+    return y.grad
+
+
+def appended(x):
+    kept.append(x * 2)  # here
+    return x + 1
+
+
+def changing(x):
+    return x * random.random()  # here
+
+
+def numbers(x):
+    return x * float(x[0])  # here
+
+
+def counted(x):
+    return x[: int(x.sum())]  # here
+
+
+def iterated(x):
+    return sum(float(y) for y in x) + x  # here
+
+
+def seeded(x):
+    norch.manual_seed(4)  # here
+    return x + norch.rand(2)
+
+
+def assigned(x):
+    y = x * 2
+    y[0] = y[1].item()  # here
+    return y
+
+
+REFUSED = [item, condition, listed, printed, formatted, found, masked, hooked, appended, changing, numbers, counted]
+REFUSED += [iterated, seeded, assigned]
+
+
+def line_of(function):
+    lines, first = inspect.getsourcelines(function)
+    return first + next(i for i, line in enumerate(lines) if "# here" in line)
+
+
+def given(i):
+    return (norch.tensor([0.75 + 0.5 * (i % 3), 0.5]),)
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_as_eager_with_a_warning(function):
+    def make():
+        random.seed(3)
+        kept.clear()
+        return World(function, given, lambda: [x.tolist() for x in kept])
+
+    compiled, warned = beside_eager(make)
+    assert len(warned) == 1 and f"({__name__}.py, line {line_of(function)})" in warned[0], warned
+    assert not compiled.programs
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_fullgraph_raises(function):
+    random.seed(3)
+    compiled = norch.compile(function, fullgraph=True)
+    with pytest.raises(RuntimeError, match="cannot be replayed"):
+        for i in range(4):
+            compiled(*given(i))
+    with pytest.raises(RuntimeError, match="cannot be replayed"):  # as often as it is called
+        for i in range(4):
+            compiled(*given(i))
+
+
+def test_a_scheduler_inside():
+    def make():
+        model = nn.Linear(3, 2)
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        scheduler = optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            scheduler.step()
+            return loss
+
+        return World(step, lambda i: (norch.randn(4, 3),), lambda: state_of(model, optimizer))
+
+    _, warned = beside_eager(make)
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize("kind", ["leaf", "leaf after", "module", "module backward", "optimizer"])
+def test_hooks_that_were_there(kind):
+    seen = []
+
+    def make():
+        model = nn.Sequential(nn.Linear(3, 2), nn.Tanh())
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        seen.clear()
+        if kind == "leaf":
+            model[0].weight.register_hook(lambda gradient: seen.append(gradient.sum().item()))
+        elif kind == "leaf after":
+            model[0].weight.register_post_accumulate_grad_hook(lambda p: seen.append(p.grad.sum().item()))
+        elif kind == "module":
+            model[1].register_forward_hook(lambda module, inputs, out: seen.append(out.sum().item()))
+        elif kind == "module backward":
+            model[1].register_full_backward_hook(lambda module, inward, outward: seen.append(outward[0].sum().item()))
+        else:
+            optimizer.register_step_pre_hook(lambda *_: seen.append("step"))
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return World(step, lambda i: (norch.randn(4, 3),), lambda: (seen[:], state_of(model, optimizer)))
+
+    _, warned = beside_eager(make)
+    assert len(warned) == 1
+
+
+def test_side_effects_of_python():
+    """Counters and lists that a function changes itself."""
+    counts, history = {}, []
+
+    def step(x):
+        counts["calls"] = counts.get("calls", 0) + 1
+        history.append(counts["calls"])
+        return x * 2
+
+    def make():
+        counts.clear()
+        history.clear()
+        return World(step, given, lambda: (dict(counts), history[:]))
+
+    beside_eager(make, steps=40)
+
+
+def test_an_attribute_that_a_module_changes():
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return x * self.calls
+
+    def make():
+        model = Counter()
+        return World(model, given, lambda: model.calls)
+
+    beside_eager(make, steps=24)
+
+
+def test_numpy_in_between():
+    pytest.importorskip("numpy")
+
+    def step(x):
+        return norch.from_numpy(x.numpy() * 2) + 1
+
+    def through(x):
+        return norch.from_numpy((x + 1).numpy())
+
+    for function in (step, through):
+        compiled, warned = beside_eager(lambda function=function: World(function, given))
+        assert len(warned) == 1 and not compiled.programs
