@@ -15,13 +15,15 @@ import threading
 from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .types import bool_, float64, int64, shown
+from .types import NAMES, bool_, float64, int64, shown
 
 # ---- The library ------------------------------------------------------------------------------------------------
 
 
 def _load() -> ctypes.CDLL:
-    path = os.environ.get("NORCH_LIBRARY") or os.path.join(os.path.dirname(__file__), "libnorch.so")
+    own, with_cuda = (os.path.join(os.path.dirname(__file__), name) for name in ("libnorch.so", "libnorch_cuda.so"))
+    # the package norch-cuda brings the second
+    path = os.environ.get("NORCH_LIBRARY") or (with_cuda if os.path.exists(with_cuda) else own)
     if not os.path.exists(path):
         raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")
     return ctypes.CDLL(os.path.realpath(path))
@@ -47,7 +49,9 @@ _TOLD_TO_C = (
     "PyCapsule_GetPointer PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",
     "PyUnicode_InternFromString PyType_FromSpecWithBases PyObject_Type PyObject_Free PyLong_AsVoidPtr "
     "PyObject_GetAttr PyDict_New PyDict_Next PyDict_GetItemWithError PyDict_SetItem PyDict_Update PyList_New "
-    "PyList_Append PyList_Size PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear",
+    "PyList_Append PyList_Size PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear PyTuple_New "
+    "PyTuple_SetItem PyLong_FromVoidPtr PyObject_Call PyErr_Fetch PyErr_Restore PyEval_GetFrame PyFrame_GetBack "
+    "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8",
 )
 
 
@@ -91,7 +95,22 @@ def _owned_by(owner: Any) -> Any:
 
 RESULT = _owned_by(Handle)
 STORAGE_RESULT = _owned_by(_handle_type(1, "StorageHandle", "free_storage"))
-RESULTS = _owned_by(_handle_type(2, "ResultsHandle", "free_results"))
+RECORDING = _owned_by(_handle_type(2, "RecordingHandle", "free_recording"))
+PROGRAM = _owned_by(_handle_type(3, "ProgramHandle", "free_program"))
+_handle_type(4, "SavedHandle", "free_saved")  # C makes them (csrc/recording/program.cpp)
+
+
+def _handles(address: int) -> tuple[Handle, ...]:
+    """What C makes of several results in CPython: a tuple of Handles."""
+    if not address:
+        return ()
+    count = c_int64.from_address(address).value
+    made = tuple(map(Handle, (c_uint64 * count).from_address(address + 8)))
+    lib.free_results(address)
+    return made
+
+
+RESULTS = ctypes.py_object if CPYTHON else _owned_by(_handles)
 
 MAX_DIMS = 8
 
@@ -127,6 +146,8 @@ TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, 
 
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
+OPTIMIZERS = "sgd adam rmsprop adadelta adafactor adagrad adamax asgd nadam radam rprop".split()  # with rules in csrc
+
 PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "error_kind": (c_int32, []),
     "error_message": (c_char_p, []),
@@ -154,9 +175,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "empty_tensor": (RESULT, [ARRAY, c_int32, c_int32, c_int32]),
     "number_tensor": (RESULT, [c_double, c_int64, c_int32]),
     "free_tensor": (None, [TENSOR]),
-    "new_results": (RESULTS, []),
     "free_results": (None, [ARRAY]),
-    "take_result": (RESULT, [ARRAY, c_int32]),
     "alias_tensor": (RESULT, [TENSOR]),
     "data_tensor": (RESULT, [TENSOR]),
     "clone_tensor": (RESULT, [TENSOR]),
@@ -173,6 +192,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "next_draw": (c_uint64, [ARRAY]),
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
     "set_default_dtype": (STATUS, [c_int32]),
+    "full_tensor": (RESULT, [ARRAY, c_int32, TENSOR, c_int32, c_int32]),
     "full_like_tensor": (RESULT, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
@@ -186,11 +206,14 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "squeeze_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "unsqueeze_tensor": (RESULT, [TENSOR, c_int64]),
     "select_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
-    "at_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "part_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "split_tensor": (RESULTS, [TENSOR, c_int64, ARRAY, c_int32]),
     "slice_tensor": (RESULT, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
     "flipped_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "view_as_dtype": (RESULT, [TENSOR, c_int32]),
     "as_strided_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
+    "variance_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
+    "nll_tensor": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "argmax_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "sum_to_shape": (RESULT, [TENSOR, TENSOR]),
@@ -198,14 +221,19 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "index_put": (STATUS, [TENSOR, ARRAY, ARRAY, c_int32, c_int32, TENSOR, c_int32]),
     "gather_tensor": (RESULT, [TENSOR, c_int64, TENSOR, c_int32]),
     "scatter_into": (STATUS, [TENSOR, c_int64, TENSOR, c_int32, TENSOR, c_int32]),
+    "expect_range": (STATUS, [TENSOR, c_double, c_double, c_int32, c_int32, c_void_p]),
     "nonzero_tensor": (RESULT, [TENSOR]),
-    "sort_tensor": (STATUS, [TENSOR, c_int64, c_int64, c_int32, ARRAY]),
+    "sort_tensor": (RESULTS, [TENSOR, c_int64, c_int64, c_int32]),
+    "running_extreme_tensor": (RESULTS, [TENSOR, c_int64, c_int32]),
+    "bins_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
     "cumsum_tensor": (RESULT, [TENSOR, c_int64, c_int32]),
     "cumprod_tensor": (RESULT, [TENSOR, c_int64]),
     "matmul_tensor": (RESULT, [TENSOR, TENSOR]),
     "cat_tensors": (RESULT, [ARRAY, c_int32, c_int64]),
+    "stack_tensors": (RESULT, [ARRAY, c_int32, c_int64]),
+    "triangle_tensor": (RESULT, [TENSOR, c_int64, c_int32]),
     "linear_tensor": (RESULT, [TENSOR, TENSOR, TENSOR]),
-    "linear_backward": (STATUS, [TENSOR, TENSOR, TENSOR, c_int32, ARRAY]),
+    "linear_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int32]),
     "cross_entropy_tensor": (RESULT, [TENSOR, TENSOR, c_int64, c_int32]),
     "cross_entropy_backward": (RESULT, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
     "mse_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
@@ -213,26 +241,54 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "unfold_tensor": (RESULT, [TENSOR, ARRAY]),
     "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
-    "conv_backward": (STATUS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32, ARRAY]),
-    "max_pool_tensor": (STATUS, [TENSOR, ARRAY, c_int32, ARRAY]),
+    "conv_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32]),
+    "max_pool_tensor": (RESULTS, [TENSOR, ARRAY, c_int32]),
     "max_pool_backward": (RESULT, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
     "avg_pool_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
     "avg_pool_backward": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
     "adaptive_avg_pool_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
     "adaptive_avg_pool_backward": (RESULT, [TENSOR, c_int64, c_int64]),
-    "normalize_tensor": (STATUS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, ARRAY]),
-    "normalize_backward": (
-        STATUS,
-        [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32, ARRAY],
+    "attention_tensor": (
+        RESULTS,
+        [TENSOR, TENSOR, TENSOR, TENSOR, c_double, c_int32, c_double, c_uint64, c_uint64],
     ),
-    "sgd_step": (STATUS, [c_int32, ARRAY, ARRAY]),
-    "adam_step": (STATUS, [c_int32, ARRAY, ARRAY]),
-    "rmsprop_step": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "attention_backward": (RESULTS, [TENSOR] * 7 + [c_double, c_int32, c_double, c_uint64, c_uint64, c_int32]),
+    "normalize_tensor": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double]),
+    "normalize_backward": (
+        RESULTS,
+        [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int64, c_int64, c_int32, c_double, c_int32],
+    ),
+    **{f"{name}_step": (STATUS, [c_int32, ARRAY, ARRAY]) for name in OPTIMIZERS},
     "use_python": (None, [ARRAY, ARRAY]),
     "handle_type": (OBJECT, [c_int32, OBJECT]),
     "enter_guard": (OBJECT, [OBJECT]),
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),
+    "know_tensors": (None, [OBJECT] * 3),
+    "new_recording": (RECORDING, [c_int32, ARRAY, c_void_p]),
+    "call_recorded": (OBJECT, [c_void_p, OBJECT, OBJECT, OBJECT, OBJECT]),
+    "free_recording": (None, [c_void_p]),
+    "add_recording_inputs": (STATUS, [c_void_p, c_int32, ARRAY]),
+    "refuse_this_recording": (None, [c_void_p]),
+    "recording_refusal": (c_char_p, [c_void_p, ARRAY]),
+    "compare_recordings": (c_char_p, [c_void_p, c_void_p, ARRAY]),
+    "recording_uses": (c_int32, [c_void_p, c_int32]),
+    "new_program": (PROGRAM, [c_void_p, ARRAY]),
+    "free_program": (None, [c_void_p]),
+    "set_program_arguments": (STATUS, [c_void_p, OBJECT]),
+    "replay_program": (STATUS, [c_void_p, OBJECT, OBJECT]),
+    "replay_backward": (STATUS, [c_void_p, c_void_p, c_int32, ARRAY, OBJECT]),
+    "free_saved": (None, [c_void_p]),
+    "program_gradient": (RESULT, [c_void_p, c_int32]),
+    "gradient_is_free": (c_int32, [c_void_p, c_int32]),
+    "set_program_options": (None, [c_void_p, c_int32, ARRAY]),
+    "set_program_generator": (None, [c_void_p, ARRAY, ARRAY]),
+    "program_failed_late": (c_int32, [c_void_p]),
+    "release_program": (None, [c_void_p]),
+    "program_steps": (c_int32, [c_void_p, c_int32]),
+    "program_bytes": (c_int64, [c_void_p, c_int32]),
+    "step_of_program": (STATUS, [c_void_p, c_int32, c_int32, ARRAY]),
+    "call_within": (OBJECT, [OBJECT] * 4),
     "hold_storage": (STORAGE_RESULT, [TENSOR]),
     "free_storage": (None, [STORAGE]),
     "storage_tensor": (RESULT, [STORAGE, c_int32]),
@@ -283,7 +339,7 @@ for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))
-for _name in operations()["reduction"]:
+for _name in (*operations()["reduction"], "mean", "logsumexp"):
     PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, ARRAY, c_int32, c_int32])
 for _name in operations()["row"]:
     PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, c_int64])
@@ -291,12 +347,20 @@ for _name in operations()["row"]:
 
 # To give the interpreter's lock back and take it again takes long beside a short call. These functions are short, or
 # give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
-QUICK = {f"{name}_tensor" for kind, names in operations().items() for name in names if kind != "reduction"} | {
-    "free_tensor alias_tensor empty_tensor create_tensor full_like_tensor reshape_tensor view_tensor reverse_tensor",
-    "transpose_tensor expand_tensor select_tensor at_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind new_results take_result hold_storage",
-    "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard",
-    "sgd_step adam_step rmsprop_step fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
+QUICK = {f"{name}_{form}" for names in operations().values() for name in names for form in ("tensor", "into")} | {
+    "free_tensor alias_tensor empty_tensor create_tensor full_tensor part_tensor split_tensor",
+    "full_like_tensor reshape_tensor view_tensor reverse_tensor",
+    "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
+    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind hold_storage",
+    "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard call_within",
+    "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
+    "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
+    *[f"{name}_step" for name in OPTIMIZERS],
+    "fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
+    "clone_tensor contiguous_tensor cast_tensor assign_tensor number_tensor permute_tensor squeeze_tensor",
+    "unsqueeze_tensor as_strided_tensor flipped_tensor argmax_tensor argmin_tensor sum_to_shape triangle_tensor",
+    "cat_tensors stack_tensors index_tensor index_put gather_tensor scatter_into nonzero_tensor sort_tensor",
+    "mean_tensor variance_tensor logsumexp_tensor nll_tensor integers_into",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 
@@ -483,7 +547,8 @@ def device_number(device: Any) -> int:
         raise TypeError(f'expected a device such as "cpu" or "cuda:0", got {shown(device)}{sizes}')
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
-        raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"')
+        hint = f"; the dtype is norch.{device}" if device in NAMES else '; a GPU is "cuda"' * (kind == "gpu")
+        raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"{hint}')
     if len(index) > 9:  # beyond 32 bits, in which C takes it
         raise RuntimeError(f"unknown device {shown(device)}: the index is too large")
     return 0 if kind == "cpu" else 1 + int(index or 0)

@@ -7,11 +7,13 @@ x = norch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
 print(x.grad)
 """
 
-from __future__ import annotations
-
 import importlib
 import math
+import sys
 from typing import TYPE_CHECKING
+
+if sys.version_info < (3, 9):  # noqa: UP036  (with a __future__ above, Python 3.6 would not come so far)
+    raise ImportError("norch needs Python 3.9 or later, this is Python " + sys.version.split()[0])
 
 from . import __config__, autograd
 from ._C import RangeError, ShapeError

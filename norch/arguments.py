@@ -43,6 +43,8 @@ def chosen(args: tuple[Any, ...], named: Any, name: str, keyword: str) -> tuple[
 
 def one_size(value: Any, name: str) -> int:
     """A size or an axis alone."""
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return value
     if isinstance(value, (list, tuple)):
         raise TypeError(f"{name}: expected one integer, got {shown(value)}")
     return sizes_of((value,), name)[0]
@@ -56,10 +58,18 @@ def whole(value: Any, name: str, low: int = -(2**63), high: int = 2**63) -> int:
     return found
 
 
+def plain_number(value: object, name: str) -> float:
+    """A Python number; also out of a tensor or a NumPy scalar."""
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
+    return value
+
+
 def axis_of(x: Any, dim: Any, name: str) -> int:
     """A dimension of x, counted from the front. Raises IndexError if x does not have it, TypeError for a bool."""
-    axis = one_size(checked_dim(dim, name), name)
-    rank = max(x.ndim, 1)
+    rank = x.ndim or 1
+    axis = dim if type(dim) is int else one_size(checked_dim(dim, name), name)
     if not -rank <= axis < rank:
         raise IndexError(f"{name}: axis {axis} is out of range [{-rank}, {rank - 1}] for shape {list(x.shape)}")
     return axis % rank
@@ -105,7 +115,8 @@ def flag(value: Any, name: str, numbers: bool = False) -> bool:
         return bool(value)
     if numbers and (value is None or (type(value) is int and value in (0, 1))):
         return bool(value)
-    raise TypeError(f"{name}: expected True or False, got {shown(value)}")
+    hint = f": {name.split(':')[0]}() first, then call it" if numbers and isinstance(value, operation.Tensor) else ""
+    raise TypeError(f"{name}: expected True or False, got {shown(value)}{hint}")
 
 
 def flags(function: Function) -> Function:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 
 from ._C import CPYTHON, lib
+
+T = TypeVar("T")
 
 
 def _method(function: Any) -> Any:
@@ -52,3 +54,18 @@ class Guard(GuardMethods):
 
     def __init__(self, *changes: tuple[Any, dict[str, Any]]) -> None:
         self._entered, self._changes = [], changes
+
+
+if CPYTHON and not TYPE_CHECKING:
+    within = lib.call_within
+else:
+
+    def within(
+        changes: tuple[tuple[Any, dict[str, Any]], ...],
+        function: Callable[..., T],
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> T:
+        """function(*arguments, **named) within Guard(*changes), in one call of C."""
+        with Guard(*changes):
+            return function(*arguments, **named)

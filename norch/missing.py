@@ -76,7 +76,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "Tensor": [
-        ("register_post_accumulate_grad_hook", "backward hooks on tensors are register_hook"),
         ("cdouble cfloat chalf", "norch has no complex dtypes"),
         (
             "dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
@@ -104,7 +103,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "nn": [
         ("intrinsic qat quantizable quantized", "norch has no quantized dtypes"),
-        ("SyncBatchNorm", "norch trains in one process"),
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
         ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, lib, number, raise_error, write_clock
+from .given import type_name
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -47,12 +48,9 @@ def check(status: int) -> None:
         raise_error()
 
 
-def several(function: Callable[..., int], count: int, *arguments: Any) -> list[Any]:
-    """The results of a C function that leaves `count` of them in its last argument; None for each that it left out."""
-    results = lib.new_results() or raise_error()  # which owns what C leaves there
-    check(function(*arguments, results))
-    taken = [lib.take_result(results, i) for i in range(count)]
-    return [wrap(handle) if handle else None for handle in taken]
+def several(handles: Sequence[int]) -> list[Any]:
+    """The Tensors of a C function with several results; None for each that it left out. No handles raise its error."""
+    return [wrap(handle) if handle else None for handle in handles] or raise_error()
 
 
 def array_of(addresses: Sequence[int | None]) -> Any:
@@ -100,7 +98,7 @@ def operand(value: Any) -> Any:
 def check_tensor(value: Any, name: str) -> Any:
     """Return a Tensor; raise TypeError for anything else."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")
+        raise TypeError(f"{name}: expected a Tensor, got {type_name(value)}")
     return value
 
 
@@ -115,7 +113,7 @@ def check_operand(value: Any, name: str) -> Any:
     """Like `operand`, but raise TypeError if the value is neither a tensor nor a number."""
     found = operand(value)
     if found is NotImplemented:
-        raise TypeError(f"{name}: expected a Tensor or a number, got {type(value).__name__}")
+        raise TypeError(f"{name}: expected a Tensor or a number, got {type_name(value)}")
     return found
 
 
@@ -144,13 +142,31 @@ class _Mode(threading.local):
     autocast_dtypes: dict[str, Any] = {}  # the same, whether it is on or not
     autocast_depth = 0  # how many contexts this thread is in
     autocast_cache: dict[Any, Any] | None = None  # converted parameters (autocasting.py); None: they are not kept
+    recorder: Any = None  # what records this thread's launches, for norch.compile (recording/)
     anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
+
+    callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 
     def __init__(self) -> None:  # in each thread
         self.autocast_cache = {}
 
 
 mode = _Mode()
+
+
+class _Structure:
+    version = 0  # ticks when a module, or what a tensor is, changes: programs then look whether they still fit
+
+
+structure = _Structure()
+
+
+def refuse_recording(why: str) -> None:
+    """What happens now would not happen in a replay: a recording of this thread cannot become a program."""
+    if mode.recorder is not None:
+        lib.refuse_this_recording(why.encode())
+
+
 next_age = count(1).__next__
 
 
@@ -162,9 +178,13 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
     """
     if result._base is not None:
         result._base, result._untracked = None, False
-    edges = [getattr(x, "_edge", None) for x in inputs]
-    if backward is not None and any(edges) and mode.enabled:
-        record(result, backward(*inputs, *parameters), edges)
+    for x in inputs:
+        if getattr(x, "_edge", None) is not None:
+            break
+    else:  # most often: no graph
+        return result
+    if backward is not None and mode.enabled:
+        record(result, backward(*inputs, *parameters), [getattr(x, "_edge", None) for x in inputs])
     return result
 
 

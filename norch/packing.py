@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
-from ._C import RangeError, int64_array, lib, raise_error
+from ._C import RangeError, int64_array, lib, number, raise_error
 from .operation import array_of, wrap
 from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown
 
@@ -222,7 +222,10 @@ def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tens
 
 def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | None) -> Tensor:
     """A tensor with one value in every element."""
-    return uninitialized(shape, kind, device).fill_(value)
+    if not isinstance(value, (int, float)):
+        return uninitialized(shape, kind, device).fill_(value)
+    place = _C.device_number(device)
+    return wrap(lib.full_tensor(int64_array(shape), len(shape), number(value)._ptr, kind.number, place))
 
 
 def counting(count: int, device: str | None) -> Tensor:

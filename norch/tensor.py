@@ -10,6 +10,7 @@ Type checkers read tensor.pyi, which tools/stubs.py writes from this file: there
 from __future__ import annotations
 
 import ctypes
+from types import FunctionType
 from typing import Any, SupportsIndex, overload
 
 from . import _C, autocasting, operation
@@ -369,9 +370,9 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
         """
-        if not self.is_floating_point() and min is None and max is not None:
+        if min is None and max is not None and not self.is_floating_point():
             return self._minimum(max)
-        if not self.is_floating_point() and max is None and min is not None:
+        if max is None and min is not None and not self.is_floating_point():
             return self._maximum(min)
         return computed("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
 
@@ -383,9 +384,9 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
         """
-        if not self.is_floating_point() and min is None and max is not None:
+        if min is None and max is not None and not self.is_floating_point():
             return self._minimum_(max)
-        if not self.is_floating_point() and max is None and min is not None:
+        if max is None and min is not None and not self.is_floating_point():
             return self._maximum_(min)
         low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
         return write(
@@ -489,6 +490,11 @@ class Tensor(
 
 
 operation.Tensor = Tensor
+
+for _methods in Tensor.__bases__:  # Python's own errors name a method as its users do, Tensor.unsqueeze
+    for _method in vars(_methods).values():
+        if type(_method) is FunctionType:
+            _method.__qualname__ = f"Tensor.{_method.__name__}"
 
 for _name in ABSENT["Tensor"]:
     setattr(Tensor, _name, Absent("Tensor", _name))

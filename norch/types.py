@@ -69,6 +69,7 @@ bfloat16 = dtype("bfloat16", 7, ctypes.c_uint16, "")
 float32 = dtype("float32", 8, ctypes.c_float, "f")
 float64 = dtype("float64", 9, ctypes.c_double, "d")
 DTYPES = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64)
+NAMES = {repr(kind)[len("norch.") :] for kind in DTYPES}
 HALVES = (float16, bfloat16)  # floats of 16 bits, which Python and ctypes see as float32
 
 
@@ -172,7 +173,10 @@ def check_dtype(value: object) -> dtype:
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)
-    raise TypeError(f"expected a dtype ({names}), got {shown(value)}")
+    hint = f": write norch.{value}" if isinstance(value, str) and value in NAMES else ""
+    if isinstance(value, (int, float)):
+        hint = "; several numbers go into one list: norch.tensor([1, 2])"
+    raise TypeError(f"expected a dtype ({names}), got {shown(value)}{hint}")
 
 
 class Size(tuple[int, ...]):
@@ -193,7 +197,7 @@ class Size(tuple[int, ...]):
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
 
     def __ne__(self, other: object) -> bool:
-        return not self == other
+        return tuple.__ne__(self, tuple(other) if isinstance(other, list) else other)
 
     __hash__ = tuple.__hash__
 

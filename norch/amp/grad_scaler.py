@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Iterable
 
 from .._C import lib
 from ..arguments import flags
 from ..autograd import no_grad
+from ..given import warn
 from ..tensor import Tensor
 from ..types import float16
 
@@ -45,7 +45,7 @@ class GradScaler:
     ) -> None:
         self._device, self._enabled = device, enabled
         if enabled and device == "cuda" and lib.device_count() == 0:
-            warnings.warn("GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warn("GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if growth_factor <= 1.0:
             raise ValueError(f"GradScaler: growth_factor is {growth_factor}, expected more than 1")
@@ -178,6 +178,9 @@ class GradScaler:
     def set_growth_interval(self, new_interval: int) -> None:
         """Set after how many steps the factor grows."""
         self._growth_interval = new_interval
+
+    def __repr__(self) -> str:
+        return f"GradScaler(scale={self.get_scale()}, enabled={self._enabled})"
 
     def is_enabled(self) -> bool:
         """Whether it scales."""

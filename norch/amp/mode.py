@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any, Callable, TypeVar
 
 from .. import _C
 from ..arguments import flags
 from ..autocasting import DEFAULTS, begin
+from ..given import warn
 from ..guards import Guard
 from ..operation import mode
 from ..types import HALVES, DType, check_dtype, dtype
@@ -42,13 +42,12 @@ class autocast(Guard):
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else check_dtype(dtype)
         self._cache_enabled = cache_enabled
         if enabled and device_type == "cuda" and not is_autocast_available("cuda"):
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
+            warn("User provided device_type of 'cuda', but CUDA is not available. Disabling")
             enabled = False
         if enabled and self.fast_dtype not in HALVES:
-            warnings.warn(
+            warn(
                 f"In {device_type.upper()} autocast, but the target dtype {self.fast_dtype} is not supported: expected "
                 "norch.bfloat16 or norch.float16. Disabling autocast.",
-                stacklevel=2,
             )
             enabled = False
         self._enabled = enabled

@@ -8,67 +8,85 @@ that: an operation runs after those it depends on, so the youngest node first is
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 from .. import operation
 from .._C import lib
 from ..arguments import flags
-from ..guards import Guard
+from ..guards import within
 from ..operation import check_tensor, mode, wrap
 from ..threads import shared_lock
-from .function import FREED, Edge, Function, Gradients, Hooks
+from .function import FREED, AccumulateGrad, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 Flow = Iterable[tuple[Edge, Optional["Tensor"]]]  # gradients, each with the edge that it goes along
 Arrived = dict[Function, "Tensor"]  # node -> the sum of the gradients that have reached it
-Waiting = list[tuple[int, Function]]  # the same nodes as a heap in which the youngest comes first
+Waiting = list[tuple[float, Function]]  # the same nodes as a heap in which the youngest comes first
+Turns = dict[Function, float]  # leaf -> the age at which its turn comes, if not its own
 Tensors = Union["Tensor", Sequence["Tensor"]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
-_MODES: list[tuple[Any, dict[str, Any]]] = [(mode, {"enabled": recorded, "autocast": {}}) for recorded in (False, True)]
+_MODES: list[Any] = [((mode, {"enabled": recorded, "autocast": {}}),) for recorded in (False, True)]
 _accumulating = shared_lock()
 
 
 def walk(
-    starts: Flow, given: set[int], retain_graph: bool, create_graph: bool, wanted: set[Function] | None = None
+    starts: Flow,
+    given: set[int],
+    retain_graph: bool,
+    create_graph: bool,
+    wanted: set[Function] | None = None,
+    turns: Turns | None = None,
 ) -> Arrived:
     """Send gradients through the graph from `starts`.
 
     `given` are the ids of gradients that are in use elsewhere. With `wanted`, the gradients of these nodes are
     returned, no `.grad` is touched, and only the nodes on the way to them are visited. Without, each leaf, and every
-    other tensor of the graph that is still alive, accumulates its `.grad`.
+    other tensor of the graph that is still alive, accumulates its `.grad`. `turns` are the leaves to finish early.
     """
+    needed = None if wanted is None else _needed(starts, wanted)
+    return within(_MODES[create_graph], _walk, (starts, given, retain_graph, create_graph, wanted, needed, turns), {})
+
+
+def _walk(
+    starts: Flow,
+    given: set[int],
+    retain_graph: bool,
+    create_graph: bool,
+    wanted: set[Function] | None,
+    needed: set[Function] | None,
+    turns: Turns | None,
+) -> Arrived:
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
-    needed = None if wanted is None else _needed(starts, wanted)
     anomaly = mode.anomaly
-    with Guard(_MODES[create_graph]):
-        _send(_among(starts, needed), arrived, waiting)
-        while waiting:
-            node = heappop(waiting)[1]
-            gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
-            if node.freed:
-                raise RuntimeError(FREED)
-            if node.hooks:
-                gradient = _through_hooks(node.hooks, gradient)
-            if wanted is None:
-                _accumulate(node, gradient, given)
-            elif node in wanted:
-                found[node] = gradient
-            if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
-                parts = _among(_chain_rule(node, gradient, create_graph), needed)
-                _send(parts if anomaly is None else _without_nan(node, list(parts)), arrived, waiting)
-                if not retain_graph:
-                    node.release()
+    _send(starts, needed, arrived, waiting, turns)
+    while waiting:
+        node = heappop(waiting)[1]
+        gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
+        if node.freed:
+            raise RuntimeError(FREED)
+        if node.hooks:
+            gradient = _through_hooks(node.hooks, gradient)
+        if wanted is None:
+            _accumulate(node, gradient, given)
+        elif node in wanted:
+            found[node] = gradient
+        if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
+            parts = _chain_rule(node, gradient, create_graph)
+            _send(parts if anomaly is None else _without_nan(node, list(parts)), needed, arrived, waiting, turns)
+            if not retain_graph:
+                node.release()
     return found
 
 
-def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
-    """The nodes on a path from `starts` to one of `wanted`; freed ones too, which do not know their paths any more."""
+def _reached(starts: Flow) -> list[Function]:
+    """The nodes that `starts` depend on, the oldest first: the operands of an operation are older than it is."""
     reached: set[Function] = set()
     following = [target for target, _ in starts if target is not None]
     while following:
@@ -76,16 +94,30 @@ def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
         if node not in reached:
             reached.add(node)
             following += [target for target in node.edges if target is not None]
+    return sorted(reached, key=lambda node: node.age)
+
+
+def _turns(starts: Flow) -> Turns:
+    """For each leaf whose hooks wait for it, the age at which its turn comes: right after the oldest node that uses it.
+
+    (By its own age its turn would come after every node, because parameters are older than what is computed from them.)
+    """
+    oldest: dict[Function, int] = {}
+    for node in _reached(starts):
+        for target in node.edges:
+            if target is not None and target.after:
+                oldest.setdefault(target, node.age)
+    between = len(oldest) + 1  # no two in the heap may be equal
+    return {leaf: age - number / between for number, (leaf, age) in enumerate(oldest.items(), 1)}
+
+
+def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
+    """The nodes on a path from `starts` to one of `wanted`; freed ones too, which do not know their paths any more."""
     needed: set[Function] = set()
-    for node in sorted(reached, key=lambda node: node.age):  # the operands of an operation are older than it is
+    for node in _reached(starts):
         if node in wanted or node.freed or not needed.isdisjoint(node.edges):
             needed.add(node)
     return needed
-
-
-def _among(parts: Flow, needed: set[Function] | None) -> Flow:
-    """The gradients that go to one of these nodes, or all."""
-    return parts if needed is None else [(target, part) for target, part in parts if target in needed]
 
 
 def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
@@ -113,20 +145,24 @@ def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
     return parts
 
 
-def _send(parts: Flow, arrived: Arrived, waiting: Waiting) -> None:
-    """Add gradients to what has arrived at the nodes they go to; a node that gets its first one starts to wait."""
+def _send(parts: Flow, needed: set[Function] | None, arrived: Arrived, waiting: Waiting, turns: Turns | None) -> None:
+    """Add gradients to what has arrived at the nodes they go to, which start to wait with the first one.
+
+    Only `needed` nodes get any, if it is not None.
+    """
     for target, part in parts:
-        if target is None or part is None:
+        if target is None or part is None or (needed is not None and target not in needed):
             continue
         if target in arrived:
             arrived[target] = arrived[target] + part
         else:
             arrived[target] = part
-            heappush(waiting, (-target.age, target))
+            heappush(waiting, (-(target.age if turns is None else turns.get(target, target.age)), target))
 
 
 def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     """The gradient, or what the hooks replace it with."""
+    operation.refuse_recording("a hook of a tensor is called")
     replaced = gradient
     for hook in list(hooks.values()):
         returned = hook(replaced)
@@ -161,6 +197,36 @@ def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
             gradient = gradient.clone()
         given.add(id(gradient))
         node.grad = gradient
+    if node.after:
+        for hook in list(node.after.values()):
+            hook(tensor)
+
+
+# ---- What runs when backward is over ----------------------------------------------------------------------------
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """In a hook of `register_post_accumulate_grad_hook`: call this when the outermost backward that runs has ended.
+
+    It is not called if that backward raises an exception. Raises RuntimeError outside of such a backward.
+    """
+    if mode.callbacks is None:
+        raise RuntimeError("queue_callback: no backward runs in this thread that has hooks after accumulation")
+    mode.callbacks.append(callback)
+
+
+@contextmanager
+def _with_callbacks() -> Iterator[None]:
+    if mode.callbacks is not None:  # a backward within another, such as a checkpoint's
+        yield
+        return
+    mode.callbacks = []
+    try:
+        yield
+        for callback in mode.callbacks:
+            callback()
+    finally:
+        mode.callbacks = None
 
 
 # ---- The public functions ---------------------------------------------------------------------------------------
@@ -186,14 +252,18 @@ def backward(
     """
     starts, given = _starts(tensors, grad_tensors)
     retain = create_graph if retain_graph is None else retain_graph
-    if inputs is None:
-        walk(starts, given, retain, create_graph)
-        return
-    targets = {target for target in _edges_of(inputs, "backward") if target is not None}
-    found = walk(starts, given, retain, create_graph, targets)
-    for target in targets:
-        if target in found:
-            _accumulate(target, found[target], given)
+    targets = None if inputs is None else {target for target in _edges_of(inputs, "backward") if target is not None}
+    if AccumulateGrad.awaited:
+        with _with_callbacks():
+            _into_grad(starts, given, retain, create_graph, targets, _turns(starts))
+    else:
+        _into_grad(starts, given, retain, create_graph, targets)
+
+
+def _into_grad(starts: Flow, given: set[int], *options: Any) -> None:
+    """Walk; only if targets are wanted, they have not accumulated yet."""
+    for target, gradient in walk(starts, given, *options).items():
+        _accumulate(target, gradient, given)
 
 
 @flags
@@ -259,6 +329,8 @@ def _edges_of(inputs: Tensors, name: str) -> list[Function]:
 
 def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flow, set[int]]:
     """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
+    if gradients is None and isinstance(tensors, operation.Tensor):
+        return [(tensors._edge, _start_of(tensors, None))], set()
     tensors = _listed(tensors)
     if gradients is None:
         gradients = [None] * len(tensors)
@@ -273,7 +345,8 @@ def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flo
 def _start_of(tensor: Tensor, gradient: Tensor | None) -> Tensor:
     if tensor._edge is None:
         raise RuntimeError(
-            "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate"
+            "this tensor does not require gradients and has no grad_fn: there is nothing to differentiate "
+            "(compute it from parameters, not under no_grad() and not from detach())"
         )
     if gradient is None:
         return wrap(lib.unit_gradient(tensor._ptr))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, Optional, Sequence, TypeVar
-from weakref import ref
+from weakref import WeakSet, ref
 
 from .. import operation
 from .._C import Number, lib, write_clock
@@ -28,13 +28,19 @@ Edge = Optional["Function"]  # where a gradient goes; None if nowhere
 
 
 class _Operand:
-    """`node.x` and `node.y`: the operands. (A property would keep custom operations from setting `ctx.x`.)"""
+    """`node.x`, `node.y` and `node.z`: the operands, unchanged since the operation; a number if one was given as such.
+
+    (A property would keep custom operations from setting `ctx.x`.)
+    """
 
     def __init__(self, index: int) -> None:
         self.index = index
 
-    def __get__(self, node: Function, owner: type) -> Tensor:
-        return node.operand(self.index)
+    def __get__(self, node: Function, owner: type) -> Any:
+        found = node.input[self.index]
+        if write_clock.value > node.stamp:
+            node.unchanged(found)
+        return found.value if type(found) is Number else found
 
 
 class _Output:
@@ -43,7 +49,9 @@ class _Output:
     def __get__(self, node: Function, owner: type) -> Tensor:
         if node._output is None:
             raise RuntimeError(FREED)
-        result = node.unchanged(node._output, node._output_stamp)
+        result = node._output
+        if write_clock.value > node._output_stamp:
+            node.unchanged(result, node._output_stamp)
         if mode.enabled:
             result = wrap(lib.alias_tensor(result._ptr))
             result._edge = node
@@ -54,8 +62,8 @@ class Function:
     """A node of the graph.
 
     `input` are the operands as they were given. `edges` say where the gradient of each goes: to the Function that
-    computed it, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x` and `self.y` are the
-    first and second operand, and `self.output` is the result if the class says `saves_output`, each checked not to have
+    computed it, to the AccumulateGrad of a leaf, or nowhere (None). In a `backward`, `self.x`, `self.y`, `self.z` are
+    the operands, and `self.output` is the result if the class says `saves_output`, each checked not to have
     changed since. `needs(i)` tells whether operand i needs its gradient.
 
     Custom operations derive from Function and define two static methods, as in PyTorch. `forward(ctx, *args)` returns a
@@ -97,6 +105,7 @@ class Function:
 
     grad: Tensor | None = None  # the `.grad` of the result
     hooks: Hooks | None = None
+    after: Hooks | None = None  # of a leaf: called when `.grad` holds all that a backward adds to it
     freed = False
     _output: Tensor | None = None
     _output_stamp = 0  # later than `stamp` if the operation wrote its result in place
@@ -117,10 +126,11 @@ class Function:
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
-        bits = 0
-        for i, target in enumerate(self.edges):
+        bits, bit = 0, 1
+        for target in self.edges:
             if target is not None:
-                bits |= 1 << i
+                bits |= bit
+            bit += bit
         return bits
 
     def reads_x(self) -> bool:
@@ -129,13 +139,7 @@ class Function:
 
     x = _Operand(0)
     y = _Operand(1)
-
-    def operand(self, index: int) -> Any:
-        """An operand, unchanged since the operation; a number if it was given as one."""
-        found = self.input[index]
-        if write_clock.value > self.stamp:
-            self.unchanged(found)
-        return found.value if type(found) is Number else found
+    z = _Operand(2)
 
     output = _Output()
 
@@ -159,7 +163,7 @@ class Function:
     def save(self, result: Tensor) -> None:
         """Keep the result's values, and let go of the operands, as the class says."""
         if self.saves_output:
-            self._output, self._output_stamp = wrap(lib.alias_tensor(result._ptr)), write_clock.value
+            self._output, self._output_stamp = wrap(result._ptr), write_clock.value
         if not self.keeps_input:
             self.input = ()
 
@@ -253,10 +257,12 @@ class HookHandle:
     """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again."""
 
     _next = count().__next__
+    _entered = False
 
     def __init__(self, hooks: Hooks, hook: Callable[..., Any]) -> None:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+        operation.structure.version += 1
         self._hooks, self._key = ref(hooks), HookHandle._next()
         hooks[self._key] = hook
 
@@ -267,10 +273,15 @@ class HookHandle:
             hooks.pop(self._key, None)
 
     def __enter__(self) -> HookHandle:
+        self._entered = True
         return self
 
     def __exit__(self, *_: object) -> None:
         self.remove()
+
+    def __del__(self) -> None:
+        if self._entered:  # an interrupt may have come between the end of the block and `__exit__`
+            self.remove()
 
 
 # ---- Leaves -----------------------------------------------------------------------------------------------------
@@ -280,10 +291,18 @@ class AccumulateGrad(Function):
     """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
 
     is_leaf = True
+    awaited: ClassVar[WeakSet[AccumulateGrad]] = WeakSet()  # those with `after`, which backward finishes early
 
     def __init__(self, leaf: Tensor) -> None:
         self.age = next_age()
         self.result = ref(leaf)
+
+    def register_after(self, hook: Callable[[Tensor], None]) -> HookHandle:
+        """Call `hook(leaf)` in backward as soon as the leaf's `.grad` is complete."""
+        self.after = Hooks() if self.after is None else self.after
+        handle = HookHandle(self.after, hook)
+        self.awaited.add(self)
+        return handle
 
 
 # ---- Several results: each has an OutputBackward, which passes its gradient on to the node of the operation --------

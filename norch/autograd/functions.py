@@ -291,7 +291,7 @@ class ClampBackward(Function):
     broadcasts = True
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, low, high = self.x, self.y, self.operand(2)
+        x, low, high = self.x, self.y, self.z
         chosen = [
             (x >= low).logical_and(x <= high) if self.needs(0) else None,
             (x < low).logical_and(low < high) if self.needs(1) else None,
@@ -303,40 +303,79 @@ class ClampBackward(Function):
 # ---- Reductions -------------------------------------------------------------------------------------------------
 
 
-class SumBackward(Function):
-    """Every element counts once: the gradient is repeated over the summed axes."""
-
-    keeps_input = False
-
+class _ReductionBackward(Function):
     def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
         super().__init__(x)
         self.shape, self.axes, self.keepdim = x.shape, axes, keepdim
+
+    def whole(self, part: Tensor) -> Tensor:
+        """What belongs to the result, with the axes that the reduction took away."""
+        return with_axes(part, self.shape, self.axes, self.keepdim)
+
+
+class SumBackward(_ReductionBackward):
+    """Every element counts once: the gradient is repeated over the summed axes."""
+
+    keeps_input = False
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [with_axes(gradient, self.shape, self.axes, self.keepdim).expand(self.shape)]
 
 
-class ProdBackward(Function):
-    """d prod(x)/dx_i is the product of the others: prod / x_i, or what is left beside the only zero."""
+class MeanBackward(_ReductionBackward):
+    """Every element counts for its part of the mean."""
 
-    def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
-        super().__init__(x)
-        self.axes, self.keepdim = axes, keepdim
+    keeps_input = False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        gradient = with_axes(gradient, self.x.shape, self.axes, self.keepdim)
-        return [gradient * (self._others_one_by_one() if (self.x == 0).any() else self._others())]
+        count = math.prod(self.shape) // (gradient.numel or 1)
+        return [self.whole(gradient / float(count)).expand(self.shape)]
+
+
+class VarianceBackward(Function):
+    """v = sum((x - m)^2) / n, with m the mean: dv/dx = 2 (x - m) / n"""
+
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool, lost: float) -> None:
+        super().__init__(x)
+        self.axes, self.keepdim, self.lost = axes, keepdim, lost
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, whole = self.x, with_axes(gradient, self.x.shape, self.axes, self.keepdim)
+        left = float(max(x.numel // (gradient.numel or 1) - self.lost, 0))
+        return [whole / left * 2.0 * (x - x.mean(self.axes, keepdim=True))]
+
+
+class LogSumExpBackward(_ReductionBackward):
+    """y = log(sum(exp(x))): dy/dx = exp(x - y), the softmax"""
+
+    saves_output = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        y = self.whole(self.output)
+        return [self.whole(gradient) * (self.x - (y == -math.inf)._choose(0.0, y)).exp()]  # -inf - -inf would be NaN
+
+
+class ProdBackward(_ReductionBackward):
+    """d prod(x)/dx_i is the product of the others: prod / x_i, or what is left beside the only zero."""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        gradient = self.whole(gradient)
+        return [gradient * (self._others_one_by_one() if (self.x == 0).any() else self._others()[0])]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [with_axes(gradient, self.x.shape, self.axes, self.keepdim) * self._others()]
+        gradient = self.whole(gradient)
+        others, zeros = self._others()
+        if self.axes is None:  # as in PyTorch, where an infinite gradient gives 0 beside two zeros, and NaN along axes
+            gradient = (zeros > 1)._choose(0.0, gradient)
+        return [gradient * others]
 
-    def _others(self) -> Tensor:
-        """For each element the product of the others along the reduced axes."""
+    def _others(self) -> tuple[Tensor, Tensor]:
+        """For each element the product of the others along the reduced axes, and how many zeros there are."""
         x, zero = self.x, self.x == 0
         safe = zero._choose(1.0, x)
         product = safe.prod(self.axes, keepdim=True)
         zeros = zero.sum(self.axes, keepdim=True)
-        return (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0))
+        return (zeros == 0)._choose(product / safe, zero.logical_and(zeros == 1)._choose(product, 0.0)), zeros
 
     def _others_one_by_one(self) -> Tensor:
         """The same as n products of n - 1 factors: the second derivative beside zeros needs the factors themselves."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 from weakref import ref
 
-from .._C import lib, write_clock
-from ..operation import check, edge, mode, record, recorded, wrap
+from .._C import lib, raise_error, write_clock
+from ..operation import check, edge, mode, record, recorded, structure, wrap
 from .derivatives.views import (
     AsStridedBackward,
     ConstantBackward,
@@ -89,6 +89,7 @@ def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
     else:
         vars(x).update(_ptr=shown._ptr, _shape=None)
     vars(shown).update(_ptr=kept, _shape=None)
+    structure.version += 1
     return x
 
 
@@ -104,19 +105,26 @@ def write(
 
     PyTorch's rules: a leaf that requires gradients refuses; a write through a view shows in its base's graph too.
     """
-    node = None
-    edges = [edge(t) for t in (x, *others)]
-    if mode.enabled and (any(edges) or (x._base is not None and x._base._edge is not None)):
-        check_writable(x)
-        node = (backward or ConstantBackward)(x, *others)
-        if node.overwrites and x._base is not None:
-            edges[0] = None  # the base's graph says what becomes of the old values
-        node.edges = edges
-        node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
+    base = x._base
+    edges = [x._edge, *[edge(t) for t in others]]
+    if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
+        if kernel():
+            raise_error()
+        return x
+    check_writable(x)
+    node = (backward or ConstantBackward)(x, *others)
+    if node.overwrites and base is not None:
+        edges[0] = None  # the base's graph says what becomes of the old values
+    node.edges = edges
+    node.input = (_copy(x, edges[0]) if node.reads_x() else None, *node.input[1:])
     stamp = write_clock.value
-    check(kernel())
-    if node is not None:
+    try:
+        check(kernel())
         _rebase(x, node, edges, stamp)
+    except BaseException:  # an interrupt must not leave new values with the old graph
+        if lib.written_at(x._ptr) > stamp:
+            _rebase(x, node, edges, stamp)
+        raise
     return x
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
+from ..given import warn
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -34,5 +34,5 @@ class Variable(metaclass=_VariableType):
         if not isinstance(data, operation.Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile is not None:
-            warnings.warn("volatile does nothing; use `with norch.no_grad():` instead", stacklevel=2)
+            warn("volatile does nothing; use `with norch.no_grad():` instead")
         return data.detach().requires_grad_(bool(requires_grad))

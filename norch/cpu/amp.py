@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from .. import amp
+from ..given import warn
 from ..types import DType, bfloat16
 
 __all__ = ["GradScaler", "autocast"]
@@ -35,4 +34,4 @@ class GradScaler(amp.GradScaler):
 
 def _warn(name: str) -> None:
     text = f'`norch.cpu.amp.{name}(args...)` is deprecated. Please use `norch.amp.{name}("cpu", args...)` instead.'
-    warnings.warn(text, FutureWarning, stacklevel=3)
+    warn(text, FutureWarning)

@@ -4,6 +4,10 @@ Tensors go to a device by name (`x.to("cuda")`, `x.cuda()`, `norch.zeros(3, devi
 there and return at once; the host waits when a value is read. So an index out of range, an invalid class and an integer
 division by zero raise their IndexError or RuntimeError when a value of that device is next read, or in
 `synchronize()`. Nothing is written out of range.
+
+Unproven without a GPU: the kernels, and the graphs that `norch.compile` makes of them, have run on an emulator only,
+which runs the threads of a block in several orders, checks each access to memory and forbids what a capture forbids. It
+runs work at once, in one order: it shows neither speed, nor what a real queue or driver does otherwise.
 """
 
 from __future__ import annotations

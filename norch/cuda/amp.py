@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from typing import Any
 
 from .. import amp
+from ..given import warn
 from ..types import DType, float16
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
@@ -37,7 +37,7 @@ class GradScaler(amp.GradScaler):
 
 def _warn(name: str) -> None:
     text = f'`norch.cuda.amp.{name}(args...)` is deprecated. Please use `norch.amp.{name}("cuda", args...)` instead.'
-    warnings.warn(text, FutureWarning, stacklevel=3)
+    warn(text, FutureWarning)
 
 
 custom_fwd: Any = functools.partial(amp.custom_fwd, device_type="cuda")

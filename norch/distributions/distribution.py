@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Sequence
 
 from ..arguments import flags
 from ..autograd.mode import no_grad
+from ..given import warn
 from ..tensor import Tensor
 from ..types import Size
 from . import constraints
@@ -112,7 +112,7 @@ class Distribution:
 
     def sample_n(self, n: int) -> Tensor:
         """n draws: `sample((n,))`."""
-        warnings.warn("sample_n will be deprecated. Use .sample((n,)) instead", UserWarning, stacklevel=2)
+        warn("sample_n will be deprecated. Use .sample((n,)) instead")
         return self.sample((n,))
 
     def rsample_n(self, n: int) -> Tensor:

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
 from .. import operation
-from .._C import ShapeError, device_number, lib
-from ..arguments import chosen, flag, sizes_of, whole
+from .._C import RangeError, ShapeError, device_number, lib
+from ..arguments import chosen, flag, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
 from ..packing import counting, filled, inferred, tensor_of, uninitialized
 from ..types import (
@@ -220,6 +220,15 @@ def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> 
     return input.shape, input.dtype if dtype is None else check_dtype(dtype), device or input.device
 
 
+def _filled_like(
+    input: Tensor, value: Operand, dtype: DType | None, device: str | None, order: memory_format | None, name: str
+) -> Tensor:
+    shape, kind, place = _like(input, dtype, device, name)
+    if order_of(order, len(shape), name) is None:
+        return filled(shape, value, kind, place)
+    return in_format(shape, kind, place, order, name).fill_(value)
+
+
 def empty_like(
     input: Tensor,
     dtype: DType | None = None,
@@ -254,7 +263,7 @@ def zeros_like(
     >>> norch.zeros_like(norch.tensor([5, 6]))
     tensor([0, 0])
     """
-    result = in_format(*_like(input, dtype, device, "zeros_like"), memory_format, "zeros_like").fill_(0)
+    result = _filled_like(input, 0, dtype, device, memory_format, "zeros_like")
     return made(result, "zeros_like", requires_grad, pin_memory, layout)
 
 
@@ -273,7 +282,7 @@ def ones_like(
     >>> norch.ones_like(norch.tensor([5, 6]))
     tensor([1, 1])
     """
-    result = in_format(*_like(input, dtype, device, "ones_like"), memory_format, "ones_like").fill_(1)
+    result = _filled_like(input, 1, dtype, device, memory_format, "ones_like")
     return made(result, "ones_like", requires_grad, pin_memory, layout)
 
 
@@ -293,7 +302,7 @@ def full_like(
     >>> norch.full_like(norch.ones(2), 7)
     tensor([7., 7.])
     """
-    result = in_format(*_like(input, dtype, device, "full_like"), memory_format, "full_like").fill_(fill_value)
+    result = _filled_like(input, fill_value, dtype, device, memory_format, "full_like")
     return made(result, "full_like", requires_grad, pin_memory, layout)
 
 
@@ -346,6 +355,8 @@ def arange(
         first, hop, whole = int(first), int(hop), True
     place = count, kind.number, device_number(device)
     in_int64 = whole and all(-(2**63) <= value < 2**63 for value in (first, hop))
+    if not (in_int64 or kind.is_floating_point):
+        raise RangeError(f"arange: {first} by {hop} does not fit into {kind}")
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
     return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
 
@@ -389,14 +400,6 @@ def evenly_spaced(
     if not kind.is_floating_point:
         first, last = int(first), int(last)
     return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
-
-
-def plain_number(value: object, name: str) -> float:
-    """A Python number; also out of a tensor or a NumPy scalar."""
-    value = value.item() if hasattr(value, "item") else value
-    if not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: expected a number, got {type(value).__name__}")
-    return value
 
 
 # ---- Matrices and choices ---------------------------------------------------------------------------------------

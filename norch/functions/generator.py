@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._C import device_number, lib
 from ..guards import Guard
-from ..operation import check_tensor
+from ..operation import check_tensor, mode, refuse_recording
 from ..packing import tensor_of
 from ..types import uint8
 
@@ -48,8 +48,12 @@ class Generator:
         self.device = device
         self._state = _state(67280421310721)  # the default seed of PyTorch's generators
 
+    def __repr__(self) -> str:
+        return f"Generator(device={str(self.device)!r}, seed={self.initial_seed()})"
+
     def manual_seed(self, seed: int) -> Generator:
         """Start again from a seed, an integer of up to 64 bits (negative ones count from 2**64 down)."""
+        refuse_recording("the state of a random generator is set")
         number = operator.index(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"manual_seed: expected an integer of 64 bits, got {seed}")
@@ -72,6 +76,7 @@ class Generator:
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Continue from where `get_state` was called."""
+        refuse_recording("the state of a random generator is set")
         check_tensor(new_state, "set_state")
         if new_state.dtype is not uint8 or new_state.shape != [16]:
             found = f"{new_state.dtype} of shape {list(new_state.shape)}"
@@ -82,11 +87,14 @@ class Generator:
 
     def fork(self) -> Guard:
         """A `with` block after which the generator is where it is now."""
+        refuse_recording("the state of a random generator is set")
         return Guard((self, {"_state": _state(*self._state)}))
 
     def next_draw(self) -> tuple[int, int]:
         """The seed and the number of the next draw; no other draw gets that number."""
         state = self._state
+        if mode.recorder is not None:
+            mode.recorder.note_draw(self, state)
         return state[0], lib.next_draw(state)
 
 

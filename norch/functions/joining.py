@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import itertools
+import math
 from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
 from .._C import ShapeError
@@ -13,6 +13,7 @@ from ..autograd.derivatives import joining as derivatives
 from ..operation import check_tensor
 from ..packing import tensor_of
 from ..types import Size, default, int64, promoted
+from .creation import arange
 from .out import into
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ __all__ = [
 Tensors = Union["Tensor", Iterable["Tensor"]]  # one, or several at once
 
 
-def _sequence(tensors: object, name: str) -> list[Tensor]:
+def _sequence(tensors: Any, name: str) -> list[Tensor]:
     """A list of at least one tensor, out of an iterable."""
-    if hasattr(tensors, "_ptr") or not isinstance(tensors, Iterable):
+    if type(tensors) not in (list, tuple) and (hasattr(tensors, "_ptr") or not isinstance(tensors, Iterable)):
         raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
     found = [check_tensor(t, name) for t in tensors]
     if not found:
@@ -66,13 +67,14 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     """
     parts = _sequence(tensors, "cat")
     place = one_size(dim if axis is None else axis, "cat")
-    joined = [part for part in parts if part.shape != (0,)] or parts
-    if len(joined) < len(parts) and joined[0].ndim != 1:
-        kind = functools.reduce(promoted, (part.dtype for part in parts))
-        joined = [part.to(kind) for part in joined]
-    else:
-        joined = parts
-    return into(out, derivatives.cat(joined, place), "cat")
+    try:
+        return into(out, derivatives.cat(parts, place), "cat")
+    except (ShapeError, IndexError):
+        joined = [part for part in parts if part.shape != (0,)] or parts
+        if len(joined) == len(parts) or joined[0].ndim == 1:
+            raise
+    kind = functools.reduce(promoted, (part.dtype for part in parts))
+    return into(out, derivatives.cat([part.to(kind) for part in joined], place), "cat")
 
 
 concat = concatenate = cat
@@ -89,10 +91,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, o
     """
     parts = _sequence(tensors, "stack")
     place = one_size(dim if axis is None else axis, "stack")
-    for part in parts:
-        if part.shape != parts[0].shape:
-            raise ShapeError(f"stack: shapes {list(parts[0].shape)} and {list(part.shape)} are not the same")
-    return cat([part.unsqueeze(place) for part in parts], dim=place, out=out)
+    return into(out, derivatives.stack(parts, place), "stack")
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -199,9 +198,25 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         raise RuntimeError(f"combinations: expected a number of elements that is not negative, got {r}")
     if r == 0:
         return input.new_empty(0)
-    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = list(itertools.chain.from_iterable(choose(range(input.shape[0]), r)))
-    return input.index_select(0, tensor_of(places, int64, input.device)).reshape(-1, r)
+    size, step = input.shape[0], 0 if with_replacement else 1
+    rows = math.comb(size + r - 1, r) if with_replacement and size else math.comb(size, r)
+    if not rows:
+        return input[:0].reshape(0, 1).expand(0, r).clone()  # in the graph of `input`
+    places = input.new_empty(rows, r, dtype=int64)  # MemoryError for too many
+    last = arange(size, device=input.device)  # of each row so far
+    columns = [(last, last)]  # with the row that each continues
+    for _ in range(r - 1):
+        following = last + step
+        counts = size - following
+        begun = arange(last.shape[0], device=input.device).repeat_interleave(counts)
+        number = arange(begun.shape[0], device=input.device)
+        last = number + (following - counts.cumsum(0) + counts).index_select(0, begun)
+        columns.append((last, begun))
+    row = arange(rows, device=input.device)
+    for axis, (last, begun) in reversed(list(enumerate(columns))):
+        places.select(1, axis).copy_(last.index_select(0, row))
+        row = begun.index_select(0, row)
+    return input.index_select(0, places.reshape(-1)).reshape(-1, r)
 
 
 @flags

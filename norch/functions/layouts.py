@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import ShapeError, device_name, device_number
-from ..arguments import sizes_of
+from ..arguments import plain_number, sizes_of
 from ..packing import filled, uninitialized
 from ..types import DType, Operand, bool_, check_dtype, float64, int64, layout
-from .creation import evenly_spaced, floating, made, permuted_empty, plain_number
+from .creation import evenly_spaced, floating, made, permuted_empty
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

@@ -5,10 +5,10 @@ A function that has `out` ends with `return into(out, result, name)`; those made
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Sequence, TypeVar, Union
 
 from ..autograd.mode import no_grad
+from ..given import warn
 from ..operation import check_tensor, mode
 from ..packing import uninitialized
 from .promotion import can_cast
@@ -64,11 +64,9 @@ def _write(target: Tensor, result: Tensor, name: str) -> None:
         raise RuntimeError(f"{name}: expected out on {result.device}, got {target.device}")
     if target.shape != result.shape:
         if target.numel:
-            warnings.warn(
+            warn(
                 f"{name}: out has shape {list(target.shape)} and was resized to {list(result.shape)}; this will "
                 "become an error: give an empty tensor or one of the right shape",
-                UserWarning,
-                stacklevel=4,
             )
         target.data = uninitialized(result.shape, target.dtype, target.device)
     with no_grad():

@@ -96,6 +96,7 @@ def set_default_dtype(d: DType) -> None:
     >>> norch.set_default_dtype(norch.float32)
     """
     kind = check_dtype(d)
+    operation.structure.version += 1
     before = default.dtype
     try:
         check(lib.set_default_dtype(kind.number))

@@ -9,10 +9,11 @@ from .._C import device_number, lib
 from ..arguments import sizes_of
 from ..methods.random_fill import LARGEST
 from ..operation import check_tensor, wrap
+from ..packing import uninitialized
 from ..tensor import Tensor
 from ..types import DType, Sizes, check_dtype, int64
 from ..types import layout as Layout  # noqa: N812
-from .creation import empty, empty_like, leaf
+from .creation import empty_like, floating, leaf
 from .generator import Generator, draw_of
 from .out import into
 
@@ -82,7 +83,7 @@ def _empty(
     if out is not None:
         check_tensor(out, f"{name}: out")
         dtype, device = dtype or out.dtype, device or out.device
-    return empty(sizes_of(sizes if size is None else (size,), name), dtype=dtype, device=device)
+    return uninitialized(sizes_of(sizes if size is None else (size,), name), floating(dtype), device)
 
 
 def _dtype_of(out: Tensor | None, name: str) -> DType:

@@ -322,6 +322,9 @@ def _read_header(file: OpenFile, available: int) -> dict[str, Any]:
         raise ValueError(f"it has {available} bytes, expected at least the 8 of the header's length")
     (length,) = struct.unpack("<Q", file.read(8))
     if length > MAX_HEADER:
+        start = struct.pack("<Q", length)
+        if start.isascii() and start.decode().isprintable():
+            raise ValueError(f"it begins with {start.decode()!r}, as no file of weights does")
         raise ValueError(f"its header claims {length} bytes, expected at most {MAX_HEADER}")
     if length > available - 8:
         raise ValueError(f"its header claims {length} bytes, but only {available - 8} follow")

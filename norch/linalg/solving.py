@@ -177,7 +177,7 @@ def matrix_rank(
         return into(out, x.new_zeros(list(x.shape[:-2]), dtype=int64), "linalg.matrix_rank")
     s = eigvalsh(x).abs() if hermitian else svdvals(x)
     cutoff = s.new_full((), tol) if isinstance(tol, (int, float)) else _cutoff(x, s, atol, rtol) if tol is None else tol
-    check_tensor(cutoff, "linalg.matrix_rank: tol")
+    cutoff = check_tensor(cutoff, "linalg.matrix_rank: tol").clamp(min=0)
     return into(out, (s > cutoff.unsqueeze(-1)).sum(-1), "linalg.matrix_rank")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._C import ShapeError
+from ..autograd.derivatives import activations as kernels
 from ..operation import check_tensor
 from ..types import bool_
 from .composed import check_floating
@@ -36,7 +37,7 @@ class ActivationMethods:
                 f"prelu: weight has shape {list(weight.shape)}, expected [1] or [{channels}] for {list(self.shape)}"
             )
         slopes = weight.reshape([-1] + [1] * (self.ndim - 2)) if self.ndim > 1 else weight.reshape([1] * self.ndim)
-        return (self > 0)._choose(self, slopes * self)
+        return kernels.prelu(self, slopes)
 
     def hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
         """x where |x| > lambd, 0 elsewhere; in the shape and dtype of x. Raises RuntimeError if it is not floating.

@@ -12,14 +12,15 @@ Masks and arrays read a copy. Writing goes through to the tensor; if places repe
 from __future__ import annotations
 
 import operator
-import warnings
+import struct
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from .. import operation
-from .._C import int64_array, lib
+from .._C import addresses, int64_array, lib
 from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
-from ..operation import array_of, operand
+from ..given import warn
+from ..operation import operand, several, wrap
 from ..packing import filled, tensor_of
 from ..types import bool_, int64, uint8
 from .views import selected, sliced
@@ -49,8 +50,9 @@ class AtIndices:
 
     def __init__(self, indices: Sequence[Tensor | None], axes: Sequence[int] | None = None, wraps: bool = True) -> None:
         self.tensors = [index for index in indices if index is not None]
-        self._indices = array_of([None if t is None else t._ptr for t in indices])
-        self._axes = int64_array(range(len(indices)) if axes is None else axes)  # for messages
+        self._handles = [0 if index is None else index._ptr for index in indices]  # their C tensors live as long
+        self._indices = addresses(self._handles)
+        self._axes = addresses(range(len(indices))) if axes is None else int64_array(axes)  # for messages
         self._wraps = wraps  # whether negative integers count from the end
 
     def ndim(self, x: Tensor) -> int:
@@ -59,11 +61,11 @@ class AtIndices:
 
     def read(self, x: Tensor) -> int:
         """The address of a new C tensor with the elements."""
-        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), self._wraps)
+        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._handles), self._wraps)
 
     def write(self, x: Tensor, values: Tensor, how: int) -> int:
         """Write values, which broadcast, or combine them with what is there; return the status."""
-        return lib.index_put(x._ptr, self._indices, self._axes, len(self._indices), self._wraps, values._ptr, how)
+        return lib.index_put(x._ptr, self._indices, self._axes, len(self._handles), self._wraps, values._ptr, how)
 
     def spread(self, value: Tensor) -> Tensor:
         """One value for all places, in a shape that `write` takes."""
@@ -76,7 +78,7 @@ def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
     extra = found.ndim - ndim
     if extra > 0 and all(size == 1 for size in found.shape[:extra]):  # as in PyTorch: leading sizes of 1 do not count
         found = found.reshape(found.shape[extra:])
-    return found.to(x.dtype)
+    return found if found.dtype is x.dtype else found.to(x.dtype)
 
 
 def _made_for(x: Tensor, value: Any) -> Tensor:
@@ -97,8 +99,44 @@ def parts_of(index: Any) -> tuple[Any, ...]:
     return (index,)
 
 
+ALL = slice(None)
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_FOUR = struct.Struct("4q")
+_NEW_AXIS, _REST = _FOUR.pack(2, 0, 0, 0), _FOUR.pack(3, 0, 0, 0)
+
+
+def packed_parts(parts: tuple[Any, ...]) -> bytes | None:
+    """The parts as part_tensor of csrc/api.h takes them; None if one is no plain integer, slice, `...` or None."""
+    packed = b""
+    for part in parts:
+        kind = type(part)
+        if kind is int:
+            if not _LEAST <= part <= _MOST:
+                return None
+            packed += _FOUR.pack(0, part, 0, 0)
+        elif kind is slice:
+            start, stop, step = part.start, part.stop, part.step
+            start, stop, step = 0 if start is None else start, _MOST if stop is None else stop, step or 1
+            if not (type(start) is type(stop) is type(step) is int and _LEAST <= start <= _MOST >= stop >= _LEAST):
+                return None
+            if not (0 < step <= _MOST and part.step != 0):
+                return None
+            packed += _FOUR.pack(1, start, stop, step)
+        elif part is None:
+            packed += _NEW_AXIS
+        elif part is Ellipsis:
+            packed += _REST
+        else:
+            return None
+    return packed
+
+
 def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | None]:
     """The view of x that the basic parts of an index make, and the places in it that its index arrays name, if any."""
+    if _are_arrays(x, parts):
+        return x, AtIndices(parts)  # type: ignore[arg-type]
+    if len(parts) == 1 and _is_mask(x, parts[0]):
+        return x, AtIndices(_true_places(parts[0], x.shape[: parts[0].ndim], 0))  # type: ignore[arg-type, attr-defined]
     view, axis = x, 0  # axis: of x
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
@@ -110,7 +148,7 @@ def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | No
         elif isinstance(part, bool):
             view, found = view.unsqueeze(at), [_integers(range(int(part)), x.device)]
         elif isinstance(part, slice):
-            view, axis = sliced(view, at, part), axis + 1
+            view, axis = view if part == ALL else sliced(view, at, part), axis + 1
         elif isinstance(part, int):
             view, axis = selected(view, at, part, axis), axis + 1
             continue
@@ -124,6 +162,26 @@ def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | No
         indices += found
         axes += range(axis - len(found), axis)
     return view, None if all(index is None for index in indices) else AtIndices(indices, axes)
+
+
+def _are_arrays(x: Tensor, parts: tuple[object, ...]) -> bool:
+    """Whether an index is made of tensors of int64 with dimensions, on x's device, and of nothing else."""
+    own = x._struct
+    for part in parts:
+        if not isinstance(part, operation.Tensor):
+            return False
+        array = part._struct
+        if array.dtype != int64.number or array.ndim == 0 or array.device != own.device:
+            return False
+    return 0 < len(parts) <= own.ndim
+
+
+def _is_mask(x: Tensor, part: object) -> bool:
+    """Whether a part is a mask of some of x's first dimensions, on its device."""
+    if not isinstance(part, operation.Tensor):
+        return False
+    own, mask = x._struct, part._struct
+    return bool(mask.dtype == bool_.number and 0 < mask.ndim <= own.ndim and mask.device == own.device)
 
 
 def _written_out(x: Tensor, parts: list[Part]) -> list[Any]:
@@ -163,7 +221,7 @@ def _checked(part: Any, x: Tensor) -> Part:
         part = tensor_of(list(part) if isinstance(part, range) else part, None)
         part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
     if part.dtype is uint8:
-        warnings.warn("indexing with uint8 masks is deprecated: convert them with bool()", UserWarning, stacklevel=5)
+        warn("indexing with uint8 masks is deprecated: convert them with bool()")
         part = part.bool()
     kind = part.dtype
     if kind.is_floating_point:
@@ -182,8 +240,8 @@ def _true_places(mask: Tensor, shape: Sequence[int], axis: int) -> list[Tensor |
     if mask.shape != shape:
         end = axis + mask.ndim - 1
         raise IndexError(f"a mask of shape {list(mask.shape)} does not fit axes {axis} to {end} of shape {list(shape)}")
-    places = mask.nonzero()
-    return [places.select(1, d) for d in range(mask.ndim)]
+    places = wrap(lib.nonzero_tensor(mask._ptr))
+    return several(lib.split_tensor(places._ptr, 1, None, mask.ndim))
 
 
 def _integers(values: range, device: str) -> Tensor:

@@ -8,9 +8,12 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from ..arguments import flags, sizes_of
+from .._C import Number, int64_array, lib
+from ..arguments import axes_of, flags, sizes_of
+from ..autograd.functions import LogSumExpBackward
 from ..functions.promotion import result_type
-from ..operation import check_tensor
+from ..given import to_floating
+from ..operation import check_operand, check_tensor, recorded, wrap
 from ..types import Dims, DType, Operand, bool_, dtype
 
 if TYPE_CHECKING:
@@ -110,7 +113,7 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self + (_same_floats(self, end, weight, "lerp") - self) * weight
+        return _between(self, _same_floats(self, end, weight, "lerp"), weight)
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
@@ -120,7 +123,7 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self.add_((_same_floats(self, end, weight, "lerp_") - self) * weight)
+        return self.copy_(_between(self, _same_floats(self, end, weight, "lerp_"), weight))
 
     # ---- Comparing
 
@@ -181,10 +184,10 @@ class ComposedMethods:
         x = self if self.is_floating_point() else self.float()
         if x.numel == 0:
             return x.exp().sum(dim, keepdim or keepdims).log()
-        peak = x.detach().amax(dim, keepdim=True)
-        peak = peak.isfinite()._choose(peak, 0.0)  # inf - inf would be NaN; exp() handles infinities
-        total = (x - peak).exp().sum(dim, keepdim=True).log() + peak
-        return total if keepdim or keepdims else total.reshape(x.detach().amax(dim).shape)
+        axes, kept = axes_of("logsumexp", dim, None), keepdim or keepdims
+        count = -1 if axes is None else len(axes)
+        result = wrap(lib.logsumexp_tensor(x._ptr, int64_array(axes or ()), count, kept))
+        return recorded(result, LogSumExpBackward, (x,), axes, kept)
 
     @flags
     def norm(
@@ -294,7 +297,7 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
 def check_floating(x: Tensor, name: str) -> Tensor:
     """Return x; raise RuntimeError if its dtype is not floating."""
     if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}{to_floating(x.dtype)}")
     return x
 
 
@@ -304,6 +307,16 @@ def _same_floats(x: Tensor, end: Tensor, weight: Operand, name: str) -> Tensor:
         if isinstance(other, operation.Tensor) and other.dtype is not check_floating(x, name).dtype:
             raise RuntimeError(f"{name}: expected tensors of one dtype, got {x.dtype} and {other.dtype}")
     return end
+
+
+def _between(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """start + weight * (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
+    found = check_operand(weight, "lerp")
+    if isinstance(found, Number):
+        number = found.value
+        return start + (end - start) * number if abs(number) < 0.5 else end + (end - start) * (number - 1)
+    near = found.abs() < 0.5
+    return near._choose(start, end) + (end - start) * near._choose(found, found - 1)
 
 
 def _safe_power(x: Tensor, p: float) -> Tensor:

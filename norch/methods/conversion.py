@@ -28,6 +28,7 @@ from ..types import (
     order_of,
     uint8,
 )
+from ..types import dtype as _dtype
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -70,14 +71,18 @@ class ConversionMethods:
         >>> norch.tensor([1, 2]).to(norch.float64)
         tensor([1., 2.], dtype=norch.float64)
         """
+        own = self._struct
+        plain = device is dtype is other is memory_format is None and not copy
+        if plain and len(args) == 1 and type(args[0]) is _dtype and args[0].number == own.dtype:
+            return self
         if bool in map(type, args):  # non_blocking and copy, one by one
             copy = copy or [value for value in args if isinstance(value, bool)][1:2] == [True]
             args = tuple(value for value in args if not isinstance(value, bool))
         device, kind = destination(*args, other, device=device, dtype=dtype)
         result = self
-        if kind is not None and kind is not result.dtype:
+        if kind is not None and kind.number != own.dtype:
             result = wrap(lib.cast_tensor(result._ptr, kind.number))
-        if device is not None and _C.device_number(device) != result._struct.device:
+        if device is not None and _C.device_number(device) != own.device:
             result = wrap(lib.to_device(result._ptr, _C.device_number(device)))
         if result is self:
             result = self.clone() if copy else self
@@ -119,13 +124,16 @@ class ConversionMethods:
     def copy_(self: Tensor, src: Operand, non_blocking: builtins.bool = False) -> Tensor:
         """Overwrite the elements with those of a tensor or number, broadcast to this shape, converted to this dtype.
 
-        Raises ShapeError if it does not fit, RuntimeError for a leaf that requires gradients.
+        The tensor may be on another device. Raises ShapeError if it does not fit, RuntimeError for a leaf that requires
+        gradients.
 
         >>> norch.zeros(2, 2).copy_(norch.tensor([1, 2]))
         tensor([[1., 2.],
                 [1., 2.]])
         """
         value = check_operand(src, "copy_")
+        if value._edge is not None and value.device != self.device:
+            src = value = value.to(self.device)  # so that its gradient comes back; C moves others
         return write(self, CopyBackward, (src,), lambda: lib.assign_tensor(self._ptr, value._ptr))
 
     def fill_(self: Tensor, value: Operand) -> Tensor:
@@ -148,7 +156,8 @@ class ConversionMethods:
         >>> norch.ones(2).zero_()
         tensor([0., 0.])
         """
-        return self.copy_(0)
+        zero = number(0)
+        return write(self, CopyBackward, (0,), lambda: lib.assign_tensor(self._ptr, zero._ptr))
 
     def ones_like(self: Tensor) -> Tensor:
         """Ones of this shape, dtype and device.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, Sequence
 
+from .. import operation
 from .._C import lib, raise_error
 from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
@@ -52,6 +53,8 @@ class GradientMethods:
         if value and self._leaf is None:
             self._leaf = AccumulateGrad(self)
         self._edge = self._leaf if value else None
+        if type(self) is not operation.Tensor:  # a Parameter
+            operation.structure.version += 1
 
     def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return this tensor, of any shape and a floating dtype.
@@ -207,6 +210,7 @@ class GradientMethods:
         handle = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
         # at once: neither an interrupt nor another thread finds a part of it
         vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)
+        operation.structure.version += 1
 
     def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.
@@ -222,6 +226,23 @@ class GradientMethods:
         if self._edge is None:
             raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
         return self._edge.register_hook(hook)
+
+    def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> HookHandle:
+        """Call `hook(tensor)` in backward as soon as `tensor.grad` holds all that this backward adds to it.
+
+        That is right after its last use, while backward goes on to older operations. The gradient has the tensor's
+        shape and dtype. Raises RuntimeError for a tensor that requires no gradient, and for one that is not a leaf.
+
+        >>> x = norch.Tensor([1, 2], requires_grad=True)
+        >>> handle = x.register_post_accumulate_grad_hook(lambda leaf: print(leaf.grad))
+        >>> (3 * x + x).sum().backward()
+        tensor([4., 4.])
+        """
+        if self._edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that does not require gradients")
+        if not isinstance(self._edge, AccumulateGrad):
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return self._edge.register_after(hook)
 
     @property
     def _version(self: Tensor) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from ..types import bool_
-from .advanced_indexing import locate, parts_of, values_for
+from .advanced_indexing import ALL, locate, packed_parts, parts_of, values_for
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 def get(x: Tensor, index: object) -> Tensor:
     """x[index]: a copy by masks or arrays, else a view."""
     parts = parts_of(index)
-    if all(type(part) is int for part in parts):
-        return x if _is_the_article_s(x, parts) else x._at(parts)
+    packed = packed_parts(parts)
+    if packed is not None:
+        return x if _is_the_article_s(x, parts) else x._part(packed)
     view, place = locate(x, parts)
     if place is not None:
         return view._read(place)
@@ -35,7 +36,13 @@ def set(x: Tensor, index: object, value: Any) -> None:
         if parts[0].dtype is bool_ and parts[0].shape == x.shape:
             x.masked_fill_(parts[0], value)
             return
-    view, place = locate(x, () if _is_the_article_s(x, parts) else parts)
+    parts = () if _is_the_article_s(x, parts) else parts
+    packed = (
+        None
+        if all(part is Ellipsis or (type(part) is slice and part == ALL) for part in parts)
+        else packed_parts(parts)
+    )
+    view, place = locate(x, parts) if packed is None else (x._part(packed), None)
     if place is not None:
         view._put_(place, values_for(x, value, place.ndim(view)))
     else:

@@ -7,13 +7,13 @@ A name with a trailing underscore writes into the tensor; without, into a copy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .._C import lib
+from .._C import lib, number
 from ..arguments import broadcast_shapes, flags, one_size, whole
-from ..autograd.derivatives.indexing import MaskedFillBackward
+from ..autograd.derivatives.indexing import MaskedFillBackward, TriangleBackward
 from ..autograd.in_place import write
-from ..operation import wrap
+from ..operation import recorded, wrap
 from ..packing import counting
 from ..types import Operand
 from .advanced_indexing import AtIndices
@@ -38,7 +38,7 @@ class MaskingMethods:
         tensor([9, 2])
         """
         check_mask(mask, "masked_fill_")
-        filling = one_value(self, value, "masked_fill_")
+        filling = _filling(self, value, "masked_fill_")
 
         def backward(x: Tensor, y: Tensor) -> Function:
             return MaskedFillBackward(x, y, mask)
@@ -52,8 +52,12 @@ class MaskingMethods:
         tensor([9, 2])
         """
         check_mask(mask, "masked_fill")
-        shape = broadcast_shapes(self.shape, mask.shape, name="masked_fill")
-        return self.expand(shape).clone().masked_fill_(mask, value)
+        x = self
+        if mask.shape != self.shape:
+            x = self.expand(broadcast_shapes(self.shape, mask.shape, name="masked_fill"))
+        filling = _filling(x, value, "masked_fill")
+        result = wrap(lib.where_tensor(mask._ptr, filling._ptr, x._ptr))
+        return recorded(result, MaskedFillBackward, (x, filling), mask)
 
     def masked_select(self: Tensor, mask: Tensor) -> Tensor:
         """The elements where a bool mask is True, as a vector [n] in row order and of the dtype of x; both broadcast.
@@ -65,6 +69,8 @@ class MaskingMethods:
         tensor([2, 3])
         """
         check_mask(mask, "masked_select")
+        if mask.shape == self.shape and self.ndim:
+            return self[mask]
         shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
         return self.expand(shape)[mask.expand(shape)]
 
@@ -125,7 +131,7 @@ class MaskingMethods:
         tensor([[1., 0.],
                 [1., 1.]])
         """
-        return self.clone().tril_(diagonal)
+        return _triangle(self, whole(diagonal, "tril"), False)
 
     def tril_(self: Tensor, diagonal: int = 0) -> Tensor:
         """In place: zeros above the diagonal; shape, dtype and errors as for `tril`.
@@ -146,7 +152,7 @@ class MaskingMethods:
         tensor([[1., 1.],
                 [0., 1.]])
         """
-        return self.clone().triu_(diagonal)
+        return _triangle(self, whole(diagonal, "triu"), True)
 
     def triu_(self: Tensor, diagonal: int = 0) -> Tensor:
         """In place: zeros below the diagonal; shape, dtype and errors as for `triu`.
@@ -179,6 +185,17 @@ class MaskingMethods:
             return self._read(place)
         size = length + abs(diagonal)
         return self.new_zeros(size, size)._put_(place, self)
+
+
+def _filling(x: Tensor, value: Operand, name: str) -> Any:
+    """What masked_fill writes: a number as it is if x's dtype can be that of the result, else as a tensor."""
+    if isinstance(value, (int, float)) and x.is_floating_point():
+        return number(value)
+    return one_value(x, value, name)
+
+
+def _triangle(x: Tensor, diagonal: int, upper: bool) -> Tensor:
+    return recorded(wrap(lib.triangle_tensor(x._ptr, diagonal, upper)), TriangleBackward, (x,), diagonal, upper)
 
 
 def _coordinates(x: Tensor, name: str) -> tuple[Tensor, Tensor]:

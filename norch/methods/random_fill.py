@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Callable
 
 from .. import operation
 from .._C import lib
+from ..arguments import plain_number
 from ..autograd.derivatives.views import CopyBackward
 from ..autograd.in_place import write
 from ..functions.generator import draw_of
@@ -42,8 +43,9 @@ class RandomFillMethods:
         low = bounds.pop("from", from_)  # a keyword of Python, and PyTorch's name
         if bounds:
             raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
+        low, high = plain_number(low, "uniform_"), plain_number(to, "uniform_")
         seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, to))
+        return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, high))
 
     def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
@@ -53,6 +55,7 @@ class RandomFillMethods:
         >>> norch.zeros(2).normal_(mean=5.0, std=0.0)
         tensor([5., 5.])
         """
+        mean, std = plain_number(mean, "normal_"), plain_number(std, "normal_")
         seed, number = draw_of(generator)
         return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
 
 from .. import operation
@@ -77,8 +76,7 @@ class ReductionMethods:
         tensor([4., 4.])
         """
         x = check_floating(self if dtype is None else self.to(dtype), "mean")
-        axes = axes_of("mean", dim, axis)
-        return _reduced("sum", x, axes, keepdims or keepdim, f.SumBackward) / float(_count(x, axes))
+        return _reduced("mean", x, axes_of("mean", dim, axis), keepdims or keepdim, f.MeanBackward)
 
     def prod(
         self: Tensor,
@@ -124,9 +122,11 @@ class ReductionMethods:
             raise TypeError(f"var: unbiased={unbiased} and correction={correction} are the same argument")
         lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
         axes = axes_of("var", dim, axis)
-        centred = check_floating(self, "var") - self.mean(axes, keepdim=True)
-        total = (centred * centred).sum(axes, keepdims or keepdim)
-        return total / float(max(_count(self, axes) - lost, 0))
+        kept = flag(keepdims or keepdim, "var: keepdim")
+        count = -1 if axes is None else len(axes)
+        x = check_floating(self, "var")
+        result = wrap(lib.variance_tensor(x._ptr, int64_array(axes or ()), count, kept, lost))
+        return recorded(result, f.VarianceBackward, (x,), axes, kept, lost)
 
     def std(
         self: Tensor,
@@ -380,8 +380,3 @@ def _truth(name: str, x: Tensor, dim: Dims, axis: Dims, keepdim: bool) -> Tensor
 
 def _as(dtype: DType | None, x: Tensor) -> Tensor:
     return x if dtype is None else x.to(dtype)
-
-
-def _count(x: Tensor, axes: Sequence[int] | None) -> int:
-    """How many elements of x become one of its reduction."""
-    return x._struct.size if axes is None else math.prod(x.shape[axis] for axis in axes if x.ndim)

@@ -182,9 +182,11 @@ class SelectionMethods:
                 [4, 4]])
         """
         place = slices(self, dim, index, "index_select", wraps=False)
-        if self.ndim == 0 and index.numel != 1:
+        if self.ndim:
+            return self._read(place)
+        if index.numel != 1:
             raise IndexError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
-        return with_axis(self)._read(place).reshape(()) if self.ndim == 0 else self._read(place)
+        return with_axis(self)._read(place).reshape(())
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
@@ -290,8 +292,11 @@ def with_axis(x: Tensor) -> Tensor:
 
 def integers(index: Tensor, name: str) -> Tensor:
     """An index tensor as int64; one without elements may be of any dtype."""
-    if check_tensor(index, f"{name}: index").dtype not in (int64, int32) and index.numel:
-        raise RuntimeError(f"{name}: expected an index of int64 or int32, got {index.dtype}")
+    kind = check_tensor(index, f"{name}: index").dtype
+    if kind is int64:
+        return index
+    if kind is not int32 and index.numel:
+        raise RuntimeError(f"{name}: expected an index of int64 or int32, got {kind}")
     return index.to(int64)
 
 
@@ -322,9 +327,10 @@ def one_value(x: Tensor, value: object, name: str) -> Tensor:
 def slices(x: Tensor, dim: int, index: Tensor, name: str, wraps: bool = True) -> AtIndices:
     """The slices of x along a dimension that a vector of indices names."""
     axis, places = axis_of(x, dim, name), integers(index, name)
-    if places.ndim > 1:
+    rank = places.ndim
+    if rank > 1:
         raise IndexError(f"{name}: expected a vector of indices, got shape {list(places.shape)}")
-    return AtIndices([None] * axis + [places.reshape(-1)], wraps=wraps)
+    return AtIndices([None] * axis + [places if rank else places.reshape(1)], wraps=wraps)
 
 
 def scattered(x: Tensor, dim: int, index: Tensor, source: Any, name: str) -> tuple[AlongAxis, Tensor]:

@@ -212,7 +212,7 @@ class SortingMethods:
 
 def _sorted(x: Tensor, dim: int, count: int, descending: bool) -> Picked:
     axis = one_size(checked_dim(dim, "sort"), "sort")
-    values, indices = several(lib.sort_tensor, 2, x._ptr, axis, count, descending)
+    values, indices = several(lib.sort_tensor(x._ptr, axis, count, descending))
     return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
 
 

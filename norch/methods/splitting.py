@@ -5,10 +5,14 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+import struct
+from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
+from .._C import lib, raise_error
 from ..arguments import axis_of, one_size, sizes_of
+from ..autograd.derivatives import views as d
+from ..autograd.in_place import view
 from ..types import Sizes, int64
 
 if TYPE_CHECKING:
@@ -44,8 +48,7 @@ class SplittingMethods:
                 raise RuntimeError(f"split: expected a size of at least 1, got {size}")
             places = _countable(range(0, total, size or 1), "split")
             sizes = [min(size, total - start) for start in places] or [0]
-        starts = itertools.accumulate(sizes, initial=0)
-        return tuple(self.narrow(axis, start, size) for start, size in zip(starts, sizes))
+        return _parts(self, axis, sizes)
 
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller.
@@ -77,7 +80,11 @@ class SplittingMethods:
         axis = axis_of(self, dim, "unbind")
         if self.ndim == 0:
             raise IndexError("unbind: expected at least one dimension, got a tensor of none")
-        return tuple(self.select(axis, index) for index in _countable(range(self.shape[axis]), "unbind"))
+        count = len(_countable(range(self.shape[axis]), "unbind"))
+        if count == 0:
+            return ()
+        views = lib.split_tensor(self._ptr, axis, None, count) or raise_error()
+        return tuple([view(self, ptr, d.SelectBackward, axis, index) for index, ptr in enumerate(views)])
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """The same as `split` with a list of sizes.
@@ -172,6 +179,17 @@ class SplittingMethods:
     unsafe_split = split
     unsafe_chunk = chunk
     unsafe_split_with_sizes = split_with_sizes
+
+
+def _parts(x: Tensor, axis: int, sizes: Sequence[int]) -> tuple[Tensor, ...]:
+    """Views of these sizes, which cover a dimension."""
+    if not sizes:
+        return ()
+    views = lib.split_tensor(x._ptr, axis, struct.pack(f"{len(sizes)}q", *sizes), len(sizes)) or raise_error()
+    starts = itertools.accumulate(sizes, initial=0)
+    return tuple(
+        [view(x, ptr, d.SliceBackward, axis, start, size, 1) for ptr, start, size in zip(views, starts, sizes)]
+    )
 
 
 def _countable(places: range, name: str) -> range:

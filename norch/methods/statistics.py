@@ -8,13 +8,13 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 from .. import operation
+from .._C import lib
 from ..arguments import axis_of, flags, one_size
-from ..autograd.derivatives.indexing import LogcumsumexpBackward
+from ..autograd.derivatives.indexing import LogcumsumexpBackward, PickBackward
 from ..autograd.derivatives.joining import cat
 from ..autograd.mode import no_grad
 from ..functions.creation import linspace
-from ..operation import check_tensor, recorded
-from ..packing import counting
+from ..operation import check_tensor, recorded, several, wrap
 from ..types import bool_, float32, float64, int64
 from .composed import check_floating
 from .reductions import Picked
@@ -62,7 +62,7 @@ class StatisticsMethods:
         >>> norch.tensor([1, 3, 2]).cummax(0)
         norch.Picked(values=tensor([1, 3, 3]), indices=tensor([0, 1, 1]))
         """
-        return _running_extreme("cummax", self, dim, lambda later, earlier: later >= earlier)
+        return _running_extreme("cummax", self, dim, True)
 
     def cummin(self: Tensor, dim: int) -> Picked:
         """The pair (values, indices): along `dim` the smallest of each element and all before it, and its last place.
@@ -72,7 +72,7 @@ class StatisticsMethods:
         >>> norch.tensor([3, 1, 2]).cummin(0)
         norch.Picked(values=tensor([3, 1, 1]), indices=tensor([0, 1, 1]))
         """
-        return _running_extreme("cummin", self, dim, lambda later, earlier: later <= earlier)
+        return _running_extreme("cummin", self, dim, False)
 
     def logcumsumexp(self: Tensor, dim: int) -> Tensor:
         """log(cumsum(exp(x))) along `dim`, in which nothing overflows; in the shape and dtype of x.
@@ -293,20 +293,10 @@ def _running(x: Any, axis: int, combine: Callable[[Tensor, Tensor], Tensor]) -> 
     return x
 
 
-def _running_extreme(name: str, x: Tensor, dim: int, beats: Callable[[Tensor, Tensor], Tensor]) -> Picked:
+def _running_extreme(name: str, x: Tensor, dim: int, largest: bool) -> Picked:
     axis = axis_of(x, dim, name)
-    if x.ndim == 0:
-        return Picked(x.clone(), x.new_zeros((), dtype=int64))
-    shape = [size if d == axis else 1 for d, size in enumerate(x.shape)]
-    places = counting(x.shape[axis], x.device).reshape(shape).expand(x.shape)
-    values = x.detach()
-
-    def later_or_earlier(later: Tensor, earlier: Tensor) -> Tensor:
-        a, b = values.gather(axis, later), values.gather(axis, earlier)
-        return (beats(a, b).logical_or(a != a))._choose(later, earlier)
-
-    indices = _running(places.clone(), axis, later_or_earlier)
-    return Picked(x.gather(axis, indices), indices)
+    values, indices = several(lib.running_extreme_tensor(x._ptr, axis, largest))
+    return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
 
 
 def _log_sum(a: Tensor, b: Tensor) -> Tensor:
@@ -335,23 +325,11 @@ def _range_of(name: str, x: Tensor, bins: int, bounds: Sequence[float] | None, m
 
 
 def bins_of(sorted_edges: Tensor, values: Tensor, right: bool) -> Tensor:
-    """For each value the first place in a sorted last dimension where it fits: by halving, all values at once.
+    """For each value the first place in a sorted last dimension where it fits.
 
     `right`: behind elements equal to it. The edges have the leading sizes of the values, or are a vector.
     """
-    size = sorted_edges.shape[-1]
-    low = values.new_zeros(values.shape, dtype=int64)
-    high = low + size
-    for _ in range(size.bit_length()):
-        middle = (low + high) // 2
-        at = middle.clamp(max=max(size - 1, 0))
-        edge = sorted_edges.take(at) if sorted_edges.ndim == 1 else sorted_edges.gather(-1, at)
-        below = (edge <= values) if right else (edge < values)
-        # NaN is larger than all numbers: nothing but NaN lies above it
-        below = below.logical_or((values != values) if right else (values != values).logical_and(edge == edge))
-        open_, below = low < high, below.logical_and(low < high)
-        low, high = below._choose(middle + 1, low), open_.logical_and(below.logical_not())._choose(middle, high)
-    return low
+    return wrap(lib.bins_tensor(sorted_edges._ptr, values._ptr, right))
 
 
 def histogram_of(

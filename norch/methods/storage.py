@@ -17,7 +17,7 @@ from .._C import int64_array, lib
 from ..arguments import axis_of
 from ..devices import device, of_number
 from ..display import formatting
-from ..operation import wrap
+from ..operation import refuse_recording, wrap
 from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
 
@@ -228,6 +228,7 @@ class StorageMethods:
         >>> x[1:].data_ptr() - x.data_ptr()
         4
         """
+        refuse_recording("a value is read")
         return ctypes.c_void_p.from_address(self._ptr).value or 0  # it is the first field of the C struct
 
     def element_size(self: Tensor) -> int:

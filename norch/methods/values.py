@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from ctypes import c_void_p
 from typing import TYPE_CHECKING, Any, Iterator, NoReturn
 
 from .. import operation
 from ..display import formatting
 from ..display.notebook import tensor_html
-from ..operation import operand
+from ..operation import operand, refuse_recording
 from ..types import DTYPES, HALVES, Index, Operand, Scalar, Size, float32
 from . import indexing
 
@@ -26,11 +27,13 @@ class ValueMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        source = self.detach().cpu().contiguous()
-        if source.dtype in HALVES:
-            source = source.float()
-        count = int(source.numel)
-        flat = list((source.dtype.ctype * count).from_address(source.data_ptr())) if count else []
+        plain = self._struct.device == 0 and self.is_contiguous()
+        source = self if plain else self.detach().cpu().contiguous()
+        kind = source.dtype
+        if kind in HALVES:
+            source, kind = source.detach().float(), float32
+        count = source._struct.size
+        flat = (kind.ctype * count).from_address(source.data_ptr())[:] if count else []
         for size in reversed(self.shape[1:]):
             flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
         if count == 0:
@@ -51,7 +54,8 @@ class ValueMethods:
         kind = DTYPES[struct.dtype]
         if struct.device or kind in HALVES:
             return self.detach().to("cpu", float32 if kind in HALVES else kind).item()
-        return kind.ctype.from_address(self.data_ptr()).value
+        refuse_recording("a value is read")
+        return kind.ctype.from_address(c_void_p.from_address(self._ptr).value).value  # type: ignore[arg-type]
 
     def __float__(self: Tensor) -> float:
         return float(_only(self).item())
@@ -103,7 +107,7 @@ class ValueMethods:
     def __iter__(self: Tensor) -> Iterator[Tensor]:
         if self.ndim == 0:
             raise TypeError("a tensor of 0 dimensions cannot be iterated over")
-        return (self[i] for i in range(self.shape[0]))
+        return iter(self.unbind())
 
 
 def _only(x: Tensor) -> Tensor:

@@ -296,12 +296,9 @@ class ViewMethods:
         (axis, place) = sizes_of((dim, index), "select")
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
-    def _at(self: Tensor, place: Sequence[int]) -> Tensor:
-        """x[i, j, ...]: an index for each of the first dimensions, which go away; a view."""
-        try:
-            return view(self, lib.at_tensor(self._ptr, int64_array(place), len(place)), d.AtBackward, place)
-        except OverflowError:
-            raise IndexError(f"index {place} is out of range for shape {list(self.shape)}") from None
+    def _part(self: Tensor, parts: bytes) -> Tensor:
+        """x[parts], a view: integers, slices, None and `...` as `packed_parts` gives them."""
+        return view(self, lib.part_tensor(self._ptr, parts, len(parts) // 32), d.PartBackward, parts)
 
     def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
         """`length` indices of a dimension from `start` on: a view of the same dtype, its shape except for that size.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
+from ..given import warn
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module
@@ -174,7 +173,7 @@ class Hardtanh(Module):
         for name, value in (("min_value", min_value), ("max_value", max_value)):
             if value is not None:
                 message = f"keyword argument `{name}` is deprecated and renamed to `{name[:-2]}`"
-                warnings.warn(message, FutureWarning, stacklevel=2)
+                warn(message, FutureWarning)
         min_val = min_val if min_value is None else min_value
         max_val = max_val if max_value is None else max_value
         if min_val > max_val:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.multi_output import ModuleBackward, ModuleOutputs
+from ..given import warn
+from ..operation import refuse_recording
 from ..tensor import Tensor
 
 T = TypeVar("T")
@@ -50,6 +51,7 @@ class ModuleHooks:
         if not (self.before or self.after or self.backward or self.before_backward):
             module._hooks = None  # all were removed
             return module.forward(*inputs, **kwargs)
+        refuse_recording("a hook of a module is called")
         if not any(getattr(hook, "always_call", False) for hook in self.after.values()):
             return self._between(module, inputs, kwargs, [])
         called: list[int] = []
@@ -61,7 +63,7 @@ class ModuleHooks:
                     try:
                         hook(module, inputs, kwargs, None)
                     except Exception as error:  # the first error is the one to tell
-                        warnings.warn(f"a forward hook called after an error raised one itself: {error}", stacklevel=3)
+                        warn(f"a forward hook called after an error raised one itself: {error}")
             raise
 
     def _between(

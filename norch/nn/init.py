@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Callable
 
 from ..autograd import no_grad
 from ..functions import creation
 from ..functions.creation import empty
 from ..functions.generator import Generator, was_seeded
+from ..given import warn
 from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64
@@ -86,7 +86,7 @@ def trunc_normal_(
     tensor(True)
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn("trunc_normal_: the mean is more than two std from [a, b]; few draws fall there", stacklevel=2)
+        warn("trunc_normal_: the mean is more than two std from [a, b]; few draws fall there")
     low, high = (0.5 * math.erfc(-(bound - mean) / (std * math.sqrt(2))) for bound in (a, b))
     with no_grad():
         _floating("trunc_normal_", tensor).uniform_(2 * low - 1, 2 * high - 1, generator=generator)
@@ -349,7 +349,7 @@ def draw_linear(tensor: Tensor, inputs: int) -> Tensor:
     """Draw the weight or bias of a linear layer: from [-1, 1] for up to ten inputs, from ±1 / sqrt(inputs) beyond.
 
     The first is the article's rule, with numbers from Python's `random` until `norch.manual_seed` is called; the second
-    is PyTorch's, because the sums of wide layers would grow with their width. (Chapter 13 of the tutorial shows it.)
+    is PyTorch's, because the sums of wide layers would grow with their width. (Chapter 14 of the tutorial shows it.)
     """
     if inputs > 10:
         bound = 1 / math.sqrt(inputs)
@@ -364,7 +364,7 @@ def _deprecated(new: Any) -> Callable[..., Tensor]:
     @functools.wraps(new)
     def call(*args: object, **kwargs: object) -> Tensor:
         message = f"nn.init.{old} is now deprecated in favor of nn.init.{old}_."
-        warnings.warn(message, FutureWarning, stacklevel=2)
+        warn(message, FutureWarning)
         return new(*args, **kwargs)
 
     call.__name__ = old

@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from ..given import settings
 from ..tensor import Tensor
 from . import functional as F
 from .functional.cross_entropy import check_smoothing
-from .functional.losses import Flag, check_reduction, reduction_of
+from .functional.losses import Flag, reduction_of
 from .module import Module
 
 __all__ = [
@@ -29,7 +30,17 @@ class _Loss(Module):
 
     def __init__(self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean") -> None:
         super().__init__()
-        self.reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
+        if isinstance(size_average, Tensor):
+            name = self.get_name()
+            raise TypeError(f"{name} takes settings, and gives a function of tensors: {name}()(input, target)")
+        self.reduction = reduction_of(size_average, reduce, reduction)
+
+    def inner_repr(self) -> str:
+        own = {name: value for name, value in vars(self).items() if name != "training" and not name.startswith("_")}
+        return settings(**own)
+
+    def __repr__(self) -> str:
+        return super()._nested_repr()
 
 
 class _WeightedLoss(_Loss):
@@ -85,7 +96,7 @@ class SmoothL1Loss(_Loss):
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class HuberLoss(Module):
+class HuberLoss(_Loss):
     """d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = input - target; see `functional.huber_loss`.
 
     >>> nn.HuberLoss(reduction="none")(norch.tensor([0.5, 10.0]), norch.zeros(2))
@@ -93,8 +104,7 @@ class HuberLoss(Module):
     """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__()
-        self.reduction = check_reduction(reduction)
+        super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

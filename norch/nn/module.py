@@ -9,6 +9,7 @@ from weakref import ref
 from ..arguments import destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
+from ..operation import structure
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from ..tensor_types import type_of
@@ -97,6 +98,7 @@ class Module(ModuleState):
     # ---- Attributes: assigning registers, deleting forgets ------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
+        structure.version += 1
         if isinstance(value, Parameter):
             self._register(self._parameters, name, value)
         elif isinstance(value, Module):
@@ -110,6 +112,7 @@ class Module(ModuleState):
             object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
+        structure.version += 1
         if not self._forget(name):
             object.__delattr__(self, name)
 
@@ -452,7 +455,7 @@ class Module(ModuleState):
         return self
 
     def compile(self, *_: Any, **__: Any) -> None:
-        """Do nothing: norch runs the Python of `forward` each time."""
+        """Do nothing: `norch.compile(model)` gives a compiled one."""
 
     # ---- Printing, in the article's form ------------------------------------------------------------------------
 

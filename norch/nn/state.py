@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd import no_grad
 from ..autograd.function import HookHandle, Hooks
+from ..operation import assigning, at_once
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from .parameter import Parameter
@@ -26,6 +27,17 @@ class _Problems(list[str]):
     def __init__(self) -> None:
         super().__init__()
         self.copies: list[tuple[Tensor, Tensor]] = []
+
+    def make_copies(self) -> None:
+        """Make the copies: all of them or, if memory runs out or an interrupt comes, none."""
+        with no_grad():
+            sparse = [isinstance(own, SparseTensor) for own, _ in self.copies]
+            dense = [pair for pair, is_sparse in zip(self.copies, sparse) if not is_sparse]
+            values = [tensor.to(own.device, own.dtype) for own, tensor in dense]
+            for (own, tensor), is_sparse in zip(self.copies, sparse):
+                if is_sparse:
+                    own.copy_(tensor.to(own.device))
+            at_once(assigning([own for own, _ in dense], values))
 
 
 class ModuleState:
@@ -118,9 +130,7 @@ class ModuleState:
 
         load(self, "")
         if hooks or not (problems or (strict and any(keys))):  # a hook may change what counts as missing
-            with no_grad():
-                for own, tensor in problems.copies:
-                    own.copy_(tensor.to(own.device))
+            problems.make_copies()
             for module, hook in hooks:
                 hook(module, keys)
         if strict and keys.missing_keys:

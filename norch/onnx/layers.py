@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
-from ..types import dtype, int64
+from ..types import bool_, dtype, int64
 from .nodes import Nodes
 from .operators import emits
 from .trace import Call
@@ -28,6 +28,16 @@ def _cross_entropy(graph: Nodes, call: Call) -> str:
     ignored, reduction = call.arguments
     names = graph.name(logits), graph.cast(graph.name(labels), labels.dtype, int64)
     return graph.add("SoftmaxCrossEntropyLoss", *names, ignore_index=ignored, reduction=_REDUCTIONS[reduction])
+
+
+@emits("nll_tensor")
+def _nll(graph: Nodes, call: Call) -> list[str]:
+    scores, labels, weight = call.operands
+    ignored, reduction = call.arguments
+    names = [graph.name(scores), graph.cast(graph.name(labels), labels.dtype, int64)]
+    names += [] if weight is None else [graph.name(weight)]
+    loss = graph.add("NegativeLogLikelihoodLoss", *names, ignore_index=ignored, reduction=_REDUCTIONS[reduction])
+    return [loss, "", "", ""]
 
 
 # ---- Layers ---------------------------------------------------------------------------------------------------------
@@ -149,6 +159,32 @@ def _shares(graph: Nodes, size: int, count: int, kind: dtype) -> str:
         for i in range(first, last):
             shares[o * size + i] = 1 / (last - first)
     return graph.constant(f"shares_{count}_{size}_{kind}", kind, [count, size], shares)
+
+
+@emits("attention_tensor")
+def _attention(graph: Nodes, call: Call) -> list[str]:
+    """softmax(query key^T * scale + mask) value; a row that sees no key is 0 (autograd/derivatives/attention.py)."""
+    query, key, value, mask = call.operands
+    scale, causal, dropout, *_ = call.arguments
+    if dropout:
+        raise RuntimeError("onnx.export: attention with dropout draws random numbers; call model.eval() first")
+    axes = list(range(len(key.shape)))
+    turned = graph.add("Transpose", graph.name(key), perm=[*axes[:-2], axes[-1], axes[-2]])
+    scores = graph.add("MatMul", graph.name(query), turned)
+    scores = graph.add("Mul", scores, graph.number(scale, call.kind))
+    zero, never = graph.number(0.0, call.kind), graph.number(-math.inf, call.kind)
+    if causal:
+        ones = graph.add("Expand", graph.integers(1), graph.joined_sizes(query.shape[-2], key.shape[-2]))
+        past = graph.cast(graph.add("Trilu", ones, upper=0), int64, bool_)
+        scores = graph.add("Where", past, scores, never)
+    if mask is None:
+        return [graph.add("MatMul", graph.add("Softmax", scores, axis=-1), graph.name(value)), ""]
+    name = graph.name(mask)
+    scores = graph.add("Add", scores, graph.add("Where", name, zero, never) if mask.dtype is bool_ else name)
+    top = graph.add("ReduceMax", scores, graph.integers([-1]), keepdims=1)
+    blind = graph.add("Equal", top, never)
+    weights = graph.add("Softmax", graph.add("Where", blind, zero, scores), axis=-1)
+    return [graph.add("MatMul", graph.add("Where", blind, zero, weights), graph.name(value)), ""]
 
 
 @emits("normalize_tensor")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
-from ..types import bool_, dtype, float32, int32
+from ..types import bool_, dtype, float32, int32, int64
 from .nodes import Nodes
 from .trace import Call, Value
 
@@ -179,9 +179,9 @@ def _cast(graph: Nodes, call: Call) -> str:
     return graph.cast(graph.name(call.operands[0]), call.operands[0].dtype, call.kind)
 
 
-@emits("assign_tensor", "full_like_tensor")
+@emits("assign_tensor", "full_like_tensor", "full_tensor")
 def _assigned(graph: Nodes, call: Call) -> str:
-    source = call.operands[1]
+    source = call.operands[-1]
     return graph.add("Expand", graph.cast(graph.name(source), source.dtype, call.kind), graph.shape(call.results[0]))
 
 
@@ -208,13 +208,10 @@ def _permuted(graph: Nodes, call: Call) -> str:
     return graph.add("Transpose", graph.name(call.operands[0]), perm=order)
 
 
-@emits("select_tensor", "at_tensor")
+@emits("select_tensor")
 def _selected(graph: Nodes, call: Call) -> str:
-    axis, places = (call.arguments[0], call.arguments[1:]) if call.name == "select_tensor" else (0, call.arguments[0])
-    name = graph.name(call.operands[0])
-    for place in places:
-        name = graph.add("Gather", name, graph.index(place), axis=axis)
-    return name
+    axis, place = call.arguments
+    return graph.add("Gather", graph.name(call.operands[0]), graph.index(place), axis=axis)
 
 
 @emits("slice_tensor")
@@ -246,6 +243,19 @@ def _flipped(graph: Nodes, call: Call) -> str:
     return graph.add("Slice", graph.name(call.operands[0]), *map(graph.integers, ends))
 
 
+@emits("stack_tensors")
+def _stacked(graph: Nodes, call: Call) -> str:
+    axis = call.arguments[-1] % len(call.results[0].shape)
+    parts = [graph.cast(graph.name(value), value.dtype, call.kind) for value in call.operands[0]]
+    return graph.add("Concat", *[graph.add("Unsqueeze", part, graph.integers([axis])) for part in parts], axis=axis)
+
+
+@emits("triangle_tensor")
+def _triangle(graph: Nodes, call: Call) -> str:
+    diagonal, upper = call.arguments
+    return graph.add("Trilu", graph.name(call.operands[0]), graph.index(diagonal), upper=int(upper))
+
+
 @emits("cat_tensors")
 def _joined(graph: Nodes, call: Call) -> str:
     return graph.add(
@@ -273,6 +283,29 @@ def _reduced(graph: Nodes, call: Call) -> str:
     source = graph.cast(source, bool_ if call.kind is bool_ else x.dtype, inner)
     result = graph.add(f"Reduce{kind}", source, graph.integers(axes), keepdims=int(keepdim), noop_with_empty_axes=1)
     return graph.cast(result, inner, call.kind)
+
+
+@emits("mean_tensor", "logsumexp_tensor")
+def _averaged(graph: Nodes, call: Call) -> str:
+    axes, keepdim = _axes(call)
+    kind = "ReduceMean" if call.name == "mean_tensor" else "ReduceLogSumExp"
+    name = graph.name(call.operands[0])
+    return graph.add(kind, name, graph.integers(axes), keepdims=int(keepdim), noop_with_empty_axes=1)
+
+
+@emits("variance_tensor")
+def _variance(graph: Nodes, call: Call) -> str:
+    """sum((x - mean)^2) / max(0, n - lost), for n elements a result."""
+    *reduction, lost = call.arguments
+    call.arguments = reduction
+    axes, keepdim = _axes(call)
+    name, along = graph.name(call.operands[0]), graph.integers(axes)
+    distance = graph.add("Sub", name, graph.add("ReduceMean", name, along, keepdims=1, noop_with_empty_axes=1))
+    square = graph.add("Mul", distance, distance)
+    total = graph.add("ReduceSum", square, along, keepdims=int(keepdim), noop_with_empty_axes=1)
+    count = graph.cast(graph.add("Div", graph.add("Size", name), graph.add("Size", total)), int64, call.kind)
+    left = graph.add("Max", graph.add("Sub", count, graph.number(lost, call.kind)), graph.number(0.0, call.kind))
+    return graph.add("Div", total, left)
 
 
 @emits("argmax_tensor", "argmin_tensor")

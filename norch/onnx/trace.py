@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from contextlib import contextmanager
+from itertools import accumulate
 from types import FunctionType
 from typing import Any, Callable, Iterator, Sequence
 
 from .. import _C
-from .._C import PROTOTYPES, RESULT, TENSOR, lib
+from .._C import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR, lib
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import DTYPES, dtype
 
-# Arguments that are arrays of tensors, and results that are left in an array.
-POINTERS = {"cat_tensors": 0, "index_tensor": 1, "index_put": 1}
-RESULTS = {"max_pool_tensor", "normalize_tensor", "sort_tensor", "conv_backward"}
+# Arguments that are arrays of tensors.
+POINTERS = {"cat_tensors": 0, "stack_tensors": 0, "index_tensor": 1, "index_put": 1}
 # What writes into its first operand, beside the functions named `..._into`.
 WRITES = {"assign_tensor", "index_put", "scatter_into"}
 
-_Results, _ADDRESSES = type(lib.new_results()), ctypes.c_void_p * 3  # which it is the address of
-_UNTRACED = {name: getattr(lib, name) for name in PROTOTYPES}
+_UNTRACED = {name: getattr(lib, name) for name, (_, kinds) in PROTOTYPES.items() if OBJECT not in kinds}
 
 
 class Value:
@@ -95,10 +95,8 @@ class Trace:
         writes = name in WRITES or name.endswith("_into")
 
         def call(*arguments: Any) -> Any:
-            if name == "take_result":
-                return _TracedHandle(function(*arguments), self)
             operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
-            listed = list(arguments[POINTERS[name]]) if name in POINTERS else []
+            listed = list(_listed(arguments[POINTERS[name]])) if name in POINTERS else []
             replaced = writes and name != "index_put" and name != "scatter_into"
             sources = operands[1:] if replaced else operands + listed
             kept = [None, *operands[1:]] if replaced else operands
@@ -108,8 +106,8 @@ class Trace:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
-            made = [operands[0]] if writes else _ADDRESSES.from_address(arguments[-1]) if name in RESULTS else [found]
-            changes = result is RESULT or writes or name in RESULTS
+            made = [operands[0]] if writes else found if result is RESULTS else [found]
+            changes = writes or result in (RESULT, RESULTS)
             if note is None:
                 for ptr in made if changes else ():
                     self.live.pop(ptr or 0, None)
@@ -119,6 +117,8 @@ class Trace:
                 self.calls.append(note)
             if writes:
                 self._write_through(operands[0], whole)
+            if result is RESULTS:
+                return tuple(_TracedHandle(handle, self) if handle else handle for handle in found)
             return _TracedHandle(found, self) if result is RESULT else found
 
         def noted_slice(*arguments: Any) -> Any:
@@ -158,6 +158,38 @@ class Trace:
                 raise RuntimeError("onnx.export: an operation in place writes into memory that other tensors share")
 
 
+def _part(ptr: Any, parts: bytes, count: int) -> Any:
+    """part_tensor as slices, selected indices and new axes one by one, which the trace follows."""
+    listed = [struct.unpack_from("4q", parts, 32 * k) for k in range(count)]
+    rank, axis, found = _C.CTensor.from_address(ptr).ndim, 0, ptr
+    used = sum(kind < 2 for kind, *_ in listed)
+    if used > rank or sum(kind == 3 for kind, *_ in listed) > 1:
+        return _UNTRACED["part_tensor"](ptr, parts, count)  # which says what is wrong
+    for kind, start, stop, step in listed:
+        size = _C.CTensor.from_address(found).shape[axis] if kind < 2 else 0
+        if kind == 0:
+            found = lib.select_tensor(found, axis, start)
+        elif kind == 1:
+            places = range(*slice(start, stop, step).indices(size))
+            if len(places) < size:
+                found = lib.slice_tensor(found, axis, places.start if places else 0, len(places), step)
+        elif kind == 2:
+            found = lib.unsqueeze_tensor(found, axis)
+        if not found:
+            return found
+        axis += {0: 0, 3: rank - used}.get(kind, 1)
+    return lib.alias_tensor(ptr) if found is ptr else found
+
+
+def _split(ptr: Any, axis: int, sizes: bytes | None, count: int) -> tuple[Any, ...]:
+    """split_tensor as slices or selected indices."""
+    if sizes is None:
+        return tuple(lib.select_tensor(ptr, axis, k) for k in range(count))
+    listed = struct.unpack(f"{count}q", sizes)
+    starts = accumulate(listed, initial=0)
+    return tuple(lib.slice_tensor(ptr, axis, start, size, 1) for start, size in zip(starts, listed))
+
+
 class _TracedHandle(int):
     """A Handle that tells its trace when it goes."""
 
@@ -175,16 +207,21 @@ class _TracedHandle(int):
 
 def _is_tensor(argument: Any, kind: Any) -> bool:
     """Whether an argument is the address of a tensor, or None for one that is left out; arrays are objects."""
-    return kind is TENSOR and (argument is None or isinstance(argument, int)) and not isinstance(argument, _Results)
+    return kind is TENSOR and (argument is None or isinstance(argument, int))
 
 
 def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
     """The arguments that are no tensors, arrays as tuples."""
-    pointers = {POINTERS.get(name), len(arguments) - 1 if name in RESULTS else None}
+    pointers = POINTERS.get(name)
     plain = [
-        a for place, (a, kind) in enumerate(zip(arguments, kinds)) if place not in pointers and not _is_tensor(a, kind)
+        a for place, (a, kind) in enumerate(zip(arguments, kinds)) if place != pointers and not _is_tensor(a, kind)
     ]
-    return [a if isinstance(a, (int, float)) else tuple(a) for a in plain]
+    return [a if isinstance(a, (int, float)) else _listed(a) for a in plain]
+
+
+def _listed(array: Any) -> tuple[Any, ...]:
+    """The elements of an array: bytes hold integers of 64 bits."""
+    return tuple(memoryview(array).cast("q") if isinstance(array, bytes) else array)
 
 
 @contextmanager
@@ -192,6 +229,7 @@ def tracing(inputs: Sequence[Tensor]) -> Iterator[Trace]:
     """Note the calls inside. Functions of the library are called through `lib`, and by methods that hold them."""
     trace = Trace(inputs)
     noted = {name: trace.noted(name, function) for name, function in _UNTRACED.items()}
+    noted.update(part_tensor=_part, split_tensor=_split)
     names = {id(function): name for name, function in _UNTRACED.items()}
     cells = [cell for cell in _cells() if id(cell.cell_contents) in names]
     before = [cell.cell_contents for cell in cells]

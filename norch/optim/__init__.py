@@ -18,6 +18,7 @@ from .optimizer import SGD, Optimizer
 from .radam import RAdam
 from .rmsprop import RMSprop
 from .rprop import Rprop
+from .zero import ZeroRedundancyOptimizer
 
 __all__ = [
     "ASGD",
@@ -35,6 +36,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "ZeroRedundancyOptimizer",
     "lr_scheduler",
     "swa_utils",
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
 
@@ -24,6 +27,9 @@ class Adadelta(Optimizer):
     >>> w.detach()
     tensor([0.9997])
     """
+
+    fused = lib.adadelta_step
+    fused_state = ("square_avg", "acc_delta")
 
     def __init__(
         self,
@@ -67,3 +73,10 @@ class Adadelta(Optimizer):
         d = (state["acc_delta"] + eps).sqrt() / (s + eps).sqrt() * gradient
         state["acc_delta"] = rho * state["acc_delta"] + (1 - rho) * d * d
         parameter -= group["lr"] * d
+
+    def options(self, group: Group) -> bytes:
+        """AdadeltaOptions in csrc."""
+        return _OPTIONS.pack(group["lr"], group["rho"], group["eps"], group["weight_decay"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("4di0d")  # AdadeltaOptions in csrc, padded as an element of an array

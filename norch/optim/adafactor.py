@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import struct
+from typing import cast
+
+from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .directed import DirectedOptimizer
+from .optimizer import Group, Parameters, State, check_not_negative
 
 
-class Adafactor(Optimizer):
+class Adafactor(DirectedOptimizer):
     """Adafactor (Shazeer and Stern 2018): Adam whose mean of squares is kept by rows and columns, in little memory.
 
         p = p - lr * weight_decay * p
@@ -25,6 +30,8 @@ class Adafactor(Optimizer):
     >>> w.detach()
     tensor([0.9000])
     """
+
+    go = lib.adafactor_step
 
     def __init__(
         self,
@@ -63,17 +70,18 @@ class Adafactor(Optimizer):
         """The steps; the means have the shapes of gradients."""
         return ("step",)
 
-    def decayed(self, parameter: Tensor, gradient: Tensor, group: Group) -> Tensor:
-        """The gradient alone: `update` shrinks the parameter after it has measured it."""
-        return gradient
+    def _states(self, parameters: list[Tensor], group: Group, new: dict[Tensor, State]) -> list[State]:
+        """The state of each parameter, with zeros for means that it lacks."""
+        states = super()._states(parameters, group, new)
+        for i, parameter in enumerate(parameters):
+            if not states[i].keys() & {"row_var", "variance"}:
+                new[parameter] = states[i] = {**states[i], **_first_means(parameter.detach())}
+        return states
 
-    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
-        step, lr = state["step"].item(), group["lr"]
+    def direction(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
+        """max(eps[1], rms(p)) * u / max(1, rms(u) / d)."""
         smallest = EPSILON[parameter.dtype.name] if group["eps"][0] is None else group["eps"][0]
-        rate = max(group["eps"][1], rms(parameter)) * min(float(lr), step**-0.5)
-        parameter *= 1 - lr * group["weight_decay"]
-        share, square = step ** group["beta2_decay"], gradient * gradient
+        share, square = _on(parameter, (state["step"].double() + 1) ** group["beta2_decay"]), gradient * gradient
         if gradient.ndim > 1:
             rows = mixed(state, "row_var", square.mean(-1, keepdim=True), share)
             columns = mixed(state, "col_var", square.mean(-2, keepdim=True), share)
@@ -81,20 +89,38 @@ class Adafactor(Optimizer):
         else:
             square = mixed(state, "variance", square, share)
         change = gradient * square.clamp(min=smallest**2).rsqrt()
-        parameter -= rate / max(1.0, rms(change) / group["d"]) * change
+        return rms(parameter).clamp(min=group["eps"][1]) / (rms(change) / group["d"]).clamp(min=1) * change
 
+    def options(self, group: Group) -> bytes:
+        """AdafactorOptions in csrc."""
+        return _OPTIONS.pack(group["lr"], group["weight_decay"])
+
+
+_OPTIONS = struct.Struct("2d")  # AdafactorOptions in csrc
 
 # The distance from 1 to the next number.
 EPSILON = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
 
-def rms(x: Tensor) -> float:
+def rms(x: Tensor) -> Tensor:
     """The root of the mean square."""
-    return (x * x).mean().item() ** 0.5
+    return (x * x).mean().sqrt()
 
 
-def mixed(state: State, name: str, new: Tensor, share: float) -> Tensor:
-    """The running mean of this name, which takes `share` of the new value; it begins as zeros."""
-    old = state.get(name, new.zeros_like())
-    state[name] = old + share * (new - old)
-    return state[name]
+def mixed(state: State, name: str, new: Tensor, share: Tensor | float) -> Tensor:
+    """The running mean of this name, which takes `share` of the new value."""
+    state[name] = state[name] + share * (new - state[name])
+    return cast(Tensor, state[name])
+
+
+def _first_means(parameter: Tensor) -> State:
+    """The running means before the first step."""
+    if parameter.ndim < 2:
+        return {"variance": parameter.zeros_like()}
+    *outer, rows, columns = parameter.shape
+    return {"row_var": parameter.new_zeros(*outer, rows, 1), "col_var": parameter.new_zeros(*outer, 1, columns)}
+
+
+def _on(parameter: Tensor, number: Tensor) -> Tensor | float:
+    """A number of the CPU, for operations with this parameter."""
+    return number if parameter.device == number.device else number.item()

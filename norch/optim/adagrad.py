@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
 
@@ -23,6 +26,9 @@ class Adagrad(Optimizer):
     >>> w.detach()
     tensor([0.9000])
     """
+
+    fused = lib.adagrad_step
+    fused_state = ("sum",)
 
     def __init__(
         self,
@@ -76,3 +82,10 @@ class Adagrad(Optimizer):
         rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
         s = state["sum"] = state["sum"] + gradient * gradient
         parameter -= rate * gradient / (s.sqrt() + group["eps"])
+
+    def options(self, group: Group) -> bytes:
+        """AdagradOptions in csrc."""
+        return _OPTIONS.pack(group["lr"], group["lr_decay"], group["eps"], group["weight_decay"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("4di0d")  # AdagradOptions in csrc, padded as an element of an array

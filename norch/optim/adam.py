@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative, counted_entries
+from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
 
 
 class Adam(Optimizer):
@@ -31,6 +31,7 @@ class Adam(Optimizer):
     """
 
     fused = lib.adam_step
+    fused_state = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class Adam(Optimizer):
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """The steps, m, v, and with amsgrad the largest v."""
-        return ("step", *(_STATE[:3] if group["amsgrad"] else _STATE[:2]))
+        return ("step", *(self.fused_state if group["amsgrad"] else self.fused_state[:2]))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
@@ -86,22 +87,12 @@ class Adam(Optimizer):
         m, v = m / (1 - beta1**step), v / (1 - beta2**step)
         parameter -= group["lr"] * m / (v.sqrt() + group["eps"])
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
-        """StepEntry and AdamOptions in csrc."""
+    def options(self, group: Group) -> bytes:
+        """AdamOptions in csrc."""
         switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
-        options = _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
-        return counted_entries(parameters, gradients, states, _STATE, number), options
+        return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
 
 
-_STATE = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")  # in the order of StepEntry in csrc
 _OPTIONS = struct.Struct("5d3i0d")  # AdamOptions in csrc, padded as an element of an array
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
 
@@ -23,6 +26,9 @@ class Adamax(Optimizer):
     >>> w.detach()
     tensor([0.9000])
     """
+
+    fused = lib.adamax_step
+    fused_state = ("exp_avg", "exp_inf")
 
     def __init__(
         self,
@@ -64,3 +70,10 @@ class Adamax(Optimizer):
         m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
         u = state["exp_inf"] = (beta2 * state["exp_inf"]).maximum(gradient.abs() + group["eps"])
         parameter -= group["lr"] / (1 - beta1 ** state["step"].item()) * m / u
+
+    def options(self, group: Group) -> bytes:
+        """AdamaxOptions in csrc."""
+        return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("5di0d")  # AdamaxOptions in csrc, padded as an element of an array

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..functions.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
@@ -25,6 +28,10 @@ class ASGD(Optimizer):
     >>> w.detach()
     tensor([0.8000])
     """
+
+    fused = lib.asgd_step
+    fused_state = ("ax", "eta", "mu")
+    numbers = ("step", "eta", "mu")
 
     def __init__(
         self,
@@ -74,3 +81,11 @@ class ASGD(Optimizer):
         state["ax"] = parameter.detach().clone() if mu == 1 else state["ax"] + mu * (parameter - state["ax"])
         state["eta"] = tensor(float(lr / (1 + lambd * lr * step) ** group["alpha"]))
         state["mu"] = tensor(1 / max(1.0, step - group["t0"]))
+
+    def options(self, group: Group) -> bytes:
+        """ASGDOptions in csrc."""
+        rates = group["lr"], group["lambd"], group["alpha"], group["t0"], group["weight_decay"]
+        return _OPTIONS.pack(*rates, group["maximize"])
+
+
+_OPTIONS = struct.Struct("5di0d")  # ASGDOptions in csrc, padded as an element of an array

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .directed import DirectedOptimizer
+from .optimizer import OPTIONS, Group, Parameters, State, check_not_negative
 
 
-class Muon(Optimizer):
+class Muon(DirectedOptimizer):
     """Muon (Jordan 2024), for matrices alone: momentum, then the nearest matrix whose singular values are about 1.
 
         m = momentum * m + (1 - momentum) * g
@@ -24,6 +26,8 @@ class Muon(Optimizer):
     >>> w.detach().diagonal() < norch.tensor([2.0, 1.0])
     tensor([True, True])
     """
+
+    go = lib.sgd_step
 
     def __init__(
         self,
@@ -68,20 +72,32 @@ class Muon(Optimizer):
         """m."""
         return ("momentum_buffer",)
 
-    def decayed(self, parameter: Tensor, gradient: Tensor, group: Group) -> Tensor:
-        """Weight decay is decoupled."""
-        parameter *= 1 - group["lr"] * group["weight_decay"]
-        return gradient
-
-    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
+    def direction(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
+        """X, scaled by what lr' has beside lr."""
         momentum = group["momentum"]
-        m = state["momentum_buffer"]
-        m = state["momentum_buffer"] = m + (1 - momentum) * (gradient - m)
-        direction = gradient + momentum * (m - gradient) if group["nesterov"] else m
+        m = state["momentum_buffer"] = state["momentum_buffer"] + (1 - momentum) * (gradient - state["momentum_buffer"])
+        matrix = gradient + momentum * (m - gradient) if group["nesterov"] else m
         rows, columns = parameter.shape
         ratio = max(1, rows / columns) if group["adjust_lr_fn"] != "match_rms_adamw" else 0.04 * max(rows, columns)
-        parameter -= group["lr"] * ratio**0.5 * orthogonal(direction, group).to(parameter.dtype)
+        return ratio**0.5 * orthogonal(matrix, group)
+
+    def entries(
+        self,
+        parameters: list[Tensor],
+        gradients: list[Tensor],
+        states: list[State],
+        group: Group,
+        number: int,
+        new: dict[Tensor, State],
+    ) -> tuple[list[int], bytes]:
+        """SGDEntry in csrc without momentum, and the options."""
+        directions = self.directions(parameters, gradients, states, group, number)
+        rows = [x for p, d in zip(parameters, directions) for x in (p._ptr, d._ptr, 0, False, number)]
+        return rows, self.options(group)
+
+    def options(self, group: Group) -> bytes:
+        """SGDOptions in csrc: p - lr * (X + weight_decay * p) is Muon's step."""
+        return OPTIONS.pack(group["lr"], 0, 0, group["weight_decay"], False, False)
 
 
 def orthogonal(x: Tensor, group: Group) -> Tensor:

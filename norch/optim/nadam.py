@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..functions.creation import tensor
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
@@ -28,6 +31,10 @@ class NAdam(Optimizer):
     >>> w.detach()
     tensor([0.8944])
     """
+
+    fused = lib.nadam_step
+    fused_state = ("exp_avg", "exp_avg_sq", "mu_product")
+    numbers = ("step", "mu_product")
 
     def __init__(
         self,
@@ -81,3 +88,11 @@ class NAdam(Optimizer):
         v = state["exp_avg_sq"] = beta2 * state["exp_avg_sq"] + (1 - beta2) * gradient * gradient
         ahead = (1 - mu) / (1 - product) * gradient + mu_next / (1 - product * mu_next) * m
         parameter -= group["lr"] * ahead / ((v / (1 - beta2**step)).sqrt() + group["eps"])
+
+    def options(self, group: Group) -> bytes:
+        """NAdamOptions in csrc."""
+        rates = group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["momentum_decay"]
+        return _OPTIONS.pack(*rates, group["decoupled_weight_decay"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("6d2i0d")  # NAdamOptions in csrc, padded as an element of an array

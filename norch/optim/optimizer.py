@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import struct
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,7 +15,8 @@ from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..operation import assigning, at_once, check, check_kind
+from ..given import no_parameters, warn
+from ..operation import assigning, at_once, check, check_kind, mode, refuse_recording, structure
 from ..tensor import Tensor
 from ..utils.utils import clear_gradient
 
@@ -48,6 +48,7 @@ def _with_hooks(step: Step) -> Step:
     def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if not (self._before or self._after):
             return step(self, *args, **kwargs)
+        refuse_recording("a hook of an optimizer is called")
         for hook in list((self._before or {}).values()):
             replaced = hook(self, args, kwargs)
             if replaced is not None:
@@ -86,7 +87,11 @@ class Optimizer:
 
     # A subclass may have its rule in C as well: a function for all groups, whose arguments `entries` gives.
     fused: ClassVar[Callable[..., int] | None] = None
+    fused_state: ClassVar[tuple[str, ...]] = ()  # the names in its state, in the order of OPTIMIZERS in csrc/kernels.h
+    numbers: ClassVar[tuple[str, ...]] = ("step",)  # what is one float32 on the CPU in a state, whatever a parameter is
+    live: ClassVar[tuple[str, ...] | None] = None  # the settings that go to C with each step; None: all of them
     _before: Hooks | None = None  # the hooks of `step`, made with the first
+    _renewed = 0  # how often a step made new state, which programs must know (recording/watching.py)
     _after: Hooks | None = None
 
     def __init_subclass__(cls) -> None:
@@ -100,16 +105,22 @@ class Optimizer:
 
     def __init__(self, params: Parameters, defaults: Group | None = None):
         if isinstance(params, Tensor):
-            raise TypeError(f"params should be an iterable of tensors or dicts, given a {type(params).__name__}")
+            name = type(params).__name__
+            raise TypeError(f"params should be an iterable of tensors or dicts, given a {name}: [x] is one")
         if isinstance(params, dict):
             params = [params] if "params" in params else params.items()
         self.defaults = dict(defaults or {})
         _check_implementation(self.defaults)
         self.state: dict[Tensor, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
+        if not isinstance(params, Iterable) or hasattr(params, "parameters"):
+            raise TypeError(f"the optimizer was given {no_parameters(params)}")
         entries: list[Any] = list(params)
         if not entries:
-            raise ValueError("the optimizer was given an empty list, expected at least one parameter")
+            raise ValueError(
+                "the optimizer was given an empty list, expected at least one parameter "
+                "(a model finds its layers in attributes and in an nn.ModuleList, not in a plain list)"
+            )
         groups = entries if all(isinstance(entry, dict) for entry in entries) else [{"params": entries}]
         for group in groups:
             self.add_param_group(group)
@@ -143,6 +154,7 @@ class Optimizer:
             raise ValueError(f"lr is a tensor of {group['lr'].numel()} elements, expected one")
         self.check_settings(group)
         self.param_groups.append(group)
+        structure.version += 1
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for settings outside their range; a subclass defines the ranges."""
@@ -179,8 +191,12 @@ class Optimizer:
             options += settings
             count += len(parameters)
             number += 1
+        if new:
+            self._renewed += 1
         if by_rule:
             self._step_by_rule(by_rule, new)
+        if step_in_c and count and mode.recorder is not None:
+            mode.recorder.steps.append(self)
         if step_in_c and new:
             at_once(partial(step_in_c, count, addresses(rows), options), partial(self.state.update, new))
         elif step_in_c and count:
@@ -197,7 +213,29 @@ class Optimizer:
                     self._update(parameter, gradient, state, group)
                     if state:
                         new[parameter] = state
-            self.state.update(new)
+            at_once(self._kept(new), partial(self.state.update, new))
+
+    def _kept(self, new: dict[Tensor, State]) -> partial[int]:
+        """A call that writes what a rule made into the tensors of the last state, which then stay the same ones.
+
+        The first of each name is a copy, so that nobody else's tensor is written.
+        """
+        owned: dict[Tensor, State] = vars(self).setdefault("_owned", {})
+        olds, news = [], []
+        for parameter, values in new.items():
+            last, ours = self.state.get(parameter, {}), owned.setdefault(parameter, {})
+            before = {x._struct.storage for x in last.values() if isinstance(x, Tensor)}
+            for name, value in values.items():
+                if not isinstance(value, Tensor) or value is last.get(name) or value._edge is not None:
+                    continue
+                old = last.get(name)
+                if old is None or ours.get(name) is not old or not _alike(old, value):
+                    values[name] = ours[name] = value.clone()
+                    continue
+                olds.append(old)
+                news.append(value.clone() if value._struct.storage in before else value)
+                values[name] = old
+        return assigning(olds, news)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """The rule: change `parameter` in place, and `state` to what the next step needs."""
@@ -212,11 +250,21 @@ class Optimizer:
         number: int,
         new: dict[Tensor, State],
     ) -> tuple[list[int], bytes]:
-        """For `fused`: of each parameter a struct of addresses and the group's number; and the group's options.
+        """For `fused`: of each parameter StepEntry of csrc, null for what its state lacks; and the group's options.
 
         `new` holds the states that were made for this step.
         """
-        raise NotImplementedError(f"{type(self).__name__} has a fused rule and does not define entries()")
+        entries: list[int] = []
+        names = (*self.fused_state, *("",) * (3 - len(self.fused_state)), "step")
+        for parameter, gradient, state in zip(parameters, gradients, states):
+            entries += parameter._ptr, gradient._ptr
+            entries += [state[name]._ptr if name in state else 0 for name in names]
+            entries.append(number)
+        return entries, self.options(group)
+
+    def options(self, group: Group) -> bytes:
+        """For `fused`: the settings of a group as a struct of C."""
+        raise NotImplementedError(f"{type(self).__name__} has a fused rule and does not define options()")
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """What `update` finds in `state`: "step", which counts from 1, and names of tensors, see `initial`."""
@@ -228,8 +276,11 @@ class Optimizer:
 
     def _states(self, parameters: list[Tensor], group: Group, new: dict[Tensor, State]) -> list[State]:
         """The state of each parameter; one that lacks a name in `remembered` is made anew, and put into `new`."""
+        names = self.remembered(group)
+        if not names and not self.state:
+            return [{}] * len(parameters)
         states = [self.state.get(parameter) or {} for parameter in parameters]
-        for name in self.remembered(group):
+        for name in names:
             for i, parameter in enumerate(parameters):
                 if name not in states[i]:
                     value = tensor(0.0) if name == "step" else self.initial(name, parameter, group)
@@ -297,8 +348,18 @@ class Optimizer:
             if number not in by_number:
                 raise ValueError(f"load_state_dict: state of parameter {number}, expected one of {numbers}")
             parameter = by_number[number]
-            state[parameter] = {key: _restored(key, value, parameter) for key, value in values.items()}
+            state[parameter] = {key: self._restored(key, value, parameter) for key, value in values.items()}
         self.param_groups, self.state = groups, state
+        structure.version += 1
+
+    def _restored(self, name: str, value: Any, parameter: Tensor) -> Any:
+        """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
+        if name in self.numbers:
+            return tensor(float(value))
+        if not isinstance(value, Tensor):
+            return copy.deepcopy(value)
+        value = value.detach().clone().to(parameter.device)
+        return value.to(parameter.dtype) if value.dtype.is_floating_point else value
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
@@ -392,33 +453,26 @@ class SGD(Optimizer):
         number: int,
         new: dict[Tensor, State],
     ) -> tuple[list[int], bytes]:
-        """SGDEntry and SGDOptions in csrc."""
+        """SGDEntry in csrc, and the options."""
         entries: list[int] = []
+        momentum, velocity, first = group["momentum"], 0, False
         for parameter, gradient, state in zip(parameters, gradients, states):
-            velocity, first = 0, False
-            if group["momentum"]:
+            if momentum:
                 velocity, first = state["momentum_buffer"]._ptr, parameter in new
             entries += parameter._ptr, gradient._ptr, velocity, first, number
+        return entries, self.options(group)
+
+    def options(self, group: Group) -> bytes:
+        """SGDOptions in csrc."""
         rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
-        return entries, _OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
+        return OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
 
 
-_OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
+OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
 
-def counted_entries(
-    parameters: list[Tensor], gradients: list[Tensor], states: list[State], names: tuple[str, ...], number: int
-) -> list[int]:
-    """Of each parameter, StepEntry in csrc.
-
-    `names` are those of the state in StepEntry's order; a tensor that the settings do without is null.
-    """
-    entries: list[int] = []
-    for parameter, gradient, state in zip(parameters, gradients, states):
-        entries += parameter._ptr, gradient._ptr
-        entries += [state[name]._ptr if name in state else 0 for name in names]
-        entries.append(number)
-    return entries
+def _alike(x: Any, y: Any) -> bool:
+    return (x.shape, x.dtype, x.device) == (y.shape, y.dtype, y.device)
 
 
 class undone:
@@ -436,16 +490,25 @@ class undone:
             at_once(*self.calls)
 
 
+def check_number(name: str, value: Any) -> None:
+    """Raise TypeError if a setting is text, a list or something else that has no order."""
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"{name} is {value!r} ({type(value).__name__}), expected a number")
+
+
 def check_not_negative(settings: Group, *names: str) -> None:
     """Raise ValueError if one of the settings of these names is below 0, or NaN."""
     labels = {"lr": "learning rate", "eps": "epsilon value"}
     for name in names:
+        check_number(name, settings[name])
         if not settings[name] >= 0:
             raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
 
 
 def check_betas(settings: Group) -> None:
-    """Raise ValueError if "betas" are not two numbers from 0 to below 1."""
+    """Raise TypeError if "betas" are no pair, and ValueError if they are not two numbers from 0 to below 1."""
+    if not isinstance(settings["betas"], (list, tuple)):
+        raise TypeError(f"Invalid betas: {settings['betas']}, expected two")
     if len(settings["betas"]) != 2:
         raise ValueError(f"Invalid betas: {settings['betas']}, expected two")
     if len({isinstance(beta, Tensor) for beta in settings["betas"]}) == 2:
@@ -479,7 +542,7 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
     for entry in listed:
         parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
         if not isinstance(parameter, Tensor):
-            raise TypeError(f"the optimizer was given a {type(parameter).__name__}, expected tensors")
+            raise TypeError(f"the optimizer was given {no_parameters(parameter)}")
         unique[id(parameter)] = parameter
         if isinstance(entry, tuple) and len(entry) == 2:
             names[id(parameter)] = entry[0]
@@ -487,22 +550,9 @@ def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
     if names and named < len(listed):
         raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
     if len(unique) < len(listed):
-        warnings.warn("a parameter group with duplicate parameters was given: each is kept once", stacklevel=4)
+        warn("a parameter group with duplicate parameters was given: each is kept once")
     return list(unique.values()), list(names.values())
 
 
 def _names_of(group: Group) -> Group:
     return {"param_names": group["param_names"]} if "param_names" in group else {}
-
-
-def _restored(key: str, value: Any, parameter: Tensor) -> Any:
-    """A copy of a saved value; a floating tensor takes the parameter's dtype and device.
-
-    The number of steps is a float32 on the CPU, whatever the parameter is.
-    """
-    if key == "step":
-        return tensor(float(value))
-    if not isinstance(value, Tensor):
-        return copy.deepcopy(value)
-    value = value.detach().clone().to(parameter.device)
-    return value.to(parameter.dtype) if value.dtype.is_floating_point else value

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
 
@@ -27,6 +30,9 @@ class RAdam(Optimizer):
     >>> w.detach()
     tensor([0.8000])
     """
+
+    fused = lib.radam_step
+    fused_state = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,
@@ -76,3 +82,11 @@ class RAdam(Optimizer):
             r = ((rho - 4) * (rho - 2) * limit / ((limit - 4) * (limit - 2) * rho)) ** 0.5
             change = change * r * correction**0.5 / (v.sqrt() + group["eps"])
         parameter -= change
+
+    def options(self, group: Group) -> bytes:
+        """RAdamOptions in csrc."""
+        rates = group["lr"], *group["betas"], group["eps"], group["weight_decay"]
+        return _OPTIONS.pack(*rates, group["decoupled_weight_decay"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("5d2i0d")  # RAdamOptions in csrc, padded as an element of an array

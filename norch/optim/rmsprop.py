@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative, counted_entries
+from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
 
 
 class RMSprop(Optimizer):
@@ -30,6 +30,7 @@ class RMSprop(Optimizer):
     """
 
     fused = lib.rmsprop_step
+    fused_state = ("square_avg", "grad_avg", "momentum_buffer")
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class RMSprop(Optimizer):
     def remembered(self, group: Group) -> tuple[str, ...]:
         """The steps, s, centered m, and with momentum v."""
         needed = {"grad_avg": group["centered"], "momentum_buffer": group["momentum"]}
-        return ("step", *(name for name in _STATE[:3] if needed.get(name, True)))
+        return ("step", *(name for name in self.fused_state if needed.get(name, True)))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
@@ -80,20 +81,10 @@ class RMSprop(Optimizer):
             v = state["momentum_buffer"] = group["momentum"] * state["momentum_buffer"] + v
         parameter -= group["lr"] * v
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
-        """StepEntry and RMSpropOptions in csrc."""
+    def options(self, group: Group) -> bytes:
+        """RMSpropOptions in csrc."""
         rates = group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
-        options = _OPTIONS.pack(*rates, group["centered"], group["maximize"])
-        return counted_entries(parameters, gradients, states, _STATE, number), options
+        return _OPTIONS.pack(*rates, group["centered"], group["maximize"])
 
 
-_STATE = ("square_avg", "grad_avg", "momentum_buffer", "step")  # in the order of StepEntry in csrc
 _OPTIONS = struct.Struct("5d2i0d")  # RMSpropOptions in csrc, padded as an element of an array

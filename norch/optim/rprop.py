@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+from .._C import lib
 from ..tensor import Tensor
 from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
 
@@ -23,6 +26,9 @@ class Rprop(Optimizer):
     >>> w.detach()
     tensor([0.9000])
     """
+
+    fused = lib.rprop_step
+    fused_state = ("prev", "step_size")
 
     def __init__(
         self,
@@ -72,3 +78,10 @@ class Rprop(Optimizer):
         size = state["step_size"] = (state["step_size"] * factor).clamp(*group["step_sizes"])
         gradient = state["prev"] = gradient.masked_fill(agreement < 0, 0)
         parameter -= size * gradient.sign()
+
+    def options(self, group: Group) -> bytes:
+        """RpropOptions in csrc."""
+        return _OPTIONS.pack(*group["etas"], *group["step_sizes"], group["maximize"])
+
+
+_OPTIONS = struct.Struct("4di0d")  # RpropOptions in csrc, padded as an element of an array

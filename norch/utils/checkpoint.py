@@ -8,10 +8,21 @@ from typing import Any, Callable, Iterable, Sequence
 from ..arguments import flags as _flags
 from ..autograd.engine import backward
 from ..autograd.function import Function
-from ..autograd.mode import enable_grad
+from ..autograd.mode import enable_grad, is_grad_enabled
 from ..functions.generator import get_rng_state
+from ..operation import edge as _edge
+from ..operation import record as _record
 from ..random import fork_rng, set_rng_state
 from ..tensor import Tensor
+
+
+class _Start(Function):
+    """Where the part begins that is computed again: what is before it is reached only by a derivative of the walk."""
+
+    keeps_input = False
+
+    def backward(self, gradient: Tensor) -> Any:
+        return [gradient] * len(self.edges)
 
 
 class _Checkpoint(Function):
@@ -26,18 +37,26 @@ class _Checkpoint(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        tensors = iter(ctx.saved_tensors)
-        args = [
-            next(tensors).detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in ctx.args
-        ]
+        tensors = iter(ctx.saved_tensors)  # an error if one was changed
+        targets, create_graph = ctx.edges[3:], is_grad_enabled()
+        args = [next(tensors).detach() if isinstance(x, Tensor) else x for x in ctx.args]
+        nodes = [None if target is None else _Start() for target in targets]
+        for x, node in zip(args, nodes):
+            if node is not None:
+                _record(x, node, ())
         with enable_grad(), fork_rng(enabled=ctx.state is not None):
             if ctx.state is not None:
                 set_rng_state(ctx.state)
             result = ctx.function(*args, **ctx.kwargs)
+        if any(node is not None and _edge(x) is not node for x, node in zip(args, nodes)):
+            raise RuntimeError("checkpoint: the function writes to an argument, which cannot be computed from again")
         results = result if isinstance(result, (tuple, list)) else (result,)
         pairs = [(y, g) for y, g in zip(results, gradients) if isinstance(y, Tensor) and y.requires_grad]
-        backward([y for y, _ in pairs], [g for _, g in pairs])
-        return (None, None, None, *(x.grad if isinstance(x, Tensor) and x.requires_grad else None for x in args))
+        backward([y for y, _ in pairs], [g for _, g in pairs], create_graph=create_graph)
+        for node, target in zip(nodes, targets):
+            if node is not None and create_graph:
+                node.edges = (target,)
+        return (None, None, None, *(node and node.grad for node in nodes))
 
 
 @_flags

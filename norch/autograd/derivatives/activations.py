@@ -78,9 +78,20 @@ def leaky_relu(x: Tensor, slope: float) -> Tensor:
     return recorded(_with_number(lib.leaky_relu_tensor, x, slope), LeakyReluBackward, (x,), slope)
 
 
+def prelu(x: Tensor, slopes: Tensor) -> Tensor:
+    """x if x > 0, else slopes x; the slopes broadcast"""
+    return recorded(wrap(lib.leaky_relu_tensor(x._ptr, slopes._ptr)), PReluBackward, (x, slopes))
+
+
 def elu(x: Tensor, alpha: float) -> Tensor:
     """x if x > 0, else alpha (e^x - 1)"""
     return recorded(_with_number(lib.elu_tensor, x, alpha), EluBackward, (x,), alpha)
+
+
+def mish(x: Tensor) -> Tensor:
+    """x tanh(softplus(x)), element by element."""
+    values = x.detach()
+    return recorded(values * softplus(values, math.inf).tanh(), MishBackward, (x,))
 
 
 def softplus(x: Tensor, threshold: float) -> Tensor:
@@ -118,6 +129,20 @@ class LeakyReluBackward(_ParametricBackward):
         return [gradient * _with_number(lib.leaky_relu_slope_tensor, self.x, self.parameter)]
 
 
+class PReluBackward(Function):
+    """y = x if x > 0, else a x: dy/dx = 1 or a, dy/da = 0 or x"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, slopes = self.x, self.y
+        positive = x > 0
+        return [
+            positive._choose(gradient, gradient * slopes) if self.needs(0) else None,
+            positive._choose(0.0, gradient * x) if self.needs(1) else None,
+        ]
+
+
 class EluBackward(_ParametricBackward):
     """y = x if x > 0, else a (e^x - 1): dy/dx = 1 if x > 0, else a e^x"""
 
@@ -137,6 +162,15 @@ class SoftplusBackward(_ParametricBackward):
 
     def fused(self, gradient: Tensor) -> Gradients:
         return [gradient * _with_number(lib.softplus_slope_tensor, self.x, self.parameter)]
+
+
+class MishBackward(Function):
+    """y = x t with t = tanh(softplus(x)): dy/dx = t + x sigmoid(x) (1 - t^2)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        t = softplus(x, math.inf).tanh()
+        return [gradient * (t + x * x.sigmoid() * (1 - t * t))]
 
 
 class HardtanhBackward(Function):

@@ -82,7 +82,7 @@ def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, window: Window, 
 def transposed_convolution(x: Tensor, weight: Tensor, window: Window, groups: int, height: int, width: int) -> Tensor:
     """fold(weight.T @ x): the derivative of `convolution` by its images, [N, C, height, width], for a gradient x."""
     images = x.new_empty(1, 1, 1, 1).expand(x.shape[0], weight.shape[1] * groups, height, width)  # only their shape
-    (result, _, _) = several(lib.conv_backward, 3, x._ptr, images._ptr, weight._ptr, window, groups, _INPUT)
+    (result, _, _) = several(lib.conv_backward(x._ptr, images._ptr, weight._ptr, window, groups, _INPUT))
     return recorded(result, TransposedConvolutionBackward, (x, weight), window, groups)
 
 
@@ -110,7 +110,7 @@ class ConvolutionBackward(Function):
         x = self.x if self.needs(1) else self.input[0]
         weight = self.y if self.needs(0) else self.input[1]
         operands = gradient._ptr, x._ptr, weight._ptr, self.window, self.groups
-        return several(lib.conv_backward, 3, *operands, self.needed())
+        return several(lib.conv_backward(*operands, self.needed()))
 
 
 class TransposedConvolutionBackward(Function):
@@ -130,7 +130,7 @@ class TransposedConvolutionBackward(Function):
         to_weight = None
         if self.needs(1):
             operands = self.x._ptr, gradient._ptr, self.input[1]._ptr, self.window, self.groups
-            to_weight = several(lib.conv_backward, 3, *operands, _WEIGHT)[1]
+            to_weight = several(lib.conv_backward(*operands, _WEIGHT))[1]
         return [self._to_x(gradient), to_weight]
 
     def _to_x(self, gradient: Tensor) -> Tensor | None:

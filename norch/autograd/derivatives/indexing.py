@@ -159,7 +159,7 @@ class MaskedFillBackward(Function):
 
     def __init__(self, x: Tensor, y: Tensor, mask: Tensor) -> None:
         super().__init__(x, y)
-        self.shape, self.mask = y.shape, mask
+        self.shape, self.mask = getattr(y, "shape", ()), mask  # y may be a number
 
     def backward(self, gradient: Tensor) -> Gradients:
         mask = self.unchanged(self.mask)
@@ -167,6 +167,19 @@ class MaskedFillBackward(Function):
             gradient.masked_fill(mask, 0) if self.needs(0) else None,
             mask._choose(gradient, 0.0).sum().reshape(self.shape) if self.needs(1) else None,
         ]
+
+
+class TriangleBackward(Function):
+    """Zeros on one side of a diagonal: the gradient has zeros there, too."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, diagonal: int, upper: bool) -> None:
+        super().__init__(x)
+        self.diagonal, self.upper = diagonal, upper
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient.triu(self.diagonal) if self.upper else gradient.tril(self.diagonal)]
 
 
 class PickBackward(Function):
@@ -216,6 +229,15 @@ class CumprodBackward(Function):
         if (x == 0).any():
             return [self._without_division(gradient, x)]
         return [(gradient * self.output)._cumsum(self.axis, True) / x]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        """Only products up to the second zero have a derivative: up to the first, or by the first zero itself."""
+        zero = self.x == 0
+        count, safe = zero.cumsum(self.axis), zero._choose(1.0, self.x)
+        before, first = count == 0, zero.logical_and(count == 1)
+        terms = gradient * safe.cumprod(self.axis)
+        sums = before._choose(terms, 0.0)._cumsum(self.axis, True) / safe
+        return [before._choose(sums, first._choose((count == 1)._choose(terms, 0.0)._cumsum(self.axis, True), 0.0))]
 
     def _without_division(self, gradient: Tensor, x: Tensor) -> Tensor:
         """The same for zeros too: for each element the running products with a 1 in its place."""

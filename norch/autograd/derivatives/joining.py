@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Sequence
 
-from ..._C import lib
-from ...operation import array_of, mode, recorded, wrap
+from ..._C import addresses, lib
+from ...operation import mode, recorded, wrap
 from ..function import Function, Gradients
 from ..multi_output import MultiOutput, OutputGradients
 
@@ -18,9 +18,29 @@ if TYPE_CHECKING:
 
 def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors joined along an axis. (functions/joining.py has the public function, which checks its arguments.)"""
-    result = wrap(lib.cat_tensors(array_of([t._ptr for t in tensors]), len(tensors), axis))
-    axis %= result.ndim
-    return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis), tensors)
+    handles = [t._ptr for t in tensors]  # which live as long as the call
+    result = wrap(lib.cat_tensors(addresses(handles), len(handles), axis))
+    return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis % result.ndim), tensors)
+
+
+def stack(tensors: Sequence[Tensor], axis: int) -> Tensor:
+    """Tensors of one shape joined along a new axis."""
+    handles = [t._ptr for t in tensors]
+    result = wrap(lib.stack_tensors(addresses(handles), len(handles), axis))
+    return recorded(result, lambda *inputs: StackBackward(*inputs, axis=axis), tensors)
+
+
+class StackBackward(Function):
+    """Each part gets its place of the gradient."""
+
+    keeps_input = False
+
+    def __init__(self, *tensors: Tensor, axis: int) -> None:
+        super().__init__(*tensors)
+        self.axis, self.dtypes = axis, [t.dtype for t in tensors]
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [part.to(dtype) for part, dtype in zip(gradient.unbind(self.axis), self.dtypes)]
 
 
 class CatBackward(Function):

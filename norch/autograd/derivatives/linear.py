@@ -39,4 +39,4 @@ class LinearBackward(Function):
             x = self.x
         if to_x:
             weight = self.y
-        return several(lib.linear_backward, 3, gradient._ptr, x._ptr, weight._ptr, self.needed())
+        return several(lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, self.needed()))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable
 
 from ..._C import lib
-from ...operation import mode, operand, record, recorded, wrap
+from ...operation import address, mode, operand, record, recorded, several, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
@@ -132,13 +132,45 @@ class MSEBackward(Function):
         return self._both(wrap(lib.mse_backward(gradient._ptr, self.x._ptr, self.y._ptr, code)))
 
     def _both(self, to_x: Tensor) -> Gradients:
-        return [to_x, -to_x if self.needs(1) else None]
+        return [to_x, None if self.edges[1] is None else -to_x]
 
 
 def cross_entropy(logits: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor:
     """-log softmax(logits)[target], for class indices; shapes as in nn.functional.cross_entropy."""
     ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction])
     return recorded(wrap(ptr), CrossEntropyBackward, (logits, target), ignore_index, reduction)
+
+
+def nll(log_p: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
+    """-weight * log_p[target], for class indices; shapes as in nn.functional.nll_loss. The weights have no graph."""
+    code = REDUCTIONS[reduction]
+    loss, *kept = several(lib.nll_tensor(log_p._ptr, target._ptr, address(weight), ignore_index, code))
+    return recorded(loss, NLLBackward, (log_p,), reduction, kept)
+
+
+class NLLBackward(Function):
+    """L = -w x[target]: dL/dx = -w at the target, 0 elsewhere, divided by the sum of the weights for a mean"""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, reduction: str, kept: list[Tensor]) -> None:
+        super().__init__(x)
+        self.shape, self.reduction, self.kept = x.shape, reduction, kept
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        index, shares, total = self.kept
+        slope = -(gradient.reshape(-1, 1) * shares)
+        slope = slope / total if self.reduction == "mean" else slope
+        rank = len(self.shape)
+        classes = self.shape[min(rank - 1, 1)]
+        rows = gradient.new_zeros(index.shape[0], classes).scatter_(1, index, slope)
+        if rank <= 2:
+            return [rows.reshape(self.shape)]
+        return [rows.reshape(self.shape[0], *self.shape[2:], classes).movedim(-1, 1)]
+
+    def release(self) -> None:
+        super().release()
+        self.kept = []
 
 
 class CrossEntropyBackward(Function):

@@ -23,7 +23,7 @@ def normalize(
     for each group if `by_group`, else for each place of the inner axis; then outer is 1, and a bias needs a weight.
     """
     settings = outer, groups, by_group, eps
-    result, mean, variance = several(lib.normalize_tensor, 3, x._ptr, address(weight), address(bias), *settings)
+    result, mean, variance = several(lib.normalize_tensor(x._ptr, address(weight), address(bias), *settings))
     return recorded(result, NormalizeBackward, (x, weight, bias), mean, variance, settings), mean, variance
 
 
@@ -62,7 +62,7 @@ class NormalizeBackward(Function):
 
     def fused(self, gradient: Tensor) -> Gradients:
         operands = gradient._ptr, self.x._ptr, address(self._weight()), address(self.mean), address(self.variance)
-        return several(lib.normalize_backward, 3, *operands, *self.settings, self.needed())
+        return several(lib.normalize_backward(*operands, *self.settings, self.needed()))
 
     def _weight(self) -> Tensor | None:
         return None if self.input[1] is None else self.y

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def max_pool(x: Tensor, window: Window, ceil: bool) -> tuple[Tensor, Tensor]:
     """The largest element that each window sees, and its place (int64) among the elements of its image in row order."""
-    values, indices = several(lib.max_pool_tensor, 2, x._ptr, window, ceil)
+    values, indices = several(lib.max_pool_tensor(x._ptr, window, ceil))
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices
 
 

@@ -88,17 +88,17 @@ class SelectBackward(Function):
         return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
 
 
-class AtBackward(Function):
-    """An index for each of the first axes: what was not selected gets zero."""
+class PartBackward(Function):
+    """Integers, slices, None and `...`: what the index does not show gets zero."""
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, place: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, parts: bytes) -> None:
         super().__init__(x)
-        self.shape, self.place = x.shape, place
+        self.shape, self.parts = x.shape, parts
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: whole._at(self.place))]
+        return [gradient._placed(self.shape, lambda whole: whole._part(self.parts))]
 
 
 class SliceBackward(Function):

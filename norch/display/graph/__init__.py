@@ -7,6 +7,7 @@ writes text, DOT and SVG, and svg.py is the sheet it draws on. Only values.py re
 from __future__ import annotations
 
 import os
+from typing import Protocol, cast
 
 from ...files import written
 from ...tensor import Tensor
@@ -16,6 +17,10 @@ from .summary import summarise
 
 FORMATS = ("text", "dot", "svg")
 _ENDINGS = {".txt": "text", ".dot": "dot", ".gv": "dot", ".svg": "svg"}
+
+
+class _Program(Protocol):
+    def graph_nodes(self) -> list[Node]: ...
 
 
 class Drawing:
@@ -73,7 +78,7 @@ class Drawing:
 
 
 def draw_graph(
-    tensor: Tensor,
+    tensor: Tensor | _Program,
     format: str = "text",
     params: Names | None = None,
     max_nodes: int = 100,
@@ -82,7 +87,8 @@ def draw_graph(
     """The graph that `tensor.backward()` would walk, as a `Drawing`: print it, save it, or let a notebook show it.
 
     Args:
-        tensor: a tensor that requires gradients, such as a loss.
+        tensor: a tensor that requires gradients, such as a loss; or a program of a compiled function, of which the
+            operations are drawn that it replays. A program has the names that it knows, and no `values`.
         format: what `str(drawing)` gives: "text", "dot" or "svg". The drawing has all three.
         params: names for tensors: a Module, a dict {name: tensor}, or pairs as from `named_parameters()`.
         max_nodes: a graph of more nodes is summarised. Repeated operations become one box with a count, and if that is
@@ -92,8 +98,8 @@ def draw_graph(
             elements shows the range of its values.
 
     Raises:
-        TypeError: `tensor`, or a value of `params`, is not a Tensor.
-        ValueError: the format is unknown, or `max_nodes` is below 4.
+        TypeError: `tensor`, or a value of `params`, is not a Tensor (or program).
+        ValueError: the format is unknown, `max_nodes` is below 4, or a program comes with `params` or `values`.
         RuntimeError: the tensor requires no gradients, or backward has freed its graph.
 
     >>> x = norch.Tensor([[1, 2, 3], [3, 2, 1]], requires_grad=True)
@@ -123,5 +129,10 @@ def draw_graph(
         raise TypeError(f"draw_graph: max_nodes is {max_nodes!r}, expected an int")
     if max_nodes < 4:
         raise ValueError(f"draw_graph: max_nodes is {max_nodes}, expected at least 4")
-    nodes = read(tensor, params, values)
+    if isinstance(tensor, Tensor) or not hasattr(tensor, "graph_nodes"):
+        nodes = read(cast("Tensor", tensor), params, values)
+    elif params is not None or values:
+        raise ValueError("draw_graph: a program has names of its own and no values; expected neither params nor values")
+    else:
+        nodes = tensor.graph_nodes()
     return Drawing(nodes, summarise(nodes, max_nodes), format)

@@ -16,21 +16,28 @@ _COLORS = {OPERATION: BLUE, LEAF: GREEN, FREED: ROSE, FOLDED: GREY}
 
 
 def text(nodes: list[Node], shown: list[Node]) -> str:
-    """How many nodes there are, then a line for each: `%1 = sub(x, y)   [2, 3]`."""
+    """How many nodes there are, then a line for each."""
     leaves = sum(node.kind == LEAF for node in nodes)
+    return "\n".join([totals(len(nodes) - leaves, leaves), *lines(shown)])
+
+
+def lines(shown: list[Node]) -> list[str]:
+    """A line for each node, in columns: `%1 = sub(x, y)   [2, 3]`."""
+    if not shown:
+        return []
     rows = [(node, node.call() + (" (freed)" if node.kind == FREED else "")) for node in shown]
     names = max(len(node.name) for node in shown)
     calls = max((len(call) for node, call in rows if node.kind != FOLDED), default=0)
     shapes = max((len(node.shape) for node, _ in rows if node.notes), default=0)
     columns = [max(map(len, column)) for column in zip_longest(*(node.notes for node in shown), fillvalue="")]
-    lines = [totals(len(nodes) - leaves, leaves)]
+    result = []
     for node, call in rows:
         if node.kind == FOLDED:
-            lines.append(f"{node.name:{names}}   {node.title}" + (f" ({node.shape})" if node.shape else ""))
+            result.append(f"{node.name:<{names}}   {node.title}" + (f" ({node.shape})" if node.shape else ""))
         else:
-            notes = "   ".join(f"{note:{width}}" for note, width in zip(node.notes, columns))
-            lines.append(f"{node.name:{names}} = {call:{calls}}   {node.shape:{shapes}}   {notes}".rstrip())
-    return "\n".join(lines)
+            notes = "   ".join(f"{note:<{width}}" for note, width in zip(node.notes, columns))
+            result.append(f"{node.name:<{names}} = {call:<{calls}}   {node.shape:<{shapes}}   {notes}".rstrip())
+    return result
 
 
 # ---- DOT ------------------------------------------------------------------------------------------------------------

@@ -6,12 +6,12 @@ Those beyond sigmoid, tanh, relu and softmax are one kernel and one node of the 
 
 from __future__ import annotations
 
-import warnings
 from typing import Callable
 
 from ...arguments import flag
 from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
+from ...given import warn
 from ...tensor import Tensor
 from ...types import DType, bool_
 from .checks import check_floating, check_tensors
@@ -78,7 +78,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     tensor([[0.5000, 0.5000]])
     """
     check_tensors("softmax", input)
-    return _converted(input, dtype).softmax(_guessed_dim("softmax", input, _stacklevel) if dim is None else dim)
+    return _converted(input, dtype).softmax(_guessed_dim("softmax", input) if dim is None else dim)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
@@ -88,7 +88,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     tensor([[1.0000e+00, 3.7835e-44]])
     """
     check_tensors("softmin", input)
-    return _converted(-input, dtype).softmax(_guessed_dim("softmin", input, _stacklevel) if dim is None else dim)
+    return _converted(-input, dtype).softmax(_guessed_dim("softmin", input) if dim is None else dim)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DType | None = None) -> Tensor:
@@ -98,16 +98,16 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     tensor([[-0.6931, -0.6931]])
     """
     check_tensors("log_softmax", input)
-    return _converted(input, dtype).log_softmax(_guessed_dim("log_softmax", input, _stacklevel) if dim is None else dim)
+    return _converted(input, dtype).log_softmax(_guessed_dim("log_softmax", input) if dim is None else dim)
 
 
 def _converted(x: Tensor, dtype: DType | None) -> Tensor:
     return x if dtype is None else x.to(dtype)
 
 
-def _guessed_dim(name: str, x: Tensor, stacklevel: int) -> int:
+def _guessed_dim(name: str, x: Tensor) -> int:
     dim = 0 if x.ndim in (0, 1, 3) else 1
-    warnings.warn(f"{name} was given no dim; {dim} is taken for an input of {x.ndim} dimensions", stacklevel=stacklevel)
+    warn(f"{name} was given no dim; {dim} is taken for an input of {x.ndim} dimensions")
     return dim
 
 

@@ -9,7 +9,9 @@ import math
 
 from ..._C import ShapeError
 from ...arguments import flags
-from ...functions.creation import ones, where
+from ...autograd.derivatives import attention as kernels
+from ...autograd.derivatives.attention import Settings, attention_weights
+from ...functions.generator import draw_of
 from ...tensor import Tensor
 from ...types import bool_
 from .checks import check_floating, check_probability
@@ -35,8 +37,10 @@ def scaled_dot_product_attention(
     `is_causal` lets query i see the keys up to i. `scale` is 1 / sqrt(E) unless given. A query that may see no key
     gets zeros. With `enable_gqa` a query [..., H, L, E] may have more heads than key and value, each of which serves
     the same number of them ("grouped query attention", Ainslie et al. 2023). With `dropout_p`, that share of the
-    weights is dropped in every mode: pass 0 when not training. All have one floating dtype. Raises ShapeError for other
-    shapes, RuntimeError for another dtype, or for a mask together with is_causal.
+    weights is dropped in every mode: pass 0 when not training. Memory grows with L and S, not with L * S (Dao and
+    others, "FlashAttention", 2022), except for second derivatives and for a mask that requires gradients. All have one
+    floating dtype. Raises ShapeError for other shapes, RuntimeError for another dtype, or for a mask together with
+    is_causal.
 
     >>> query, key, value = norch.ones(2, 5, 8), norch.ones(2, 7, 8), norch.ones(2, 7, 3)
     >>> F.scaled_dot_product_attention(query, key, value).shape
@@ -48,12 +52,30 @@ def scaled_dot_product_attention(
     _check_shapes(query, key, value)
     check_probability(dropout_p)
     mask = checked_mask("attn_mask", attn_mask, query)
-    if is_causal:
-        if mask is not None:
-            raise RuntimeError("scaled_dot_product_attention: expected attn_mask or is_causal, got both")
-        mask = ones(query.shape[-2], key.shape[-2], dtype=bool_, device=query.device).tril()
-    weights = attention_weights(query, key, mask, scale)
-    return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+    if is_causal and mask is not None:
+        raise RuntimeError("scaled_dot_product_attention: expected attn_mask or is_causal, got both")
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    return attended(query, key, value, mask, scale, is_causal, dropout_p)
+
+
+def attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    scale: float,
+    causal: bool = False,
+    dropout_p: float = 0.0,
+) -> Tensor:
+    """Attention after all checks: by one kernel, or by its formula if a mask is learnt or an operand is empty."""
+    is_learnt = mask is not None and mask.requires_grad
+    if is_learnt or not (query.numel and key.numel and value.numel):
+        weights = attention_weights(query, key, mask, scale, causal)
+        return (dropout(weights, dropout_p) if dropout_p else weights) @ value
+    if mask is not None and mask.dtype.itemsize == 2:  # before it is expanded
+        mask = mask.float()
+    settings = Settings(scale, causal, dropout_p, *(draw_of(None) if dropout_p else (0, 0)))
+    return kernels.attention(query, key, value, mask, settings)
 
 
 def _for_heads(x: Tensor, query: Tensor) -> Tensor:
@@ -62,21 +84,6 @@ def _for_heads(x: Tensor, query: Tensor) -> Tensor:
         shapes = f"{list(query.shape)} and {list(x.shape)}"
         raise ShapeError(f"scaled_dot_product_attention: enable_gqa expects heads for each head, got shapes {shapes}")
     return x.repeat_interleave(query.shape[-3] // x.shape[-3], -3)
-
-
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None, scale: float | None = None) -> Tensor:
-    """softmax(query key^T * scale + mask), [..., L, S]: each row sums to 1, or is 0 if the mask forbids all keys."""
-    scores = (query * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)) @ key.mT
-    if mask is None:
-        return scores.softmax(-1)
-    if mask.dtype is bool_:
-        scores, seen = where(mask, scores, -math.inf), mask.any(-1, keepdim=True)
-    else:
-        scores, seen = scores + mask, (mask != -math.inf).any(-1, keepdim=True)
-    if seen.all():
-        return scores.softmax(-1)
-    # 0 for -inf in the rows that see nothing: their softmax and gradients would be NaN
-    return where(seen, where(seen, scores, 0.0).softmax(-1), 0.0)
 
 
 def checked_mask(name: str, mask: Tensor | None, query: Tensor) -> Tensor | None:

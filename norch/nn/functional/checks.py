@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..._C import lib
+from ...given import no_tensor, to_floating
+from ...operation import check
 from ...tensor import Tensor
 from ...types import bool_
 
@@ -10,7 +13,7 @@ def check_tensors(name: str, *values: object) -> None:
     """Raise TypeError if a value is not a Tensor."""
     for value in values:
         if not isinstance(value, Tensor):
-            raise TypeError(f"{name} was given a {type(value).__name__}, expected a Tensor")
+            raise TypeError(f"{name} was given {no_tensor(value)}")
 
 
 def check_floating(name: str, *values: Tensor) -> None:
@@ -18,13 +21,31 @@ def check_floating(name: str, *values: Tensor) -> None:
     check_tensors(name, *values)
     for value in values:
         if not value.is_floating_point():
-            raise RuntimeError(f"{name}: expected a floating dtype, got {value.dtype}")
+            raise RuntimeError(f"{name}: expected a floating dtype, got {value.dtype}{to_floating(value.dtype)}")
 
 
 def check_integers(name: str, what: str, x: Tensor) -> None:
     """Raise RuntimeError if a tensor does not hold integers."""
     if x.dtype is bool_ or x.is_floating_point():
         raise RuntimeError(f"{name}: {what} has dtype {x.dtype}, expected int64 or another integer dtype")
+
+
+def check_range(
+    x: Tensor,
+    low: float,
+    high: float,
+    message: str,
+    kind: type[Exception] = RuntimeError,
+    nan_fits: bool = False,
+) -> None:
+    """Raise an error if an element is outside of [low, high]: the message, with the element for {}.
+
+    It waits for no device: on a GPU the error comes with a later call, as that of an index out of range does.
+    """
+    check(lib.expect_range(x._ptr, low, high, nan_fits, _KINDS[kind], message.encode()))
+
+
+_KINDS = {ValueError: 1, IndexError: 3, RuntimeError: 4}  # ErrorKind in csrc/core/errors.h
 
 
 def check_probability(p: float) -> float:

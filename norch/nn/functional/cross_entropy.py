@@ -9,7 +9,8 @@ from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...operation import check_tensor
 from ...tensor import Tensor
-from .checks import check_integers, check_tensors
+from .checks import check_integers, check_range, check_tensors
+from .fused import fused_or
 from .linear import linear
 from .losses import Flag, reduction_of
 
@@ -121,6 +122,12 @@ def nll_loss(
     tensor(0.1000)
     """
     reduction = reduction_of(size_average, reduce, reduction)
+    if weight is None or getattr(weight, "_edge", None) is None:
+        return fused_or(losses.nll, _nll_loss, input, target, weight, ignore_index, reduction)
+    return _nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def _nll_loss(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
     check_tensors("nll_loss", input, target)
     target = _labels(input, target)
     loss, shares, _ = _chosen("nll_loss", input, target, weight, ignore_index)
@@ -182,7 +189,8 @@ def _class_dim(name: str, scores: Tensor) -> int:
     if scores.ndim == 0:
         raise ShapeError(f"{name}: input has no dimensions, expected [C] or [N, C, ...]")
     if not scores.is_floating_point():
-        raise RuntimeError(f"{name}: input has dtype {scores.dtype}, expected a floating dtype")
+        expected = "a floating dtype: scores come before the labels"
+        raise RuntimeError(f"{name}: input has dtype {scores.dtype}, expected {expected}")
     return min(1, scores.ndim - 1)
 
 
@@ -210,14 +218,8 @@ def _check_target(name: str, target: Tensor, scores: Tensor) -> None:
 
 
 def _check_range(name: str, target: Tensor, classes: int, ignore_index: int) -> None:
-    if not target.numel:
-        return
-    low, high = target.min().item(), target.max().item()
-    if low < 0 or high >= classes:
-        wrong = low if low < 0 else high
-        raise IndexError(
-            f"{name}: target {wrong} is out of range, expected 0 to {classes - 1} or ignore_index {ignore_index}"
-        )
+    message = f"{name}: target {{}} is out of range, expected 0 to {classes - 1} or ignore_index {ignore_index}"
+    check_range(target, 0, classes - 1, message, IndexError)
 
 
 def check_smoothing(label_smoothing: float) -> float:

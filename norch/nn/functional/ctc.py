@@ -6,6 +6,7 @@ Networks" (2006). Sizes: T steps, N sequences, C classes, S labels of the longes
 
 from __future__ import annotations
 
+from math import inf
 from typing import Sequence, Union
 
 from ..._C import ShapeError
@@ -14,7 +15,7 @@ from ...functions.creation import arange, full, tensor, where
 from ...functions.joining import cat, stack
 from ...tensor import Tensor
 from ...types import int64
-from .checks import check_floating, check_tensors
+from .checks import check_floating, check_range, check_tensors
 from .losses import check_reduction, reduced
 
 __all__ = ["ctc_loss"]
@@ -61,7 +62,7 @@ def ctc_loss(
     labels = _padded(targets, sizes, single, blank)
 
     device = log_probs.device
-    ends, lengths = tensor(sizes, dtype=int64, device=device), tensor(used, dtype=int64, device=device)
+    ends, lengths = _on(device, sizes), _on(device, used)
     loss = -_log_probability(log_probs, labels.to(device), lengths, ends, blank)
     impossible = loss > -_NEVER / 2
     # PyTorch's derivative is that along log_softmax's input: it adds the probabilities, which log_softmax takes away
@@ -104,34 +105,48 @@ def _log_probability(log_probs: Tensor, labels: Tensor, lengths: Tensor, ends: T
     return where(lengths > 0, result, where(ends == 0, 0.0, _NEVER))
 
 
-def _lengths(name: str, given: Lengths, samples: int, largest: int | None) -> list[int]:
-    """One length for each sequence, from 0 to `largest`."""
-    listed = given.reshape(-1).tolist() if isinstance(given, Tensor) else [given] if isinstance(given, int) else given
-    lengths = [int(length) for length in listed]
+def _lengths(name: str, given: Lengths, samples: int, largest: int | None) -> list[int] | Tensor:
+    """One length for each sequence, from 0 to `largest`. Those of a tensor stay there: the host does not wait."""
+    message = f"ctc_loss: {name} has {{}}, expected 0 to {largest}"
+    lengths = (
+        given.reshape(-1).long() if isinstance(given, Tensor) else given if not isinstance(given, int) else [given]
+    )
     if len(lengths) != samples:
         raise RuntimeError(f"ctc_loss: {name} has {len(lengths)} lengths, expected {samples}, one for each sequence")
-    for length in lengths:
+    if isinstance(lengths, Tensor):
+        check_range(lengths, 0, inf if largest is None else largest, message)
+        return lengths
+    listed = [int(length) for length in lengths]
+    for length in listed:
         if length < 0 or (largest is not None and length > largest):
-            raise RuntimeError(f"ctc_loss: {name} has {length}, expected 0 to {largest}")
-    return lengths
+            raise RuntimeError(message.format(length))
+    return listed
 
 
-def _padded(targets: Tensor, sizes: list[int], single: bool, blank: int) -> Tensor:
+def _padded(targets: Tensor, sizes: list[int] | Tensor, single: bool, blank: int) -> Tensor:
     """The targets as [N, S] labels, `blank` beyond the length of each."""
-    longest = max(sizes, default=0)
+    if single and isinstance(sizes, Tensor) and targets.ndim == 1:
+        targets, single = targets.unsqueeze(0), False
     if targets.ndim == 2 and not single:
-        if targets.shape[0] != len(sizes) or targets.shape[1] < longest:
-            found, expected = list(targets.shape), f"[{len(sizes)}, at least {longest}]"
-            raise RuntimeError(f"ctc_loss: targets has shape {found}, expected {expected}")
-        labels = targets.long()[:, :longest]
-        return where(
-            arange(longest, device=labels.device) < tensor(sizes, device=labels.device).unsqueeze(1), labels, blank
-        )
-    flat = targets.reshape(-1).tolist()
-    if targets.ndim > 2 or sum(sizes) > len(flat):
-        raise RuntimeError(f"ctc_loss: targets has shape {list(targets.shape)}, expected {sum(sizes)} labels")
+        found = list(targets.shape)
+        if targets.shape[0] != len(sizes):
+            raise RuntimeError(
+                f"ctc_loss: targets has shape {found}, expected one row for each of {len(sizes)} lengths"
+            )
+        message = f"ctc_loss: targets has shape {found}, expected at least {{}} labels a row"
+        check_range(_on(targets.device, sizes), 0, targets.shape[1], message)
+        places = arange(targets.shape[1], device=targets.device)
+        return where(places < _on(targets.device, sizes).unsqueeze(1), targets.long(), blank)
+    counts = sizes.tolist() if isinstance(sizes, Tensor) else sizes
+    flat, longest = targets.reshape(-1).tolist(), max(counts, default=0)
+    if targets.ndim > 2 or sum(counts) > len(flat):
+        raise RuntimeError(f"ctc_loss: targets has shape {list(targets.shape)}, expected {sum(counts)} labels")
     rows, start = [], 0
-    for size in sizes:
+    for size in counts:
         rows.append(flat[start : start + size] + [blank] * (longest - size))
         start += size
-    return tensor(rows, dtype=int64, device=targets.device).reshape(len(sizes), longest)
+    return tensor(rows, dtype=int64, device=targets.device).reshape(len(counts), longest)
+
+
+def _on(device: str, lengths: list[int] | Tensor) -> Tensor:
+    return lengths.to(device) if isinstance(lengths, Tensor) else tensor(lengths, dtype=int64, device=device)

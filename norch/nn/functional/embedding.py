@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 from ..._C import ShapeError
 from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
+from ...given import warn
 from ...tensor import Tensor
 from ...types import int32, int64, uint8
 from .checks import check_integers, check_tensors
@@ -69,11 +68,10 @@ def _check_table(name: str, input: Tensor, weight: Tensor) -> None:
 def _renormalize(weight: Tensor, index: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows of these numbers, in place, to a norm of at most max_norm."""
     with no_grad():
-        used = tensor(sorted(set(index.tolist())), dtype=int64, device=weight.device)
-        rows = weight.detach().index_select(0, used)
+        rows = weight.detach().index_select(0, index)
         norms = rows.norm(norm_type, 1, keepdim=True)
         scaled = where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows)  # PyTorch's 1e-7
-        weight.detach().index_copy_(0, used, scaled)
+        weight.detach().index_copy_(0, index, scaled)  # a row that is read twice is written twice, alike
 
 
 def check_padding_idx(padding_idx: int, rows: int) -> int:
@@ -115,7 +113,7 @@ def embedding_bag(
     """
     check_tensors("embedding_bag", input, weight)
     if not weight.is_floating_point() and input.is_floating_point():
-        warnings.warn("embedding_bag: the arguments were swapped: the input comes before the weight", stacklevel=2)
+        warn("embedding_bag: the arguments were swapped: the input comes before the weight")
         input, weight = weight, input
     _check_table("embedding_bag", input, weight)
     _check_bags(input, weight, mode, per_sample_weights, scale_grad_by_freq)

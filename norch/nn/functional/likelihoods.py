@@ -9,7 +9,7 @@ from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
 from ...functions.creation import where
 from ...tensor import Tensor
-from .checks import check_tensors
+from .checks import check_range, check_tensors
 from .losses import Flag, check_reduction, reduced, reduction_of
 
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
@@ -64,8 +64,8 @@ def gaussian_nll_loss(
     check_reduction(reduction)
     check_tensors("gaussian_nll_loss", input, target)
     variance = input.detach().ones_like() * var if isinstance(var, (int, float)) else _fitting(input, var)
-    if (variance < 0).any():
-        raise ValueError("gaussian_nll_loss: var has a negative element")
+    message = "gaussian_nll_loss: var has a negative element, {}"
+    check_range(variance, 0, math.inf, message, ValueError, nan_fits=True)
     variance = variance.clone()
     with no_grad():
         variance.clamp_(min=eps)  # whose derivative is 1 all the same

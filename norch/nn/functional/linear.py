@@ -6,10 +6,13 @@ from ..._C import ShapeError
 from ...autograd.derivatives import linear as kernels
 from ...functions.out import into
 from ...tensor import Tensor
+from ...types import float32, float64
 from .checks import check_tensors
 from .fused import fused_or
 
 __all__ = ["bilinear", "linear"]
+
+_CONVERT = {float32: ".float()", float64: ".double()"}
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -31,6 +34,9 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if weight.ndim != 2:
         raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
     inputs = weight.shape[1]
+    if x.dtype is not weight.dtype:
+        convert = _CONVERT.get(weight.dtype, f".to({weight.dtype})")
+        raise RuntimeError(f"linear: input is {x.dtype}, the weight {weight.dtype}; {convert} converts the input")
     if x.shape[-1:] == (inputs,):
         product = x @ weight.T
     elif inputs > 1 and x.shape[-2:] == (inputs, 1):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Optional
 
 from ..._C import ShapeError
 from ...arguments import broadcast_shapes, flags
 from ...autograd.derivatives import losses
 from ...functions.creation import where
+from ...given import to_floating, warn
 from ...tensor import Tensor
-from .checks import check_tensors
+from .checks import check_range, check_tensors
 from .fused import fused_or
 
 __all__ = [
@@ -53,6 +53,8 @@ def mse_loss(
 
 def _mse(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
     check_tensors("mse_loss", input, target)
+    if reduction == "mean" and not target.is_floating_point():  # or mean() would say it, of the squares
+        _check_floating("mse_loss", input, target)
     _check_broadcast("mse_loss", input, target)
     return _mean_of_weighted((input - target) ** 2, input, weight, reduction)
 
@@ -130,18 +132,15 @@ def binary_cross_entropy(
     """-weight (target log(input) + (1 - target) log(1 - input)), reduced, with no logarithm below -100.
 
     Input and target have one shape, to which the weight broadcasts, and a floating dtype. Raises ShapeError for other
-    shapes, RuntimeError for another dtype, and for an input outside [0, 1].
+    shapes, RuntimeError for another dtype, and for an input or a target outside [0, 1].
 
     >>> F.binary_cross_entropy(norch.tensor([0.5, 0.9]), norch.tensor([1.0, 1.0]))
     tensor(0.3993)
     """
     reduction = reduction_of(size_average, reduce, reduction)
     _check_pair("binary_cross_entropy", input, target)
-    if input.numel:
-        low, high = input.detach().min().item(), input.detach().max().item()
-        if not (low >= 0 and high <= 1):  # true of NaN too
-            wrong = high if low >= 0 else low
-            raise RuntimeError(f"binary_cross_entropy: input is {wrong}, expected probabilities from 0 to 1")
+    for name, x in ("input", input), ("target", target):
+        check_range(x, 0, 1, f"binary_cross_entropy: {name} is {{}}, expected probabilities from 0 to 1")
     return reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
 
 
@@ -197,16 +196,17 @@ def kl_div(
     if size_average is not None or reduce is not None or reduction != "batchmean":
         reduction = reduction_of(size_average, reduce, reduction)
     _check_floating("kl_div", input, target)
+    if not target.is_floating_point():
+        raise RuntimeError(f"kl_div: target has dtype {target.dtype}, expected a floating dtype")
     if reduction == "mean":
-        warnings.warn(
+        warn(
             "kl_div: the reduction 'mean' divides by the number of elements; 'batchmean' divides by the number of "
             "samples, as the definition of the divergence does",
-            stacklevel=2,
         )
     if log_target:
         loss = target.exp() * (target - input)
     else:
-        loss = target * where(target == 0, 1.0, target).log() - losses.share(target, input)
+        loss = target.xlogy(where(target == 0, 1.0, target)) - losses.share(target, input)
     if reduction == "batchmean":
         return loss.sum() / input.shape[0] if input.ndim else loss.sum()
     return reduced(loss, reduction)
@@ -222,15 +222,14 @@ def check_reduction(reduction: str) -> str:
     return reduction
 
 
-def reduction_of(size_average: Flag, reduce: Flag, reduction: str, stacklevel: int = 3) -> str:
+def reduction_of(size_average: Flag, reduce: Flag, reduction: str) -> str:
     """The reduction, checked; or what its old names `size_average` and `reduce` say, with a warning."""
     if size_average is None and reduce is None:
         return check_reduction(reduction)
     averages, reduces = (flag is None or bool(flag) for flag in (size_average, reduce))
     meant = "none" if not reduces else "mean" if averages else "sum"
-    warnings.warn(
+    warn(
         f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.",
-        stacklevel=stacklevel,
     )
     return meant
 
@@ -261,7 +260,7 @@ def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
 
 def _checked(name: str, input: Tensor, target: Tensor, size_average: Flag, reduce: Flag, reduction: str) -> str:
     """The reduction of a distance; raises unless both are floating tensors that broadcast, and warns if they do."""
-    reduction = reduction_of(size_average, reduce, reduction, stacklevel=4)
+    reduction = reduction_of(size_average, reduce, reduction)
     _check_floating(name, input, target)
     _check_broadcast(name, input, target)
     return reduction
@@ -270,17 +269,17 @@ def _checked(name: str, input: Tensor, target: Tensor, size_average: Flag, reduc
 def _check_broadcast(name: str, input: Tensor, target: Tensor) -> None:
     if input.shape != target.shape:
         broadcast_shapes(input.shape, target.shape, name=name)
-        warnings.warn(
+        warn(
             f"{name}: the target's shape {list(target.shape)} is not the input's {list(input.shape)}. They are "
             "broadcast, which likely leads to incorrect results; please ensure they have the same shape.",
-            stacklevel=4,
         )
 
 
 def _check_floating(name: str, input: Tensor, target: Tensor) -> None:
     check_tensors(name, input, target)
     if not input.is_floating_point():
-        raise RuntimeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype")
+        hint = to_floating(input.dtype)
+        raise RuntimeError(f"{name}: input has dtype {input.dtype}, expected a floating dtype{hint}")
 
 
 def _check_pair(name: str, input: Tensor, target: Tensor) -> None:

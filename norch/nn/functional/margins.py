@@ -244,8 +244,7 @@ def multi_margin_loss(
     missed = missed if p == 1 else missed * missed
     if weight is not None:
         missed = missed * weight[classes.long()].unsqueeze(1)
-    others = scores.detach().ones_like().scatter(1, index, 0.0)
-    loss = (missed * others).sum(1) / count
+    loss = missed.scatter(1, index, 0.0).sum(1) / count
     return reduced(loss.reshape(()) if single and target.ndim == 0 else loss, reduction)
 
 
@@ -296,7 +295,8 @@ def multilabel_soft_margin_loss(
     check_tensors("multilabel_soft_margin_loss", target)
     check_floating("multilabel_soft_margin_loss", input)
     loss = losses.bce_with_logits(input, target)
-    return reduced((loss if weight is None else loss * weight).mean(-1), reduction)
+    classes = input.shape[-1] if input.ndim else 1  # also of a target that broadcasts to more
+    return reduced((loss if weight is None else loss * weight).sum(-1) / classes, reduction)
 
 
 def _check_classes(name: str, target: Tensor) -> None:

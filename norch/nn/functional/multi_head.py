@@ -15,7 +15,7 @@ from ...functions.creation import full_like, where
 from ...functions.joining import cat
 from ...tensor import Tensor
 from ...types import bool_
-from .attention import attention_weights, checked_mask
+from .attention import attended, attention_weights, checked_mask
 from .checks import check_tensors
 from .dropout import dropout
 from .linear import linear
@@ -93,10 +93,14 @@ def multi_head_attention_forward(
     if extra and mask is not None:
         mask = cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
 
-    attention = attention_weights(q, k, mask)
-    if dropout_p and training:
-        attention = dropout(attention, dropout_p)
-    heads = (attention @ v).transpose(1, 2).flatten(2)  # [N, L, E]
+    scale, dropout_p = 1 / math.sqrt(q.shape[-1]), dropout_p if training else 0.0
+    if need_weights:
+        attention = attention_weights(q, k, mask, scale)
+        attention = dropout(attention, dropout_p) if dropout_p else attention
+        heads = attention @ v
+    else:
+        heads = attended(q, k, v, mask, scale, dropout_p=dropout_p)
+    heads = heads.transpose(1, 2).flatten(2)  # [N, L, E]
     output = linear(heads, out_proj_weight, out_proj_bias)
     output = output.transpose(0, 1) if batched else output[0]
     if not need_weights:

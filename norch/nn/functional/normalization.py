@@ -62,7 +62,7 @@ def _batch_norm(
     weight: Tensor | None,
     bias: Tensor | None,
     training: bool,
-    momentum: float,
+    momentum: float | Tensor,
     eps: float,
     batches: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
@@ -138,7 +138,7 @@ def instance_norm(
 
 
 def _move(
-    moves: list[tuple[Tensor | None, Tensor]], momentum: float, batches: tuple[Tensor, Tensor] | None = None
+    moves: list[tuple[Tensor | None, Tensor]], momentum: float | Tensor, batches: tuple[Tensor, Tensor] | None = None
 ) -> None:
     """Move running statistics towards new ones and count the batch, in place and at once."""
     with no_grad():

@@ -107,6 +107,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def _celu(x: Tensor, alpha: float) -> Tensor:
+    if alpha == 1:
+        return kernels.elu(x, 1.0)
     positive = x > 0
     return positive._choose(x, alpha * (positive._choose(0.0, x) / alpha).expm1())  # of 0: e^x would overflow
 

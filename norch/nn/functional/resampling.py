@@ -65,6 +65,8 @@ def interpolate(
     if mode == "area":
         pool = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[axes - 1]
         return pool(input, sizes)
+    if math.prod(sizes) > 2**20:
+        input.new_empty([*input.shape[:2], *sizes])  # MemoryError before the first axis takes its time
     if min([*sizes, *input.shape[1:]]) < 1:
         raise ShapeError(f"interpolate: from shape {list(input.shape)} to {sizes}, expected sizes of at least 1")
     if not smooth:

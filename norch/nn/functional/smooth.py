@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 from ...arguments import axis_of, flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
 from ...functions.out import Out, into
+from ...given import warn
 from ...tensor import Tensor
 from .activations import apply_to
 from .checks import check_floating, check_tensors
@@ -40,7 +40,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.3034,  1.9440])
     """
     check_floating("mish", input)
-    return apply_to(lambda x: x * kernels.softplus(x, math.inf).tanh(), input, inplace)
+    return apply_to(kernels.mish, input, inplace)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -95,7 +95,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     """
     check_floating("gumbel_softmax", logits)
     if eps != 1e-10:
-        warnings.warn("gumbel_softmax: `eps` changes nothing and will be removed", stacklevel=2)
+        warn("gumbel_softmax: `eps` changes nothing and will be removed")
     uniform = empty_like(logits, requires_grad=False).uniform_()
     soft = ((logits - (-uniform.log()).log()) / tau).softmax(dim)
     if not hard:

@@ -23,6 +23,7 @@ from .pooling import *
 from .products import *
 from .recurrent import *
 from .resampling import *
+from .sync_batchnorm import *
 from .transformer import *
 
 if not TYPE_CHECKING:  # a type checker follows the lists of the files; it reads no computed one

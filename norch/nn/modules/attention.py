@@ -77,7 +77,7 @@ class MultiheadAttention(Module):
         for name in ("bias_k", "bias_v"):
             extra = _drawn([1, 1, embed_dim], init.xavier_normal_) if add_bias_kv else None
             self.register_parameter(name, extra)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def _add_projections(self, bias: bool) -> None:
         """in_proj_weight [3E, E] if query, key and value have one size, else a weight for each."""

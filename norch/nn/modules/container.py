@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from ...given import given
 from ...tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
@@ -33,8 +34,19 @@ class _Container(Module, Generic[T]):
         if self.kind is Parameter and isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
         if not isinstance(value, self.kind):
-            raise TypeError(f"given a {type(value).__name__}, expected a {self.kind.__name__}")
+            hint = self._hint(value)
+            raise TypeError(f"{self.get_name()}: given {given(value)}, expected a {self.kind.__name__}{hint}")
         return value
+
+    def _hint(self, value: Any) -> str:
+        """What a beginner meant who gave `value` in place of a module."""
+        if isinstance(value, type) and issubclass(value, Module):
+            return f": call the class, {value.__name__}()"
+        if isinstance(value, (list, tuple)) and isinstance(self, Sequential):
+            return ": Sequential(*layers) gives it the elements of a list"
+        if callable(value) and not isinstance(value, type):
+            return ": a function becomes a layer by a Module whose forward calls it, such as nn.ReLU()"
+        return ""
 
     def _set(self, name: str, value: T | Tensor) -> None:
         self._add(self._values(), self.kind.__name__.lower(), name, self._checked(value), self.kind)
@@ -180,8 +192,13 @@ class Sequential(_Modules):
         return self.extend(list(self * times)[len(self) :])
 
     def forward(self, input: Tensor) -> Tensor:
-        for module in self._modules.values():
-            input = module(input)
+        for name, module in self._modules.items():
+            try:
+                input = module(input)
+            except Exception as error:
+                if hasattr(error, "add_note"):  # since Python 3.11
+                    error.add_note(f"in {self.get_name()}, layer ({name}): {module._nested_repr()}")
+                raise
         return input
 
 
@@ -195,6 +212,12 @@ class ModuleList(_Modules):
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__(modules)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """A list does not say how its modules follow each other."""
+        raise NotImplementedError(
+            "ModuleList does not define forward(): call its modules one by one, or make them a Sequential"
+        )
 
 
 class ParameterList(_List[Parameter]):

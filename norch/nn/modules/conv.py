@@ -73,7 +73,7 @@ class _Convolution(Module):
         if min(self.kernel_size) < 1:
             raise ShapeError(f"{name}: kernel_size is {kernel_size}, expected at least 1")
         self._make_parameters(bias)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def _make_parameters(self, bias: bool) -> None:
         shape = self._weight_shape()

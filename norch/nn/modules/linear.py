@@ -64,7 +64,7 @@ class Linear(Module):
         self.weight = Parameter(empty(self.output_dim, self.input_dim))
         self.register_parameter("bias", Parameter(empty(self.output_dim)) if bias else None)
         self.reset_parameters()
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         """Draw weight, then bias: from ±1 for up to ten inputs, as in the article, from ±1 / sqrt(inputs) beyond."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..._C import ShapeError
 from ...autograd import no_grad
 from ...functions.creation import ones, zeros
+from ...given import warn
 from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType, Sizes, int64
@@ -57,7 +57,7 @@ class _Norm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self._make_state(affine, affine and bias, track_running_stats)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def _make_state(self, affine: bool, bias: bool, tracked: bool) -> None:
         self.register_parameter("weight", Parameter(ones(self.num_features)) if affine else None)
@@ -98,11 +98,12 @@ class _BatchNorm(_Norm):
             raise ShapeError(
                 f"{self.get_name()}: input has shape {list(input.shape)}, expected {self.num_features} channels"
             )
-        momentum, batches = 0.0 if self.momentum is None else self.momentum, None
+        momentum: float | Tensor = 0.0 if self.momentum is None else self.momentum
+        batches = None
         if self.training and self.num_batches_tracked is not None:
             batches = self.num_batches_tracked, self.num_batches_tracked + 1
             if self.momentum is None:  # the average over all batches
-                momentum = 1 / batches[1].item()
+                momentum = 1 / batches[1].double()
         used = self.track_running_stats or not self.training
         mean, variance = (self.running_mean, self.running_var) if used else (None, None)
         training = self.training or self.running_mean is None
@@ -175,7 +176,7 @@ class _InstanceNorm(_Norm):
             given = f"input has shape {list(input.shape)}, expected {self.num_features} channels"
             if self.affine:
                 raise ShapeError(f"{self.get_name()}: {given}")
-            warnings.warn(f"{self.get_name()}: {given}; without affine it makes no difference", stacklevel=2)
+            warn(f"{self.get_name()}: {given}; without affine it makes no difference")
         batch = input if input.ndim == self.ranks[1] else input.unsqueeze(0)
         from_input = self.training or not self.track_running_stats
         momentum = 0.0 if self.momentum is None else self.momentum
@@ -244,7 +245,7 @@ class LayerNorm(Module):
         shape = self.normalized_shape
         self.register_parameter("weight", Parameter(ones(shape)) if elementwise_affine else None)
         self.register_parameter("bias", Parameter(zeros(shape)) if elementwise_affine and bias else None)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -287,7 +288,7 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         self.register_parameter("weight", Parameter(ones(num_channels)) if affine else None)
         self.register_parameter("bias", Parameter(zeros(num_channels)) if affine and bias else None)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -323,7 +324,7 @@ class RMSNorm(Module):
         self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.register_parameter("weight", Parameter(ones(self.normalized_shape)) if elementwise_affine else None)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
         """Reset the weight to 1."""

@@ -12,6 +12,7 @@ from ...tensor import Tensor
 from ...types import DType, int64
 from .. import functional as F
 from .. import init
+from ..functional.checks import check_range
 from ..functional.losses import check_reduction
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone
@@ -207,10 +208,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target.ndim != 1 or input.ndim != 2 or len(input) != len(target):
             shapes = f"{list(input_.shape)} and {list(target_.shape)}"
             raise RuntimeError(f"AdaptiveLogSoftmaxWithLoss: expected [N, in_features] and [N], got shapes {shapes}")
-        if len(target) and (int(target.min()) < 0 or int(target.max()) >= self.n_classes):
-            raise RuntimeError(
-                f"AdaptiveLogSoftmaxWithLoss: target is out of range, expected 0 to {self.n_classes - 1}"
-            )
+        message = f"AdaptiveLogSoftmaxWithLoss: target {{}} is out of range, expected 0 to {self.n_classes - 1}"
+        check_range(target, 0, self.n_classes - 1, message)
         head = self.head(input).log_softmax(1)
         place, output = target.long(), head.new_zeros(len(target))  # in the head: a class, or its cluster
         for i, (low, high) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):

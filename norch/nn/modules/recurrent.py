@@ -8,7 +8,6 @@ autograd/derivatives/recurrent.py. A packed batch goes through the steps in segm
 from __future__ import annotations
 
 import math
-import warnings
 from typing import TYPE_CHECKING, Any, Callable, Sequence, Union, overload
 
 from ..._C import ShapeError
@@ -16,6 +15,7 @@ from ...autocasting import lowered
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
+from ...given import warn
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -128,20 +128,19 @@ class RNNBase(_Recurrent):
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = check_probability(dropout)
         if dropout and num_layers == 1:
-            warnings.warn(
-                f"{self.get_name()}: dropout={dropout} acts between layers, and there is one layer", stacklevel=3
-            )
+            warn(f"{self.get_name()}: dropout={dropout} acts between layers, and there is one layer")
         if proj_size and self.kind != "LSTM":
             raise ValueError(f"{self.get_name()}: proj_size is {proj_size}, but only an LSTM has a projection")
         if not 0 <= proj_size < hidden_size:
             raise ValueError(f"{self.get_name()}: proj_size is {proj_size}, expected 0 to {hidden_size - 1}")
         self.proj_size = proj_size
+        empty([num_layers, 512])  # MemoryError for too many: parameters take 2 KB a layer beside their numbers
         for layer in range(num_layers):
             inputs = input_size if layer == 0 else (proj_size or hidden_size) * len(self._directions)
             for suffix in self._directions:
                 self._add_weights(inputs, f"_l{layer}{suffix}")
         self.reset_parameters()
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     @property
     def mode(self) -> str:
@@ -392,7 +391,7 @@ class RNNCellBase(_Recurrent):
         self.bias = bias
         self._add_weights(input_size)
         self.reset_parameters()
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def _step(self, input: Tensor, hx: State, names: Sequence[str]) -> Sequence[Tensor]:
         name, size = self.get_name(), self.input_size

@@ -65,7 +65,7 @@ class _Layer(Module):
         for i in range(1, self.parts + 1):
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     parts = 2  # with a norm and a dropout each
     self_attn: MultiheadAttention
@@ -310,7 +310,7 @@ class Transformer(Module):
         for parameter in self.parameters():
             if parameter.ndim > 1:
                 init.xavier_uniform_(parameter)
-        self.to(device, dtype)
+        self.to(device=device, dtype=dtype)
 
     def forward(
         self,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import zeros
 from ...functions.joining import stack
+from ...given import no_parameters, warn
 from ...operation import check_tensor
 from ...tensor import Tensor
 
@@ -81,7 +81,7 @@ def clip_grad_norm_(
     >>> w.grad
     tensor([1.0000])
     """
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    listed = _listed(parameters)
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total
@@ -100,7 +100,7 @@ def clip_grad_norm(
     >>> nn.utils.clip_grad_norm.__name__
     'clip_grad_norm'
     """
-    warnings.warn("clip_grad_norm is now deprecated in favor of clip_grad_norm_.", FutureWarning, stacklevel=2)
+    warn("clip_grad_norm is now deprecated in favor of clip_grad_norm_.", FutureWarning)
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite)
 
 
@@ -121,8 +121,15 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     """The gradients of a tensor or of several, without those that are None."""
+    return [parameter.grad for parameter in _listed(parameters) if parameter.grad is not None]
+
+
+def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    """Parameters given alone or together. Raises TypeError for what is none, such as the model."""
+    if not isinstance(parameters, Iterable):
+        raise TypeError(f"clip_grad was given {no_parameters(parameters)}")
     listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     for parameter in listed:
         if not isinstance(parameter, Tensor):
-            raise TypeError(f"clip_grad was given a {type(parameter).__name__}, expected tensors")
-    return [parameter.grad for parameter in listed if parameter.grad is not None]
+            raise TypeError(f"clip_grad was given {no_parameters(parameter)}")
+    return listed

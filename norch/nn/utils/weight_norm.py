@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...functions.creation import empty
+from ...given import warn
 from ...operation import check_kind
 from ..module import Module
 from ..parameter import Parameter
@@ -68,10 +68,9 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
     >>> [name for name, _ in layer.named_parameters()]
     ['bias', 'weight_g', 'weight_v']
     """
-    warnings.warn(
+    warn(
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     made = _WeightNorm(name, -1 if dim is None else dim)
     weight = getattr(check_kind(module, Module, "weight_norm"), name).detach()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.mode import no_grad
+from ...given import settings
+from ...operation import refuse_recording
 from ...tensor import Tensor
 from ..optimizer import Group, Optimizer, StateDict
 
@@ -84,6 +86,10 @@ class LRScheduler:
         """Everything but the optimizer: the settings, and how far the schedule has come."""
         return {key: value for key, value in self.__dict__.items() if key not in self._not_saved}
 
+    def __repr__(self) -> str:
+        described = {key: value for key, value in vars(self).items() if not key.startswith("_")}
+        return f"{type(self).__name__}({settings(**described, lr=self.get_last_lr())})"
+
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Load what `state_dict` of such a scheduler returned; the rates are in the optimizer's state_dict."""
         self.__dict__.update(state_dict)
@@ -101,6 +107,7 @@ def check_optimizer(optimizer: Optimizer) -> Optimizer:
 
 def set_rate(group: Group, lr: Any) -> None:
     """Set the rate of a group: a number, or the value of the tensor that it is."""
+    refuse_recording("a scheduler takes its step")
     if isinstance(group["lr"], Tensor):
         with no_grad():
             group["lr"].fill_(float(lr))

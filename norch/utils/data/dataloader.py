@@ -18,8 +18,9 @@ from typing import Any
 from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint
+from ...given import given, length_of, settings
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset, whole_batch
+from .dataset import Dataset, IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import End, Epoch, Failure, Fetch, Job, Worker, stop
 
@@ -93,6 +94,8 @@ class DataLoader:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
             batch_size = None
+        if not self._iterable and sampler is None and batch_sampler is None and not hasattr(dataset, "__len__"):
+            raise TypeError(f"DataLoader: {given(dataset)} has no len(), expected a Dataset or an IterableDataset")
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None:  # BatchSampler checks its arguments, those of a stream too
@@ -112,6 +115,12 @@ class DataLoader:
         if self.persistent_workers:
             self._kept = iterator
         return iterator
+
+    def __repr__(self) -> str:
+        shuffle = isinstance(self.sampler, RandomSampler)
+        dataset = repr(self.dataset) if isinstance(self.dataset, Dataset) else type(self.dataset).__name__
+        plain = settings(batch_size=self.batch_size, shuffle=shuffle, batches=length_of(self))
+        return f"{type(self).__name__}({dataset}, {plain})"
 
     def __len__(self) -> int:
         """The number of batches, including a last, smaller one unless it is dropped."""
@@ -262,8 +271,13 @@ class _WorkerIterator:
         except Exception as error:  # from the sampler: raised after the batches before it
             self._waiting.append(error)
             return
-        worker.send(task)
-        self._waiting.append(worker)
+        try:
+            worker.send(task)
+            self._waiting.append(worker)
+        except BaseException:  # an interrupt: nobody knows how much of the task was sent
+            self.close()
+            self._waiting.append(RuntimeError("DataLoader: an interrupt came while a worker was given a task"))
+            raise
 
     def __iter__(self) -> _WorkerIterator:
         return self

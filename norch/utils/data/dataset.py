@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -13,6 +12,7 @@ from typing import Any
 from ..._C import ShapeError
 from ...functions.generator import Generator
 from ...functions.random import randperm
+from ...given import length_of, no_tensor, settings, warn
 from ...tensor import Tensor
 
 
@@ -33,6 +33,9 @@ class Dataset:
 
     def __class_getitem__(cls, item: object) -> type[Dataset]:
         return cls  # Dataset[Tensor], for annotations
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({settings(length=length_of(self))})"
 
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not define __getitem__()")
@@ -99,7 +102,7 @@ class TensorDataset(Dataset):
             raise TypeError("TensorDataset expects at least one tensor")
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"TensorDataset was given a {type(tensor).__name__}, expected tensors")
+                raise TypeError(f"TensorDataset was given {no_tensor(tensor)}")
             if tensor.ndim == 0 or tensor.shape[0] != tensors[0].shape[0]:
                 shapes = ", ".join(str(list(t.shape)) for t in tensors)
                 raise ShapeError(f"TensorDataset: tensors of shapes {shapes}, expected one length for all")
@@ -209,7 +212,7 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
             f"random_split: lengths {lengths} add up to {sum(lengths)}, expected {total} or fractions of 1"
         )
     if 0 in lengths:
-        warnings.warn(f"random_split: lengths {lengths} leave a subset empty", stacklevel=2)
+        warn(f"random_split: lengths {lengths} leave a subset empty")
     order = randperm(total, generator=generator).tolist()
     return [Subset(dataset, order[end - size : end]) for size, end in zip(lengths, accumulate(lengths))]
 

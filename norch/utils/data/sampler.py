@@ -9,6 +9,7 @@ from typing import Any
 from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint, randperm
+from ...given import length_of, settings
 from ...methods.interop import as_tensor
 from ...types import float64
 
@@ -34,6 +35,9 @@ class Sampler:
 
     def __class_getitem__(cls, item: object) -> type[Sampler]:
         return cls  # Sampler[int], for annotations
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({settings(length=length_of(self))})"
 
     def __iter__(self) -> Iterator[object]:
         raise NotImplementedError(f"{type(self).__name__} does not define __iter__()")
