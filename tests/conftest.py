@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import inspect
 import itertools
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -28,7 +30,8 @@ def device(request: pytest.FixtureRequest) -> str:
 # Files whose tests do not name devices: they run once for each device, and create all tensors there.
 ON_EACH_DEVICE = {
     *("test_activations", "test_attention", "test_autograd", "test_fused", "test_hooks", "test_init", "test_layers"),
-    *("test_loss", "test_nn", "test_optim", "test_recurrent"),
+    *("test_loss", "test_nn", "test_optim", "test_recurrent", "test_layers_compiled", "test_training_compiled"),
+    *("test_results", "test_what_takes_effect"),
 }
 
 
@@ -80,6 +83,21 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """Lets Python free at its end what was excluded: otherwise leak checks would report it."""
     gc.unfreeze()
+
+
+SHOWN_REASONS = 8
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says why tests were skipped: a line for each reason, the most frequent first."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = collections.Counter(report.longrepr[2].replace("Skipped: ", "", 1) for report in skipped)
+    if reasons:
+        terminalreporter.section("skipped, and why", sep="-")
+    shown = reasons.most_common(SHOWN_REASONS)
+    others = len(skipped) - sum(count for _, count in shown)
+    for reason, count in [*shown, *([("others: pytest -rs names them", others)] if others else [])]:
+        terminalreporter.line(f"{count:5}  {reason}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

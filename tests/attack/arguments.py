@@ -25,24 +25,26 @@ from report import Report
 
 WORKER = Path(__file__).resolve().parent / "hostility" / "worker.py"
 HANG = 30.0  # seconds that one attempt may take
+CASES = 1000  # attempts of a short attack
 
 
-def attack(seconds: float, seed: int) -> Report:
+def attack(seconds: float, cases: int, seed: int) -> Report:
     report = Report()
     seen: set[tuple[str, str]] = set()
     end = time.monotonic() + seconds
     number = 0
-    while time.monotonic() < end:
-        number = run_worker(seed, number, end - time.monotonic(), report, seen)
+    while time.monotonic() < end and number < cases and not report.is_enough:
+        number = run_worker(seed, range(number, cases), end - time.monotonic(), report, seen)
     return report
 
 
-def run_worker(seed: int, first: int, seconds: float, report: Report, seen: set[tuple[str, str]]) -> int:
-    """Attempts from `first` on, in one process, until it ends; the number of the first attempt of the next one."""
+def run_worker(seed: int, numbers: range, seconds: float, report: Report, seen: set[tuple[str, str]]) -> int:
+    """Attempts of these numbers, in one process, until it ends; the number of the first attempt of the next one."""
+    first = numbers.start
     with tempfile.TemporaryDirectory() as folder, open(f"{folder}.stderr", "w+") as errors:
         os.unlink(errors.name)
         reading, writing = os.pipe()
-        command = [sys.executable, WORKER, str(seed), str(first), str(seconds), str(writing)]
+        command = [sys.executable, WORKER, *map(str, (seed, first, numbers.stop, seconds, writing))]
         paths = [os.path.abspath(path) for path in sys.path if path]  # the process has another folder
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         process = subprocess.Popen(
@@ -64,6 +66,8 @@ def run_worker(seed: int, first: int, seconds: float, report: Report, seen: set[
             elif "found" in message:
                 note(report, seen, message)
                 last["who"] = "nobody"
+                if report.is_enough:
+                    process.kill()
             elif "ended" in message:
                 ended = True
             elif "done" in message:
@@ -72,6 +76,8 @@ def run_worker(seed: int, first: int, seconds: float, report: Report, seen: set[
             else:
                 last.update(message)
         status = process.wait()
+        if report.is_enough:
+            return first
         errors.seek(0)
         said = errors.read()[-3000:]
     # A loop of the program itself, such as 2 ** 10**9, is no fault of norch's.

@@ -31,44 +31,39 @@ HERE = Path(__file__).resolve().parent
 EMULATED = HERE.parents[1] / "build" / "cuda-emu" / "libnorch.so"
 SOURCES = HERE.parents[1] / "norch" / "csrc"
 PATIENCE = 60.0  # seconds for one attempt
+CASES = 40  # programs of a short attack, of each kind of failure
 FILES = "EIO,ENOSPC,EINTR,short"
 
 
-def attack(seconds: float, seed: int) -> Report:
+def attack(seconds: float, cases: int, seed: int) -> Report:
     report, rng = Report(), random.Random(seed)
     preloaded = faults.preloaded()
     # what to do, and which share of the time it has
-    parts = [(0.15, lambda time: _workers(report, FILES, "cpu", time, rng, preloaded))] if preloaded else []
+    parts = [(0.15, lambda time: _workers(report, FILES, "cpu", time, cases, rng, preloaded))] if preloaded else []
     parts += [
-        (0.3, lambda time: _workers(report, "allocation", "cpu", time, rng, {})),
-        (0.35, lambda time: _workers(report, "interrupt", "cpu", time, rng, {})),
+        (0.3, lambda time: _workers(report, "allocation", "cpu", time, cases, rng, {})),
+        (0.35, lambda time: _workers(report, "interrupt", "cpu", time, cases, rng, {})),
     ]
     if EMULATED.exists() and EMULATED.stat().st_mtime > max(path.stat().st_mtime for path in SOURCES.rglob("*.*")):
         emulated = {"NORCH_LIBRARY": str(EMULATED), "NORCH_CUDA_CACHE": "0"}
-        parts.append((0.2, lambda time: _workers(report, "allocation,launch", "cuda", time, rng, emulated)))
-    parts.append((0.15, lambda time: processes.attack(report, time, rng, preloaded)))
+        parts.append((0.2, lambda time: _workers(report, "allocation,launch", "cuda", time, cases, rng, emulated)))
+    parts.append((0.15, lambda time: processes.attack(report, time, cases, rng, preloaded)))
     end, whole = time.monotonic() + seconds, sum(share for share, _ in parts)
     for share, part in parts:
-        if _is_enough(report):
+        if report.is_enough:
             break
         part(max(1.0, (end - time.monotonic()) * share / whole))
         whole -= share
     return report
 
 
-def _is_enough(report: Report) -> bool:
-    """Whether what planted.py looks for was found."""
-    wanted = os.environ.get("ATTACK_UNTIL")
-    return bool(wanted) and any(wanted in finding for finding in report.findings)
-
-
 def _workers(
-    report: Report, kinds: str, device: str, seconds: float, rng: random.Random, extra: dict[str, str]
+    report: Report, kinds: str, device: str, seconds: float, cases: int, rng: random.Random, extra: dict[str, str]
 ) -> None:
     """Let a worker try for some seconds; one that dies or hangs is a finding, and another goes on after that place."""
     seed, skip, end = rng.randrange(2**31), 0, time.monotonic() + seconds
     named: set[str] = set()
-    while time.monotonic() < end and not _is_enough(report):
+    while time.monotonic() < end and skip < cases and not report.is_enough:
         command = [
             sys.executable,
             "-m",
@@ -78,6 +73,7 @@ def _workers(
             str(end - time.monotonic()),
             str(seed),
             str(skip),
+            str(cases),
         ]
         path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", str(HERE.parents[1]))])
         environment = {**os.environ, **extra, "PYTHONPATH": path}
@@ -113,7 +109,7 @@ def _listen(worker: subprocess.Popen[str], report: Report, named: set[str], devi
         elif _kind_of(told["finding"]) not in named:  # the same fault shows in many programs
             named.add(_kind_of(told["finding"]))
             report.findings.append(told["finding"])
-            if _is_enough(report):
+            if report.is_enough:
                 worker.kill()
                 worker.communicate()
                 return None, number

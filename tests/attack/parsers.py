@@ -15,6 +15,7 @@ import gc
 import importlib.util
 import itertools
 import json
+import math
 import mmap
 import os
 import re
@@ -36,33 +37,37 @@ from report import Report
 READERS = ["safetensors", "torch", "pickle", "idx", "csv", "checkpoint"]
 HAS_ATHERIS = importlib.util.find_spec("atheris") is not None
 NOTE = 1 << 20  # bytes: the length of the file that is read, its bytes
+CASES = 1000  # files of each reader, of a short attack
 SLOW = 10  # seconds of CPU time for a file
+PATIENCE = 10_000  # seconds for a reader
 ROOM = 1 << 30  # bytes that the process may grow by
 MOST, LEAST = 200, 4 << 20  # a file may take this many times its size, and at least so many bytes
 
 
-def attack(seconds: float, seed: int) -> Report:
-    """Attack each reader for its share of the time."""
+def attack(seconds: float, cases: int, seed: int) -> Report:
+    """Attack each reader for its share of the time, or with so many files."""
     report = Report()
     share = seconds / len(READERS)
-    engines = ["_run", "_run_atheris"] if HAS_ATHERIS and share >= 10 else ["_run"]
+    engines = ["_run", "_run_atheris"] if HAS_ATHERIS and 10 <= share < math.inf else ["_run"]
     for name, engine in itertools.product(READERS, engines):
+        if report.is_enough:
+            break
         with tempfile.TemporaryDirectory() as folder:
-            _attack_reader(name, engine, share / len(engines), seed, Path(folder), report)
+            _attack_reader(name, engine, share / len(engines), cases, seed, Path(folder), report)
     return report
 
 
-def _attack_reader(name: str, engine: str, seconds: float, seed: int, folder: Path, report: Report) -> None:
+def _attack_reader(name: str, engine: str, seconds: float, cases: int, seed: int, folder: Path, report: Report) -> None:
     (folder / "note").write_bytes(bytes(NOTE))
     (folder / "findings").touch()
-    command = [sys.executable, __file__, engine, name, str(seconds), str(seed)]
+    command = [sys.executable, __file__, engine, name, str(seconds), str(cases), str(seed)]
     given = {key: os.environ[key] for key in ("PYTHONPATH", "NORCH_LIBRARY") if key in os.environ}
     paths = {key: os.pathsep.join(map(os.path.abspath, value.split(os.pathsep))) for key, value in given.items()}
     with open(folder / "output", "wb") as output:
         streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
         process = subprocess.Popen(command, cwd=folder, env={**os.environ, **paths}, **streams)
         try:
-            status = process.wait(timeout=3 * seconds + 120)
+            status = process.wait(timeout=min(3 * seconds, PATIENCE) + 120)
         except subprocess.TimeoutExpired:
             process.kill()
             status = process.wait()
@@ -194,11 +199,11 @@ def _place(error: Exception) -> str:
     return " ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)
 
 
-def _run(name: str, seconds: float, seed: int) -> None:
+def _run(name: str, seconds: float, cases: int, seed: int) -> None:
     """Change valid files, and those that ended where none did before."""
     attempts, rng, end = _Attempts(name), Random(f"{name} {seed}"), time.monotonic() + seconds
     files, ends = attempts.reader.files(), set()
-    while time.monotonic() < end:
+    while time.monotonic() < end and attempts.tried < cases:
         data = rng.choice(files)
         for _ in range(rng.choice([1, 1, 1, 2, 4])):
             data = attempts.reader.change(rng, data)
@@ -208,7 +213,7 @@ def _run(name: str, seconds: float, seed: int) -> None:
             files.append(data)
 
 
-def _run_atheris(name: str, seconds: float, seed: int) -> None:
+def _run_atheris(name: str, seconds: float, cases: int, seed: int) -> None:
     """The same changes, and libFuzzer's, steered by the branches that a file takes in norch's readers."""
     import atheris
 
@@ -231,4 +236,4 @@ def _run_atheris(name: str, seconds: float, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    vars()[sys.argv[1]](sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+    vars()[sys.argv[1]](sys.argv[2], float(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))

@@ -16,15 +16,15 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-# attacker, file, what stands there, what is planted, what the finding names, seconds
-PLANTED: list[tuple[str, str, str, str, str, float]] = [
+# attacker, file, what stands there, what is planted, what the finding names, how many cases, or seconds, at most
+PLANTED: list[tuple[str, str, str, str, str, int]] = [
     (
         "programs",
         "autograd/derivatives/views.py",
         "return [gradient.reshape(self.shape)]",
         "return [2 * gradient.reshape(self.shape)]",
         ".grad elements",
-        25,
+        5000,
     ),
     (
         "programs",
@@ -32,15 +32,15 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "if ptr and not lib.shares_memory(ptr, base._ptr):",
         "if not ptr:",
         "elements",
-        25,
+        5000,
     ),
     (
         "programs",
         "autograd/function.py",
-        "if write_clock.value > self.stamp:",
-        "if self.freed:",
+        "if write_clock.value > node.stamp:",
+        "if node.freed:",
         "modified by an inplace operation",
-        25,
+        5000,
     ),
     (
         "parsers",
@@ -48,7 +48,7 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "return _ALLOWED[module, name]",
         "return _ALLOWED.get((module, name)) or getattr(__import__(module), name)",
         "torch: it did",
-        9,
+        400,
     ),
     (
         "parsers",
@@ -56,7 +56,7 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "data + begin",
         "data + begin - begin % 3",
         "safetensors: a valid file",
-        9,
+        400,
     ),
     (
         "parsers",
@@ -64,7 +64,7 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
         "except csv.Error as error:",
         "except KeyError as error:",
         "csv: Error: ",
-        9,
+        400,
     ),
     (
         "failures",
@@ -85,30 +85,33 @@ PLANTED: list[tuple[str, str, str, str, str, float]] = [
     (
         "arguments",
         "arguments.py",
-        'raise TypeError(f"{name}: expected True or False, got {shown(value)}")',
+        'raise TypeError(f"{name}: expected True or False, got {shown(value)}{hint}")',
         "return bool(value)",
         "[accepted]",
-        20,
+        5000,
     ),
     (
         "arguments",
         "operation.py",
-        'raise TypeError(f"{name}: expected a Tensor, got {type(value).__name__}")',
+        'raise TypeError(f"{name}: expected a Tensor, got {type_name(value)}")',
         "pass",
         "[AttributeError]",
-        20,
+        5000,
     ),
 ]
 
 
-@pytest.mark.parametrize(("attacker", "file", "right", "wrong", "named", "seconds"), PLANTED)
-def test_a_planted_fault_is_found(attacker, file, right, wrong, named, seconds, tmp_path):
+@pytest.mark.parametrize(("attacker", "file", "right", "wrong", "named", "most"), PLANTED)
+def test_a_planted_fault_is_found(attacker, file, right, wrong, named, most, tmp_path):
     shutil.copytree(ROOT / "norch", tmp_path / "norch", ignore=shutil.ignore_patterns("csrc", "__pycache__"))
     path = tmp_path / "norch" / file
     source = path.read_text(encoding="utf-8")
     assert source.count(right) == 1
     path.write_text(source.replace(right, wrong), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path), "ATTACK_UNTIL": named}  # it may stop there
-    command = [sys.executable, HERE / "run.py", "--seconds", str(seconds), attacker]
+    limit = (
+        "--seconds" if attacker == "failures" else "--cases"
+    )  # failures come in parts, each with a share of the time
+    command = [sys.executable, HERE / "run.py", limit, str(most), attacker]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1 and named in done.stdout, done.stdout + done.stderr

@@ -14,6 +14,7 @@ import dataclasses
 import gc
 import os
 import pickle
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,18 +29,19 @@ from report import Report
 import norch
 
 FINDINGS = 30  # after so many, one has enough to do
-BATCH = 100  # programs of one child process
+BATCH = 500  # programs of one child process
+CASES = 1500  # programs of a short attack
 
 
-def attack(seconds: float, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:
-    """Run random programs until the time is up; each finding is told at once."""
+def attack(seconds: float, cases: int, seed: int, tell: Callable[[str], None] = lambda finding: None) -> Report:
+    """Run random programs until the time is up, or so many ran; each finding is told at once."""
     report, seen, number = Report(), set(), 0
-    end = time.monotonic() + seconds
     torch.set_num_threads(1)
     norch.set_num_threads(1)
     families()
-    while time.monotonic() < end and len(report.findings) < FINDINGS:
-        for tried, label, text in batch(seed, number, seen, end):
+    end = time.monotonic() + seconds  # after the start, which takes its time
+    while time.monotonic() < end and number < cases and len(report.findings) < FINDINGS:
+        for tried, label, text in batch(seed, range(number, min(number + BATCH, cases)), seen, end):
             number += 1
             for what, count in tried.items():
                 report.count(what, count)
@@ -47,13 +49,15 @@ def attack(seconds: float, seed: int, tell: Callable[[str], None] = lambda findi
                 seen.add(label)
                 report.findings.append(text)
                 tell(text)
+            if report.is_enough:
+                return report
     return report
 
 
 Outcome = tuple[dict[str, int], str, str]  # what was tried, the kind of what was found, and the finding
 
 
-def batch(seed: int, first: int, seen: set[str], end: float) -> Iterator[Outcome]:
+def batch(seed: int, numbers: range, seen: set[str], end: float) -> Iterator[Outcome]:
     """The outcomes of programs that a child runs, of all that it came to."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -62,7 +66,7 @@ def batch(seed: int, first: int, seen: set[str], end: float) -> Iterator[Outcome
             os.close(reading)
             with warnings.catch_warnings(), open(writing, "wb") as pipe:
                 warnings.simplefilter("ignore")
-                for number in range(first, first + BATCH):
+                for number in numbers:
                     if time.monotonic() < end:
                         pickle.dump(attempt(f"{seed}.{number}", seen), pipe)
                         pipe.flush()
@@ -70,16 +74,18 @@ def batch(seed: int, first: int, seen: set[str], end: float) -> Iterator[Outcome
         finally:
             os._exit(0)
     os.close(writing)
-    number = first
-    with open(reading, "rb") as pipe:
-        while True:
-            try:
-                outcome = pickle.load(pipe)
-            except EOFError:
-                break
-            yield outcome
-            number += 1
-    status = os.waitpid(child, 0)[1]
+    number = numbers[0]
+    try:
+        with open(reading, "rb") as pipe:  # which the child notices if nobody reads on
+            while True:
+                try:
+                    outcome = pickle.load(pipe)
+                except EOFError:
+                    break
+                yield outcome
+                number += 1
+    finally:
+        status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status) and RUNNING[0]:
         yield {"programs": 1}, "crash", f"program {seed}.{number}: signal {os.WTERMSIG(status)} inside norch"
     elif os.WIFSIGNALED(status):
@@ -115,7 +121,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         print(*attempt(options.only, set()), sep="\n")
         return
-    report = attack(options.seconds, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
+    report = attack(options.seconds, sys.maxsize, options.seed, lambda finding: print(finding, end="\n\n", flush=True))
     print(dataclasses.replace(report, findings=[]), f"({len(report.findings)} above)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 
 @dataclasses.dataclass
@@ -15,6 +16,12 @@ class Report:
 
     def count(self, kind: str, number: int = 1) -> None:
         self.tried[kind] = self.tried.get(kind, 0) + number
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether what planted.py looks for was found, so that an attacker may stop."""
+        wanted = os.environ.get("ATTACK_UNTIL")
+        return bool(wanted) and any(wanted in finding for finding in self.findings)
 
     def __str__(self) -> str:
         figures = ", ".join(f"{number:,} {kind}" for kind, number in self.tried.items()) or "nothing"

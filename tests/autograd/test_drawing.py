@@ -8,6 +8,7 @@ import re
 import sys
 import weakref
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -582,3 +583,9 @@ def test_a_folded_graph_shows_the_numbers_of_what_is_left():
         y = y.sin()
     lines = norch.draw_graph(y, values=True, max_nodes=5).text.splitlines()
     assert [("value" in line) for line in lines] == [False, True, True, False, True]
+
+
+def test_widths_in_formats_have_an_alignment():
+    """Python 3.9 takes a width of 0 for "=", which strings do not have."""
+    for path in Path(norch.__file__).parent.rglob("*.py"):
+        assert re.findall(r"\{[^{}\"]+:\{\w+\}\}", path.read_text(encoding="utf-8")) == [], path

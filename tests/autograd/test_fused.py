@@ -61,6 +61,11 @@ def formulas():
         "SoftmaxBackward": [(lambda x: x.softmax(0), ramp(3, 4)), (lambda x: x.softmax(-1), ramp(2, 3, 4))],
         "LogSoftmaxBackward": [(lambda x: x.log_softmax(1), ramp(3, 4))],
         "ProdBackward": [(lambda x: x.prod(1), ramp(3, 4)), (lambda x: (x * (x > 0)).prod(0), ramp(3, 4))],
+        "CumprodBackward": [
+            (lambda x: x.cumprod(1), ramp(3, 4)),
+            (lambda x: (x * (x > 0)).cumprod(0), ramp(3, 4)),
+            (lambda x: (x * (x > 0)).flip(0).cumprod(0), ramp(3, 4)),
+        ],
         "LinearBackward": [(F.linear, ramp(4, 3), ramp(2, 3), ramp(2)), (F.linear, ramp(2, 4, 3), ramp(2, 3))],
         "MSEBackward": [(F.mse_loss, ramp(3, 2), ramp(3, 2, shift=0.1))],
         "BCEBackward": [(F.binary_cross_entropy, probabilities(3, 2), probabilities(3, 2))],
@@ -89,6 +94,13 @@ def formulas():
             (lambda x, w, b: F.layer_norm(x, (3,), w, b), ramp(4, 3), ramp(3), ramp(3)),
             (lambda x: F.group_norm(x, 2), ramp(2, 4, 3)),
             (lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), ramp(4, 3), ramp(3), ramp(3)),
+        ],
+        "AttentionBackward": [
+            (F.scaled_dot_product_attention, ramp(2, 3, 4), ramp(5, 4, shift=0.1), ramp(2, 5, 2)),
+            (
+                lambda *x: F.scaled_dot_product_attention(*x, is_causal=True, scale=0.7),
+                *(ramp(3, 4), ramp(5, 4, shift=0.1), ramp(2, 5, 2)),
+            ),
         ],
         "MaxPoolBackward": [(lambda x: F.max_pool2d(x, 2, padding=1, ceil_mode=True), ramp(2, 3, 5, 4))],
         "RecurrentBackward": [

@@ -9,7 +9,8 @@ A block is followed by what it prints: a block without language, or ```text. Its
     bash     commands on files of the same folder, each beginning (behind NAME=value) with one of COMMANDS
 
 A comment above a block, <!-- quote: norch/csrc/tensor.h -->, says that it is a part of that file ("..." leaves lines
-out); <!-- shown: why --> that it is only shown, and why it does not run.
+out); <!-- shown: why --> that it is only shown, and why it does not run. <!-- uses: mini.h of 03-struct.md --> anywhere
+saves a file of another document of the folder first.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ COMPILE = "g++ -std=c++17 -O2 -Wall -I$NORCH/norch/csrc -o {0} {0}.cpp && ./{0}"
 LANGUAGES = ("python", "cpp", "bash")
 
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+USES = re.compile(r"^<!-- uses: (\S+) of (\S+) -->$", re.MULTILINE)
 MARKER = re.compile(r"<!-- (quote|shown): (.+?) -->\n+$")
 
 
@@ -66,6 +68,12 @@ def blocks_of(text: str) -> list[Block]:
     return blocks
 
 
+def file_of(document: Path, name: str) -> str:
+    """The block of another document that is the file of this name."""
+    blocks = blocks_of(document.read_text(encoding="utf-8"))
+    return next(block.code for block in blocks if block.code.startswith(f"// {name}\n"))
+
+
 class Document:
     """A document and the folder in which its blocks run."""
 
@@ -75,8 +83,10 @@ class Document:
 
     def problems(self) -> list[str]:
         """What is wrong with the document; empty where every block does what is shown."""
-        found = []
-        for block in blocks_of(self.path.read_text(encoding="utf-8")):
+        found, text = [], self.path.read_text(encoding="utf-8")
+        for name, document in USES.findall(text):
+            (self.folder / name).write_text(file_of(self.path.with_name(document), name), encoding="utf-8")
+        for block in blocks_of(text):
             problem = self.problem_of(block)
             if problem:
                 found.append(f"{self.path}:{block.line}: {problem}")

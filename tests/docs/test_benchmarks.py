@@ -220,7 +220,7 @@ def test_breakdown_accounts_for_every_call(run_alone):
     assert all(abs(sum(column) - whole) < 0.5 for column, whole in zip(zip(*parts), total))
     functions = dict(re.findall(r"^(\w+) +(\d+) +[\d.]+$", output, re.MULTILINE))
     assert sum(map(int, functions.values())) == total[1]
-    assert int(functions["sgd_step"]) == 1 and int(functions["enter_guard"]) == 1
+    assert int(functions["sgd_step"]) == 1 and int(functions["call_within"]) == 1
 
 
 def test_time_of_import(run_alone):

@@ -39,6 +39,20 @@ def test_prints_the_losses_of_the_article(device, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_compiled_step_prints_the_same_losses(tmp_path):
+    run = run_sin2("--no-plot", "--compile", folder=tmp_path)
+    assert run.returncode == 0 and run.stderr == ""
+    assert losses_of(run.stdout) == ARTICLE_LOSSES
+
+
+def test_it_runs_from_any_folder_without_being_told_where_norch_is(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for name in ("sin2", "spirals"):
+        command = [sys.executable, str(ROOT / "examples" / f"{name}.py"), "--epochs", "1", "--no-plot"]
+        run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        assert run.returncode == 0, run.stderr
+
+
 def test_a_spread_model_learns_the_curve(tmp_path):
     options = ["--spread", "--hidden", "32", "--lr", "0.01", "--epochs", "300", "--no-plot"]
     run = run_sin2(*options, folder=tmp_path)

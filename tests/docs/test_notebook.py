@@ -9,7 +9,9 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import chapters
 import pytest
+from documents import blocks_of
 from notebooks import read, run, run_cell, same, source_of, store
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "examples" / "quick_tour.ipynb"
@@ -24,14 +26,42 @@ def test_it_shows_what_is_stored():
         assert same(outputs, cell["outputs"]), f"run `make notebook`\n{source_of(cell)}"
 
 
-def test_it_is_a_notebook():
+@pytest.mark.parametrize("chapter", chapters.chapters(), ids=lambda path: path.stem)
+def test_the_notebook_of_a_chapter_is_in_step(chapter):
+    made = chapters.notebook_of(chapter)
+    assert read(chapters.place_of(chapter)) == made, "run `make notebook`"
+    sources = [source_of(cell) for cell in made["cells"]]
+    for block in blocks_of(chapter.read_text(encoding="utf-8")):
+        if not block.marker and block.language != "bash":
+            assert any(block.code.strip("\n") in source for source in sources)
+
+
+def test_there_is_no_notebook_without_a_chapter():
+    found = {path.stem for path in (chapters.FOLDER / "notebooks").glob("*")}
+    assert found == {path.stem for path in chapters.chapters()}
+
+
+def test_a_notebook_of_a_chapter_writes_compiles_and_hides():
+    cells = chapters.notebook_of(chapters.FOLDER / "04-kernels.md")["cells"]
+    sources = [source_of(cell) for cell in cells]
+    assert sources[0].startswith("# 4. ") and sources[2].startswith("%%writefile mini.h\n")
+    (place,) = [place for place, source in enumerate(sources) if source.startswith("%%writefile flat.cpp\n")]
+    assert sources[place + 1].startswith("!g++ ") and cells[place + 1]["outputs"][0]["text"] == ["0 2 4 6\n"]
+    hidden = [source_of(cell) for cell in cells if cell["metadata"].get("jupyter") == {"source_hidden": True}]
+    assert len(hidden) == 4 and hidden[0].startswith("%%writefile column.cpp\n")
+    assert not any(mark in source for source in sources for mark in ("<details>", "<!--", "](../../norch"))
+
+
+@pytest.mark.parametrize("path", [NOTEBOOK, *map(chapters.place_of, chapters.chapters())], ids=lambda path: path.stem)
+def test_it_is_a_notebook(path):
     """The parts of nbformat 4.5 that a reader of notebooks relies on; tests/thorough has the whole schema."""
-    notebook = read(NOTEBOOK)
+    notebook = read(path)
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
     identities = [cell["id"] for cell in notebook["cells"]]
     assert len(set(identities)) == len(identities)
-    assert [cell["execution_count"] for cell in code_cells()] == list(range(1, len(code_cells()) + 1))
+    counts = [cell["execution_count"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert counts == list(range(1, len(counts) + 1))
     assert notebook["cells"][0]["cell_type"] == "markdown"
     for cell in notebook["cells"]:
         assert set(cell) == {"cell_type", "id", "metadata", "source"} | (

@@ -16,7 +16,7 @@ import norch
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LISTS = [ROOT / "benchmarks" / "README.md", ROOT / "examples" / "README.md"]  # commands only: nothing runs here
-MADE = ("build/docs/", "build/bench.", "norch/libnorch.so")  # by make
+MADE = ("build/docs/", "build/first", "build/bench.", "norch/libnorch.so")  # by make
 
 
 def text_of(path):

@@ -14,7 +14,7 @@ from documents import ROOT, Block, blocks_of, find_compiler, quoted
 
 FOLDER = ROOT / "examples" / "tutorial"
 CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
-COUNT = 15
+COUNT = len(CHAPTERS)
 PICTURES = sorted(path.stem for path in (FOLDER / "pictures").glob("*.svg"))
 NEAR = 60  # lines that a link may be off, a screen or two: few changes in norch need `make links`
 MOST_SHOWN = 6  # blocks that are shown and not run, in all chapters together
@@ -39,6 +39,7 @@ def test_the_code_of_a_chapter_prints_what_is_shown(chapter):
 
 
 def test_chapters_are_numbered_and_listed():
+    assert COUNT >= 16
     assert [path.name[:2] for path in CHAPTERS] == [f"{number:02}" for number in range(1, COUNT + 1)]
     listed = re.findall(r"\]\((\d\d-[\w-]+\.md)\)", text_of(FOLDER / "README.md"))
     assert listed == [path.name for path in CHAPTERS]
@@ -49,7 +50,9 @@ def test_a_chapter_has_its_parts(chapter):
     text = text_of(chapter)
     assert text.startswith(f"# {int(chapter.name[:2])}. ")
     assert "**What you will see.**" in text.split("\n## ")[0]
-    exercises = text.split("\n## Exercises\n")[1]
+    lesson, exercises = text.split("\n## Exercises\n")
+    question = re.split(r"\*\*Predict\s+first\*\*:\s", lesson)[1]
+    assert "?" in question.split("\n\n")[0]
     solutions = exercises.split("<details>")[1]
     for part in (exercises.split("<details>")[0], solutions):
         assert 2 <= len(re.findall(r"^\d\. ", part, re.MULTILINE)) <= 3
@@ -109,6 +112,11 @@ def test_a_chapter_leads_to_its_neighbours_and_ends_with_other_names(place):
     named = {path.name: text_of(path).splitlines()[0].removeprefix("# ") for path in around}
     found = {target: title for title, target in re.findall(r"\[([^]]+)\]\((\d\d-[\w-]+\.md)\)", leads)}
     assert found == named and "[Index](README.md)" in leads
+
+
+def test_chapters_lead_to_every_step():
+    named = {step for path in CHAPTERS for step in re.findall(r"\]\(steps/(\d\d-[\w-]+\.md)\)", text_of(path))}
+    assert named == {path.name for path in (FOLDER / "steps").glob("[0-9]*.md")}
 
 
 WORDS = (

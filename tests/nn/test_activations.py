@@ -306,3 +306,13 @@ def test_threshold_in_place():
     x = norch.tensor([1.0, 3.0])
     assert F.threshold_(x, 2.0, 0.0) is x and x.tolist() == [0.0, 3.0]
     assert nn.Threshold(2.0, 5.0, inplace=True)(x) is x and x.tolist() == [5.0, 3.0]
+
+
+def test_prelu_is_one_node_with_the_gradients_of_its_definition():
+    x = norch.tensor([[-2.0, 3.0, 0.0], [1.0, -1.0, -4.0]], requires_grad=True)
+    slopes = norch.tensor([0.5, 0.25, 2.0], requires_grad=True)
+    y = F.prelu(x, slopes)
+    assert type(y.grad_fn).__name__ == "PReluBackward"
+    y.backward(norch.ones_like(y))
+    assert x.grad.tolist() == [[0.5, 1.0, 2.0], [1.0, 0.25, 2.0]]
+    assert slopes.grad.tolist() == [-2.0, -1.0, -4.0]

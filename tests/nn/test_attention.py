@@ -55,6 +55,42 @@ def test_gradients_of_both_orders(name):
     assert gradgradcheck(lambda *x: F.scaled_dot_product_attention(*x, attn_mask=mask), inputs)
 
 
+@pytest.mark.parametrize("lengths", [(70, 300), (130, 20)])  # of queries and keys: several blocks, and parts of one
+@pytest.mark.parametrize("masked", ["no", "bool", "added", "causal"])
+def test_blocks_are_the_formula(lengths, masked):
+    """Values and gradients, by running maxima and sums, against a matrix of all scores; the maxima grow on the way."""
+    queries, keys = lengths
+    query = norch.randn(2, queries, 4, dtype=norch.float64, requires_grad=True)
+    key, value = (norch.randn(2, keys, n, dtype=norch.float64) for n in (4, 3))
+    key = (key * norch.linspace(0.1, 5, keys, dtype=norch.float64).unsqueeze(1)).detach().requires_grad_()
+    value.requires_grad_()
+    allowed = norch.rand(queries, keys) > 0.3
+    allowed[5] = False
+    added = norch.randn(2, queries, keys, dtype=norch.float64)
+    options = {"bool": {"attn_mask": allowed}, "added": {"attn_mask": added}, "causal": {"is_causal": True}}
+    result = F.scaled_dot_product_attention(query, key, value, **options.get(masked, {}))
+    scores = query @ key.mT / 2
+    if masked == "added":
+        scores = scores + added
+    seen = {"bool": allowed, "causal": norch.ones(queries, keys).tril() > 0}.get(masked, norch.tensor(True))
+    weights = norch.where(seen, (scores - scores.detach().amax(-1, keepdim=True)).exp(), 0.0)
+    expected = weights @ value / weights.sum(-1, keepdim=True).clamp(min=1e-300)
+    close(result, expected.tolist(), 1e-11)
+    direction = norch.randn(*result.shape, dtype=norch.float64)
+    found = norch.autograd.grad(result, [query, key, value], direction)
+    for gradient, other in zip(found, norch.autograd.grad(expected, [query, key, value], direction)):
+        close(gradient, other.tolist(), 1e-10)
+
+
+def test_dropout_s_gradients_drop_the_same_weights():
+    def dropped(*tensors):
+        norch.manual_seed(3)
+        return F.scaled_dot_product_attention(*tensors, dropout_p=0.4)
+
+    inputs = [norch.randn(2, 5, 3, dtype=norch.float64, requires_grad=True) for _ in range(3)]
+    assert gradcheck(dropped, inputs) and gradgradcheck(dropped, inputs)
+
+
 def test_a_learnt_mask_has_gradients():
     mask = norch.randn(2, 3, dtype=norch.float64, requires_grad=True)
     query, key = norch.randn(2, 4, dtype=norch.float64), norch.randn(3, 4, dtype=norch.float64)

@@ -302,3 +302,22 @@ def test_one_hot():
         F.one_hot(norch.tensor([-1]))
     with pytest.raises(RuntimeError, match="float32"):
         F.one_hot(norch.zeros(1))
+
+
+def test_weighted_classes_are_two_calls_with_the_formula_s_values():
+    """The fused negative log-likelihood against its formula, with classes that do not count and weights of 0."""
+    scores, target = norch.rand(3, 4, 2, requires_grad=True), norch.tensor([[0, 3], [-100, 1], [2, 2]])
+    weight, formula = norch.tensor([0.5, 0.0, 2.0, 1.0]), norch.tensor([0.5, 0.0, 2.0, 1.0], requires_grad=True)
+    for reduction in ("none", "mean", "sum"):
+        fast = F.nll_loss(scores, target, weight, reduction=reduction)
+        slow = F.nll_loss(scores, target, formula, reduction=reduction)  # weights with a graph take the formula
+        assert type(fast.grad_fn).__name__ == "NLLBackward"
+        assert fast.shape == slow.shape and fast.allclose(slow.detach())
+        (first,) = norch.autograd.grad(fast.sum(), scores)
+        (second,) = norch.autograd.grad(slow.sum(), scores)
+        assert first.allclose(second)
+
+
+def test_a_score_that_does_not_count_may_be_anything():
+    scores = norch.tensor([[float("nan"), -float("inf")], [-1.0, -2.0]])
+    assert F.nll_loss(scores, norch.tensor([-100, 0])).item() == 1.0

@@ -36,6 +36,23 @@ def test_a_batch_by_hand(device):
     assert bn.num_batches_tracked.item() == 2
 
 
+def test_columns_are_the_formula():
+    """More channels than are worked on side by side, and more rows than are summed at a time."""
+    x = (norch.randn(150, 300, dtype=norch.float64) * 2 + 100).requires_grad_()
+    layer = nn.BatchNorm1d(300, dtype=norch.float64)
+    weight, bias = (norch.randn(300, dtype=norch.float64, requires_grad=True) for _ in range(2))
+    result = F.batch_norm(x, layer.running_mean, layer.running_var, weight, bias, training=True)
+    centred = x - x.mean(0)
+    expected = centred / ((centred * centred).mean(0) + 1e-5).sqrt() * weight + bias
+    close(result, expected.tolist(), 1e-10)
+    close(layer.running_mean, (x.detach().mean(0) * 0.1).tolist(), 1e-10)
+    close(layer.running_var, (x.detach().var(0) * 0.1 + 0.9).tolist(), 1e-10)
+    direction = norch.randn(150, 300, dtype=norch.float64)
+    operands = [x, weight, bias]
+    for one, other in zip(*(norch.autograd.grad(y, operands, direction) for y in (result, expected))):
+        close(one, other.tolist(), 1e-9)
+
+
 def test_without_momentum_the_average_of_all_batches(device):
     bn = nn.BatchNorm1d(1, momentum=None).to(device)
     for values in ([1.0, 3.0], [5.0, 7.0], [0.0, 0.0]):

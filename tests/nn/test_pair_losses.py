@@ -242,6 +242,8 @@ def test_pairs_that_do_not_fit(name):
         (lambda: F.binary_cross_entropy(X + 1.5, X), RuntimeError, "input is 1.5, expected probabilities from 0 to 1"),
         (lambda: F.binary_cross_entropy(X - 0.5, X), RuntimeError, "input is -0.5, expected"),
         (lambda: F.binary_cross_entropy(X + math.nan, X), RuntimeError, "input is nan, expected"),
+        (lambda: F.binary_cross_entropy(X, X + 1.5), RuntimeError, "target is 1.5, expected"),
+        (lambda: F.binary_cross_entropy(X, X + math.nan), RuntimeError, "target is nan, expected"),
         (lambda: F.binary_cross_entropy(X, X, norch.ones(2)), ValueError, r"weight of shape \[2\] .* \[2, 3\]"),
         (lambda: F.binary_cross_entropy(X, X, norch.ones(1, 2, 3)), ValueError, r"weight of shape \[1, 2, 3\]"),
         (lambda: F.binary_cross_entropy_with_logits(X, X, pos_weight=norch.ones(2)), ValueError, r"\[2\] does not"),

@@ -265,6 +265,29 @@ def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
         attempt()
 
 
+@pytest.mark.parametrize(
+    "size, kernel, options",
+    [
+        ((9, 8), 3, {"padding": 1}),
+        ((9, 40), (3, 5), {"padding": (1, 2), "stride": (1, 2)}),
+        ((20, 21), 3, {"padding": 2, "dilation": 2, "stride": 3}),
+        ((70, 70), 7, {"padding": 3}),
+        ((3, 2), 5, {"padding": 4}),
+    ],
+)
+@pytest.mark.parametrize("multiplier", [1, 2, 5])
+def test_depthwise_convolution_is_one_for_each_channel(size, kernel, options, multiplier):
+    x = norch.randn(2, 3, *size, dtype=norch.float64, requires_grad=True)
+    conv = nn.Conv2d(3, 3 * multiplier, kernel, groups=3, dtype=norch.float64, **options)
+    operands = [x, conv.weight, conv.bias]
+    channels = zip(x.chunk(3, 1), conv.weight.chunk(3), conv.bias.chunk(3))
+    alone = norch.cat([F.conv2d(*parts, **options) for parts in channels], 1)
+    close(conv(x), alone.tolist(), 1e-12)
+    direction = norch.randn(*alone.shape, dtype=norch.float64)
+    for one, other in zip(*(norch.autograd.grad(y, operands, direction) for y in (conv(x), alone))):
+        close(one, other.tolist(), 1e-10)
+
+
 def test_nothing_is_left_behind(device, no_leak):
     conv, pool = nn.Conv2d(3, 4, 3, padding=1).to(device), nn.AvgPool2d(2)
     x = norch.rand(2, 3, 8, 8, device=device).requires_grad_()

@@ -10,7 +10,9 @@ from norch import _C, nn, optim
 RULES = sorted(
     name
     for name, kind in vars(optim).items()
-    if inspect.isclass(kind) and issubclass(kind, optim.Optimizer) and name not in ("Optimizer", "LBFGS")
+    if inspect.isclass(kind)
+    and issubclass(kind, optim.Optimizer)
+    and name not in ("Optimizer", "LBFGS", "ZeroRedundancyOptimizer")
 )
 OPTIONS = {"SGD": {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}, "RMSprop": {"momentum": 0.9, "centered": True}}
 
@@ -60,7 +62,8 @@ def test_every_allocation_of_a_step_fails_in_turn(name, dtype, steps_before):
         finally:
             _C.fail_allocation(0)
     assert state_of(optimizer) == state_of(undisturbed)
-    assert failures or (dtype is norch.float32 and optimizer.fused and steps_before)
+    has_state = steps_before or name == "Adagrad"  # which makes it at the start
+    assert failures or (dtype is norch.float32 and optimizer.fused and has_state)
 
 
 def test_an_update_that_is_interrupted_undoes_the_others():

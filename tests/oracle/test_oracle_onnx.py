@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import sys
 from pathlib import Path
 
@@ -106,7 +107,19 @@ FUNCTIONS = {
         x.clamp(0, 1),
     ),
     "losses": lambda x: (F.mse_loss(x, x + 1), F.huber_loss(x, 2 * x), F.cross_entropy(x, norch.tensor([0, 3, 1]))),
+    "weighted losses": lambda x: (
+        F.cross_entropy(x, norch.tensor([0, 3, 1]), weight=norch.tensor([1.0, 2.0, 0.5, 3.0])),
+        F.nll_loss(x, norch.tensor([0, 3, -100])),
+    ),
     "steps": lambda x: (x.cumsum(1), x.masked_fill(x > 0, 0.0), x.tril(), x.clone().mul_(2).add_(x), F.normalize(x)),
+}
+
+
+MASKS = {
+    "no mask": {},
+    "causal": {"is_causal": True},
+    "bool": {"attn_mask": norch.tensor([[True, False, True], [False, False, False]]).repeat(2, 1)},
+    "float": {"attn_mask": norch.tensor([[0.5, -math.inf, 0.0], [-math.inf] * 3]).repeat(2, 1)},
 }
 
 
@@ -125,6 +138,14 @@ def ran(model, inputs, others=(), **options):
             wanted = value.detach().numpy()
             assert (result.shape, result.dtype) == (wanted.shape, wanted.dtype)
             np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_attention(name):
+    """Also of rows that see no key, which are 0."""
+    norch.manual_seed(0)
+    inputs = [norch.randn(2, length, 4) for length in (4, 3, 3)]
+    ran(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, **MASKS[name]), inputs)
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -387,13 +387,13 @@ def position(best: Callable) -> Callable:
 
 REDUCTIONS = [
     Reduction("sum", total, into_int64, "SumBackward", empty=0),
-    Reduction("mean", mean, same, "SumBackward", accepted=REAL, empty=nan),
+    Reduction("mean", mean, same, "MeanBackward", accepted=REAL, empty=nan),
     Reduction("prod", math.prod, into_int64, "ProdBackward", empty=1),
     Reduction("max", max, same, "MaxBackward", several_axes=False),
     Reduction("min", min, same, "MinBackward", several_axes=False),
     Reduction("argmax", position(max), lambda dtype: "int64", several_axes=False),
     Reduction("argmin", position(min), lambda dtype: "int64", several_axes=False),
-    Reduction("var", variance, same, "SumBackward", accepted=REAL, empty=nan, least=2),
+    Reduction("var", variance, same, "VarianceBackward", accepted=REAL, empty=nan, least=2),
     Reduction("std", lambda xs: math.sqrt(variance(xs)), same, "SqrtBackward", accepted=REAL, empty=nan, least=2),
     Reduction("any", any, into_bool, empty=False),
     Reduction("all", all, into_bool, empty=True),

@@ -24,6 +24,13 @@ def test_arange_of_integers_is_a_range(bounds, device):
     assert_close(norch.arange(*bounds, device=device), list(range(*bounds)), "int64")
 
 
+def test_arange_of_integers_beyond_64_bits_is_refused():
+    for bounds in ((2**64, 2**64 + 3), (0, 2**65, 2**64), (-(2**64), -(2**64) + 2)):
+        with pytest.raises(OverflowError, match="does not fit into norch.int64"):
+            norch.arange(*bounds)
+    assert norch.arange(2.0**64, 2.0**64 + 8192, 4096, dtype=norch.float64).tolist() == [2.0**64, 2.0**64 + 4096]
+
+
 @pytest.mark.parametrize("dtype", REAL)
 @pytest.mark.parametrize(
     "bounds", [(0.0, 1.0, 0.1), (1.0, -1.0, -0.25), (0, 1000, 0.1), (-3.7, 12.2, 0.03), (0.5, 0.6)]

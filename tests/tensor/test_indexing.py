@@ -304,3 +304,18 @@ def test_tensors_without_elements_or_dimensions(device):
     empty[[]] = 1
     empty.scatter_(0, none.reshape(0, 1), 1.0)
     assert list(empty.shape) == [0, 3]
+
+
+def test_number_in_place_of_a_mask_has_a_gradient_for_x():
+    x = norch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3
+    y[norch.tensor([True, False])] = 5
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 3]
+
+
+def test_numpy_arrays_assign(device):
+    np = pytest.importorskip("numpy")
+    x = norch.zeros(3, device=device)
+    x[np.array([0, 2])] = norch.tensor([1.0, 2.0], device=device)
+    assert x.tolist() == [1, 0, 2]

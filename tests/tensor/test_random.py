@@ -100,6 +100,14 @@ def test_seeds_and_states():
             norch.set_rng_state(bad)
 
 
+@pytest.mark.parametrize("wrong", ["a", None, [0.0]])
+def test_parameters_that_are_no_numbers(wrong):
+    for fill in (lambda x: x.uniform_(wrong), lambda x: x.normal_(wrong), lambda x: x.normal_(0, wrong)):
+        with pytest.raises(TypeError, match="_: expected a number"):
+            fill(norch.zeros(2))
+    assert norch.zeros(2).normal_(norch.tensor(5.0), 0).tolist() == [5.0, 5.0]
+
+
 def test_manual_seed_repeats_a_model_and_leaves_python_s_random_alone():
     state = random.getstate()
     norch.manual_seed(1)

@@ -90,6 +90,7 @@ class Browser:
             {"name": "prefers-reduced-motion", "value": "reduce" if reduced else "no-preference"},
         ]
         self.command("Emulation.setEmulatedMedia", {"features": features})
+        self.command("Emulation.setFocusEmulationEnabled", {"enabled": True})  # focus() of an inactive window is silent
         self._post("/url", {"url": path.resolve().as_uri()})
 
     def command(self, name: str, parameters: dict) -> object:

@@ -148,7 +148,8 @@ nn.init.calculate_gain Tensor.storage Tensor.untyped_storage Tensor.storage_offs
 Tensor.element_size Tensor.nbytes Tensor.layout Tensor.device Tensor.is_cuda Tensor.is_contiguous Tensor.tensor
 Tensor.shape Tensor.size Tensor.ndim Tensor.dim Tensor.numel Tensor.dtype Tensor.is_floating_point
 Tensor.requires_grad Tensor.grad Tensor.grad_fn Tensor.is_leaf Tensor.retain_grad Tensor.backward Tensor.zero_grad
-Tensor.detach_ Tensor.data Tensor.register_hook Tensor.tolist
+Tensor.detach_ Tensor.data Tensor.register_hook
+Tensor.register_post_accumulate_grad_hook Tensor.tolist
 """.split()
 
 

@@ -180,6 +180,15 @@ def places_of(t):
     return found
 
 
+def test_an_element_is_chosen_although_another_window_is_in_front(opened):
+    """A fresh headless window may not have the focus yet; then focus() would tell the page nothing."""
+    browser = opened("strides")
+    other = browser.command("Target.createTarget", {"url": "about:blank"})["targetId"]
+    cells = shown_after(browser, ".T", ".T")
+    browser.command("Target.closeTarget", {"targetId": other})
+    assert [marked for *_, marked in cells] == list(range(12))
+
+
 def test_a_refused_operation_says_what_norch_says(opened):
     browser = opened("strides")
     browser.run("const press = (name) => [...get('operations').children].find((b) => b.textContent === name).click();"

@@ -20,6 +20,7 @@ EXAMPLES = ROOT / "examples"
 
 LEARNT = [
     ("digits_mlp", "Test accuracy", 90, "at least"),  # untrained 9%
+    ("digits_ddp", "Test accuracy", 90, "at least"),  # in a process alone; untrained 10%
     ("digits_cnn", "Test accuracy", 93, "at least"),  # untrained 10%
     ("wine", "Test accuracy", 85, "at least"),  # untrained 36%
     ("spirals", "Test accuracy", 85, "at least"),  # untrained 17%; the arms meet in the middle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,49 @@ def test_the_installed_wheel_can_be_moved(wheel, tmp_path):
     moved.mkdir()
     installed.rename(moved / "norch")
     assert check_norch(python, moved).parent == moved / "norch"
+
+
+@pytest.fixture(scope="module")
+def portable(tmp_path_factory):
+    """What `make wheel` makes of this checkout's objects: how they were optimized decides what they ask for."""
+    folder = tmp_path_factory.mktemp("portable")
+    command = ["make", "wheel", f"DIST={folder}", f"PYTHON={sys.executable}", "CUDA=0"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+NEWEST = {"GLIBC": (2, 27), "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11), "GCC": (7, 0)}  # of manylinux_2_27
+
+
+def test_the_portable_wheel_asks_for_old_libraries_alone(portable, tmp_path):
+    assert "-py3-none-manylinux_2_27_" in portable.name
+    library = zipfile.ZipFile(portable).extract("norch/libnorch.so", tmp_path)
+    asked = set(re.findall(r"\(([A-Z]+)_([\d.]+)\)", run("objdump", "-T", library, folder=tmp_path)))
+    assert {name for name, _ in asked} >= {"GLIBC", "GLIBCXX"}
+    assert [pair for pair in asked if tuple(map(int, pair[1].split("."))) > NEWEST[pair[0]]] == []
+
+
+def test_the_portable_wheel_trains_in_every_python_here(portable, tmp_path):
+    zipfile.ZipFile(portable).extractall(tmp_path)
+    found = {shutil.which(f"python3.{minor}") for minor in range(9, 20)} - {None}
+    working = [python for python in found if subprocess.run([python, "-c", ""], capture_output=True).returncode == 0]
+    for python in [sys.executable, *working]:
+        assert check_norch(python, tmp_path).parent == tmp_path / "norch"
+
+
+def test_norch_cuda_is_preferred_where_it_is_installed(portable, tmp_path):
+    """The library of the wheel stands for one with CUDA."""
+    library = zipfile.ZipFile(portable).extract("norch/libnorch.so", tmp_path)
+    packed = run(
+        sys.executable, ROOT / "tools" / "cuda_wheel.py", library, "manylinux_2_27_x86_64", tmp_path, folder=tmp_path
+    )
+    python = make_environment(tmp_path / "env")
+    run(python, "-m", "pip", "install", "--no-index", portable, packed.strip(), folder=tmp_path)
+    asked = "import norch; print([line.split()[-1] for line in open('/proc/self/maps') if 'libnorch' in line][0])"
+    loaded = run(python, "-c", asked, folder=tmp_path)
+    assert Path(loaded.strip()).name == "libnorch_cuda.so"
 
 
 def test_pip_install_in_isolation(source, tmp_path):

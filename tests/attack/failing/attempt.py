@@ -36,6 +36,7 @@ def settings() -> Values:
         "inference mode": mode.inference,
         "autocast": (mode.autocast, mode.autocast_dtypes, mode.autocast_depth, mode.autocast_cache is None),
         "anomaly mode": mode.anomaly,
+        "recording": mode.recorder is not None,
         "default dtype": norch.get_default_dtype(),
         "default device": _C.default.device,
         "threads": norch.get_num_threads(),

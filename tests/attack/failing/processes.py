@@ -17,16 +17,19 @@ import norch
 VICTIM = Path(__file__).with_name("victim.py")
 
 
-def attack(report: Any, seconds: float, rng: random.Random, preloaded: dict[str, str]) -> None:
-    end = time.monotonic() + seconds
+SIGNALS, KILLS = 40, 10  # of a round
+
+
+def attack(report: Any, seconds: float, cases: int, rng: random.Random, preloaded: dict[str, str]) -> None:
+    end, rounds = time.monotonic() + seconds, -(-cases // SIGNALS)
     if preloaded:
         refuse_threads(report, rng, preloaded)
-    while True:
-        interrupt(report, min(end, time.monotonic() + 2), rng)
+    for _ in range(rounds):
+        interrupt(report, end, rng)
         if time.monotonic() > end:
             return
         with tempfile.TemporaryDirectory(prefix="norch-attack-") as folder:
-            for _ in range(10):
+            for _ in range(KILLS):
                 kill(report, Path(folder), rng)
                 if time.monotonic() > end:
                     break
@@ -83,7 +86,9 @@ def interrupt(report: Any, end: float, rng: random.Random) -> None:
     victim = start("steps")
     line_of(victim)
     assert victim.stdin is not None
-    while time.monotonic() < end:
+    for _ in range(SIGNALS):
+        if time.monotonic() > end:
+            break
         victim.stdin.write("on\n")
         victim.stdin.flush()
         time.sleep(rng.uniform(0, 0.004))

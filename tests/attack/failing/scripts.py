@@ -94,6 +94,15 @@ checkpoint; x
 + x = norch.randn(3).requires_grad_()
 x.grad = None; checkpoint(lambda t: t.tanh(), x, use_reentrant=False).sum().backward()
 
+compile; w
++ w = norch.randn(3).requires_grad_()
++ f = norch.compile(lambda t: (t * w).exp().sum())
++ x = norch.ones(3); f(x)
+y = f(x)
+y = f(x)
+y = f(x)
+y = norch.compile(lambda t: t * 2)(x)
+
 several results
 + x = norch.randn(3, 3).requires_grad_()
 a = x.sort(1)

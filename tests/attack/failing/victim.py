@@ -6,6 +6,7 @@ import ctypes
 import errno
 import gc
 import os
+import signal
 import sys
 import tempfile
 
@@ -25,6 +26,7 @@ def save(path: str) -> None:
 
 def steps() -> None:
     """Train, load batches and save, until an interrupt; then say whether all is as it should be, and go on."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     norch.manual_seed(0)
     folder = tempfile.mkdtemp()
     model = nn.Sequential(nn.Linear(20, 30), nn.BatchNorm1d(30), nn.ReLU(), nn.LSTM(30, 8))

@@ -1,4 +1,4 @@
-"""The process that faults come into: python -m failing.worker FAULT DEVICE SECONDS SEED SKIP
+"""The process that faults come into: python -m failing.worker FAULT DEVICE SECONDS SEED SKIP CASES [NAME]
 
 It says on its standard output, in lines of JSON, what it is about to try, so that a crash has a name;
 and what it found.
@@ -29,10 +29,12 @@ FAULTS: dict[str, Callable[[], Any]] = {
 
 
 class Worker:
-    def __init__(self, faults: list[str], device: str, seconds: float, seed: int, skip: int, only: str) -> None:
+    def __init__(
+        self, faults: list[str], device: str, seconds: float, seed: int, skip: int, cases: int, only: str
+    ) -> None:
         self.faults, self.device, self.only = faults, device, only
         self.end = time.monotonic() + seconds
-        self.rng, self.skip, self.number = random.Random(seed), skip, 0
+        self.rng, self.skip, self.cases, self.number = random.Random(seed), skip, cases, 0
         self.say = os.fdopen(os.dup(1), "w", buffering=1)
         sys.stdout = open(os.devnull, "w")
 
@@ -46,7 +48,7 @@ class Worker:
             families.setdefault(name.split(":")[0], []).append(builder)
         gc.collect()
         gc.freeze()
-        while time.monotonic() < self.end:
+        while time.monotonic() < self.end and self.number < self.cases:
             turns = []
             for fault in self.faults:
                 for builders in families.values():  # evenly spread, so that a short attack meets all families
@@ -55,7 +57,7 @@ class Worker:
             for _, fault, builder in sorted(turns, key=lambda turn: turn[0]):
                 seed = self.rng.random()
                 self.number += 1
-                if self.number > self.skip and time.monotonic() < self.end:
+                if self.skip < self.number <= self.cases and time.monotonic() < self.end:
                     self.sweep(FAULTS[fault](), fault, builder(), random.Random(seed))
 
     def builders(self) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -120,5 +122,5 @@ def highest(comes: Callable[[int], bool]) -> int:
 
 
 if __name__ == "__main__":
-    chosen, device, seconds, seed, skip, *only = sys.argv[1:]
-    Worker(chosen.split(","), device, float(seconds), int(seed), int(skip), *only or [""]).run()
+    chosen, device, seconds, seed, skip, cases, *only = sys.argv[1:]
+    Worker(chosen.split(","), device, float(seconds), int(seed), int(skip), int(cases), *only or [""]).run()

@@ -1,4 +1,4 @@
-"""A process that attacks: python worker.py SEED FIRST SECONDS CHANNEL
+"""A process that attacks: python worker.py SEED FIRST END SECONDS CHANNEL
 
 It makes one attempt after the other, each decided by the seed and its number, and tells the parent over the channel, a
 line of JSON each, what it is about to run and what it found. If it dies or hangs, the parent knows in what.
@@ -211,7 +211,8 @@ def peak_memory() -> int:
 
 
 def main() -> None:
-    seed, number, seconds, channel = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+    seed, number, last, channel = (int(sys.argv[i]) for i in (1, 2, 3, 5))
+    seconds = float(sys.argv[4])
     faulthandler.enable()
     warnings.simplefilter("ignore")
     norch.set_default_device(DEVICE)
@@ -224,13 +225,13 @@ def main() -> None:
     gc.freeze()
     end = time.monotonic() + seconds
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-        while time.monotonic() < end:
+        while time.monotonic() < end and number < last:
             try:
                 worker.attempt(number)
             except Exception:
                 worker.tell(kind="attacker", named="", found=traceback.format_exc(), text="")
             number += 1
-    worker.tell(ended=number)
+    worker.tell(at=number - 1, ended=number)
     os._exit(0)
 
 

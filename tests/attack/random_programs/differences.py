@@ -33,15 +33,17 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         GAVE_UP + "views that torch makes while it differentiates",
     ),
     ("", "detached in-place", GAVE_UP + "norch saves values, not tensors"),
+    ("", "leaf variable has been moved", GAVE_UP + "a leaf that needs no gradient any more and is written to"),
     (
         r"",
         r"\.grad requires_grad False, torch has True",
         "a second gradient is added to the first in a new tensor, outside of any graph",
     ),
+    (r"retain_grad", r"\.grad .*torch has None", "every tensor of the graph that somebody holds has its gradient"),
     ("", r"^v\d+: \.grad None, torch has", "autograd.grad sets no .grad, also after retain_grad"),
     (
         "",
-        r"\.grad (tensor\()?[\[\]\s0.,]*(\)|, dtype=norch\.\w+\))?, torch has None",
+        r"\.grad (tensor\()?[\[\]\s0.,]*(\)|(dtype=norch\.\w+|grad_fn=<\w+>|, )*\))?, torch has None",
         "a derivative of 0 is zeros, not None",
     ),
     ("", "no derivative, torch raises", "what has no derivative needs no gradient; torch fails in backward"),
@@ -62,7 +64,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "backward through the graph a second time", GAVE_UP + "two results of one call with graphs of their own"),
     (
         "",
-        r"^v\d+: (\[\d\] )?tensor\([\[\]\s0.,]*dtype=norch\.\w+\), torch has None",
+        r"^(at the end )?v\d+: (\[\d\] )?tensor\([\[\]\s0.,]*(dtype=norch\.\w+|grad_fn=<\w+>|, )*\), torch has None",
         "a derivative of 0 is zeros, not None",
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
@@ -88,6 +90,12 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("create_graph", "requires_grad False, torch has True", "a gradient that does not depend on what it is of"),
     (r"std_mean|var_mean", "elements .*inf.*torch has .*nan", "the mean of infinities of one sign"),
     ("signbit", "elements", "the sign of a NaN"),
+    ("unique", "shape", "rounding decides which elements are equal"),
+    ("trapz|trapezoid", "dtype norch.float32, torch has int64", "of no integers torch gives integers"),
+    (r"prod\(.*dtype=lib\.int", "elements .*torch has", "torch loses products of numbers that it converts to integers"),
+    (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
+    (r"\.median\(\)", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
+    (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
     ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -103,7 +111,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (
         "",
         r"Expected a floating point|could not infer output dtype|be cast to the desired|must not be a floating point"
-        r"|Found dtype|different dtypes|the same dtype|but got Bool|Unsupported input type|more than 1 value",
+        r"|Found dtype|source and destination dtypes match"
+        r"|different dtypes|the same dtype|but got Bool|Unsupported input type|more than 1 value",
         GAVE_UP + "dtypes that torch does not mix",
     ),
     (
@@ -111,6 +120,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "Boolean value of Tensor|Boolean alpha|tensor has no dimensions",
         GAVE_UP + "an option of a loss that is old and not read",
     ),
+    ("vecdot", "inconsistent tensor size", GAVE_UP + "vectors that broadcast, as matrices do in torch"),
     ("repeat_interleave", "Dimension out of range", GAVE_UP + "a tensor of no dimensions has one to repeat along"),
     (
         "True|False|number",
@@ -131,14 +141,27 @@ DIFFERENCES: list[tuple[str, str, str]] = [
 
 def explained(lines: Sequence[str], found: str) -> str | None:
     """Why a difference after the last of these statements is right, None if nothing says so."""
-    if found.startswith("norch computes") and "modified by an inplace operation" in found and unneeded(list(lines)):
-        return GAVE_UP + "torch saved a value that norch does not need"
+    if found.startswith("norch computes") and "modified by an inplace operation" in found:
+        if unneeded(list(lines), explained):
+            return GAVE_UP + "torch saved a value that norch does not need"
+    if hooked := re.match(r"at the end (v\d+): \[\d\] elements", found):
+        if any(f"register_hook({hooked[1]}.append)" in line for line in lines):
+            return "torch adds to the gradient that a hook was given"
+    if "requires_grad False, torch has True" in found and any("requires_grad_()" in line for line in lines):
+        return "a view made without gradients has none"
     if ".grad" in found and any(re.search(r"\.logical_\w+_\(", line) for line in lines):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
     if "requires_grad False, torch has True" in found and any(re.search(r"\.data = ", line) for line in lines):
         return "a view that was given other memory by `.data =` is no view any more"
+    if "elements" in found and any(".data = " in line for line in lines) and any("conv" in line for line in lines):
+        return "norch's convolutions keep the values that they were given, torch reads what `.data =` put there"
     if re.search(r"\.grad elements", found) and any(re.search(r"\bnormal\(", line) for line in lines):
         return "norch passes the gradient of a mean on, torch's is 0"
+    if re.search(r"autograd\.grad\(\[", lines[-1]):
+        if "elements" in found and any("register_hook(lambda" in line for line in lines):
+            return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
+        if "torch has None" in found and any("no_grad(): " in line for line in lines):
+            return "torch gives a view a new node after a write under no_grad"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found):
             return reason

@@ -235,6 +235,7 @@ PRODUCTS = """
 {new} = lib.linalg.inv({square} + 3 * lib.eye(3, dtype=lib.float64))
 {new} = lib.linalg.solve({square} + 3 * lib.eye(3, dtype=lib.float64), {square})
 {new} = {square}.matrix_power(2)
+{new} = lib.linalg.cross({square}, {square}.T, dim={bit})
 {new} = lib.cdist({matrix}, {matrix2})
 {new} = lib.nn.functional.cosine_similarity({x}, {same}, dim={dim})
 {new} = lib.nn.functional.scaled_dot_product_attention({batch}, {batch}, {batch})
@@ -261,6 +262,7 @@ LAYERS = """
 {new} = lib.nn.functional.pad({image}, (1, 0), mode='replicate')
 {new} = lib.nn.functional.pad({batch}, (1, 1), mode='circular')
 {new} = lib.nn.functional.unfold({image}, 2)
+{new} = lib.nn.functional.grid_sample({image}, lib.stack([{image}[:, 0]] * 2, -1).tanh(), align_corners={flag})
 {new} = lib.nn.functional.layer_norm({x}, {x}.shape[-1:])
 {new} = lib.nn.functional.layer_norm({matrix}, {matrix}.shape[1:], {matrix}[0], {matrix}[-1])
 {new} = lib.nn.functional.batch_norm({matrix}, None, None, training=True)
@@ -338,6 +340,8 @@ WRITES = """
 {x}.cumsum_({dim})
 {x}.tril_()
 {x}.detach().add_({number})
+{constant}.data.mul_({number})
+{new} = {x}.data
 {constant}.data = {same}
 {constant}.data = {same}.detach().clone()
 with lib.no_grad(): {x}.add_({number})
@@ -390,6 +394,10 @@ lib.autograd.backward([{g}.sum(), {g2}.mean()])
 {owner}.register_hook(lambda g: -g + 1)
 {owner}.register_hook(lambda g: None)
 {new} = []; {owner}.register_hook({new}.append)
+{new} = {owner}[{index}]; {new}.register_hook(lambda g: g * 2); {new} = {new} * 1
+{new} = {owner}.T; {new}.register_hook(lambda g: -g); {new} = {new} * 1
+{g}.retain_grad()
+{new} = lib.utils.checkpoint.checkpoint(lambda t: t.sin() * t, {g}, use_reentrant=False)
 {new} = {owner}.register_hook(lambda g: g * 3); {new}.remove()
 with lib.no_grad(): {new} = {constant}[{index}]
 with lib.no_grad(): {new} = {x} * {like}

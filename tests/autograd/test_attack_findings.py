@@ -1,0 +1,193 @@
+"""What random programs, hostile arguments and interrupts found wrong (tests/attack), each with its own small case."""
+
+import itertools
+import math
+import threading
+from functools import partial
+
+import pytest
+
+import norch
+from norch import nn
+from norch.autograd import in_place
+from norch.nn import functional as F
+from norch.utils.checkpoint import checkpoint
+
+tensor = partial(norch.tensor, dtype=norch.float64)
+
+
+def gradient_of(function, values, upstream):
+    x = tensor(values, requires_grad=True)
+    y = function(x)
+    y.backward(tensor(upstream).expand(y.shape))
+    return x.grad.tolist()
+
+
+def test_a_checkpoint_is_differentiated_twice():
+    x, weight = tensor([1.0, 2.0], requires_grad=True), tensor(2.0, requires_grad=True)
+    y = checkpoint(lambda x, skip, n: (weight * x**n, skip), x * x, 7, 3, use_reentrant=False)[0]
+    y.sum().backward(create_graph=True)  # of w x^6
+    assert x.grad.tolist() == [12.0, 384.0] and weight.grad.tolist() == 65.0
+    first, weight.grad = x.grad, None
+    x.grad = None
+    first.sum().backward()  # of 6 w x^5
+    assert x.grad.tolist() == [60.0, 960.0] and weight.grad.tolist() == 6.0 + 192.0
+
+
+def test_a_checkpoint_refuses_a_function_that_writes_to_its_argument():
+    x = tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="writes to an argument"):
+        checkpoint(lambda x: x.mul_(2) * x, x * 1, use_reentrant=False).sum().backward()
+
+
+@pytest.mark.parametrize(("weight", "expected"), [(0.3, math.inf), (0.7, math.nan), (1.0, math.nan)])
+def test_lerp_to_infinity_is_computed_from_the_nearer_end(weight, expected):
+    for given in (weight, tensor(weight)):
+        found = [tensor(1.0).lerp(tensor(math.inf), given), tensor(1.0).lerp_(tensor(math.inf), given)]
+        assert [str(x.item()) for x in found] == [str(expected)] * 2
+        assert tensor(0.1).lerp(tensor(0.7), 1.0).item() == 0.7
+
+
+@pytest.mark.parametrize("upstream", [math.inf, math.nan])
+def test_beside_two_zeros_an_infinite_gradient_gives_0(upstream):
+    assert gradient_of(norch.prod, [0.0, 0.0, 3.0], upstream) == [0.0, 0.0, 0.0]
+    cumprod = partial(norch.cumprod, dim=0)
+    assert gradient_of(cumprod, [0.0, 2.0, 0.0, 3.0], [1.0, 1.0, upstream, upstream]) == [3.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("values", [[2.0, 3.0, 4.0], [2.0, 0.0, 3.0], [0.0, 2.0, 0.0], [0.0], 0.0, 3.0, []])
+def test_the_fused_gradient_of_cumprod_is_the_formula(values):
+    gradients = []
+    for create_graph in (False, True):
+        x = tensor(values, requires_grad=True)
+        y = x.cumprod(0) if x.ndim else x.reshape(()).cumprod(0)
+        (y * tensor([1.0, 2.0, 5.0][: y.numel()]).reshape(y.shape)).sum().backward(create_graph=create_graph)
+        gradients.append(x.grad.tolist())
+    assert gradients[0] == gradients[1]
+
+
+def test_mish_passes_infinite_gradients():
+    assert gradient_of(F.mish, [0.0, 1000.0], math.inf) == [math.inf, math.inf]
+
+
+def test_kl_div_of_a_negative_target_passes_no_nan_where_no_gradient_arrives():
+    x = tensor([-0.5, 1.0, 0.0], requires_grad=True)
+    F.kl_div(x, x, reduction="none")[1].backward()
+    assert x.grad.tolist() == [0.0, -1.0, 0.0]  # of x log x - x^2: log x + 1 - 2 x
+    with pytest.raises(RuntimeError, match="target has dtype"):
+        F.kl_div(x.detach(), norch.tensor([1, 2, 3]))
+
+
+def test_margin_losses_of_one_class():
+    assert F.multi_margin_loss(tensor([[math.nan]]), norch.tensor([0])).item() == 0.0
+    per_class = math.log(1 + math.exp(-1))
+    found = F.multilabel_soft_margin_loss(tensor([1.0]), tensor([1.0, 1.0]))
+    assert found.item() == pytest.approx(2 * per_class)
+
+
+def test_a_negative_tolerance_counts_no_singular_value_of_0():
+    pytest.importorskip("numpy")
+    assert norch.linalg.matrix_rank(norch.zeros(2, 2), -1.0).item() == 0
+
+
+def test_an_interrupt_after_a_kernel_leaves_no_old_graph(monkeypatch):
+    base = tensor([1.0, 2.0], requires_grad=True) * 1
+    view, rebase, calls = base[:1], in_place._rebase, []
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        rebase(*arguments)
+
+    monkeypatch.setattr(in_place, "_rebase", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        view.mul_(10)
+    base.retain_grad()
+    (leaf,) = norch.autograd.grad((base * view).sum(), view, retain_graph=True)
+    assert view.tolist() == [10.0] and base.tolist() == [10.0, 2.0] and leaf.tolist() == [12.0]
+    assert type(base.grad_fn).__name__ == "CopySlicesBackward"
+
+
+def test_the_time_of_the_last_write_does_not_step_back():
+    x = norch.zeros(1)
+    threads = [threading.Thread(target=lambda: [x.add_(1) for _ in range(2000)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert norch._C.lib.written_at(x._ptr) == norch._C.write_clock.value
+
+
+def test_a_hook_goes_with_its_block_although_an_interrupt_came_before_the_exit(monkeypatch):
+    x, seen = tensor(1.0, requires_grad=True), []
+    monkeypatch.setattr(type(x.register_hook(seen.append)), "__exit__", lambda *_: None)
+    x = tensor(1.0, requires_grad=True)
+    with x.register_hook(seen.append):
+        pass
+    (x * 2).backward()
+    assert seen == []
+
+
+def test_a_loader_that_was_interrupted_ends_with_an_error():
+    iterator = iter(norch.utils.data.DataLoader(list(range(8)), num_workers=1))
+    next(iterator)
+    worker = iterator._workers[0]
+
+    def interrupted(task):
+        raise KeyboardInterrupt
+
+    worker.send = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        next(iterator)
+    with pytest.raises(RuntimeError, match="interrupt"):
+        next(iterator)
+    assert not worker.process._popen if worker.process._closed else not worker.process.is_alive()
+
+
+def test_a_state_is_loaded_completely_or_not_at_all(monkeypatch):
+    model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    state = {name: (value * 2).double() for name, value in before.items()}
+    convert, calls = norch.Tensor.to, []
+
+    def failing(self, *args, **kwargs):
+        calls.append(self)
+        if len(calls) == 3:
+            raise MemoryError
+        return convert(self, *args, **kwargs)
+
+    monkeypatch.setattr(norch.Tensor, "to", failing)
+    with pytest.raises(MemoryError):
+        model.load_state_dict(state)
+    assert all(model.state_dict()[name].equal(value) for name, value in before.items())
+    model.load_state_dict(state)
+    assert all(model.state_dict()[name].equal(value * 2) for name, value in before.items())
+
+
+@pytest.mark.parametrize("size", range(5))
+@pytest.mark.parametrize("r", range(1, 5))
+def test_combinations_are_those_of_itertools(size, r):
+    for with_replacement, choose in ((False, itertools.combinations), (True, itertools.combinations_with_replacement)):
+        expected = [list(row) for row in choose(range(size), r)]
+        found = norch.combinations(norch.arange(size), r, with_replacement)
+        assert found.tolist() == expected and found.shape == (len(expected), r)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: norch.combinations(norch.arange(10_000), 4),
+        lambda: norch.combinations(norch.arange(2), 2**40, True),
+        lambda: nn.Upsample(scale_factor=2**25, mode="bilinear")(norch.ones(1, 1, 3, 3)),
+        lambda: nn.RNN(1, 1, num_layers=2**31),
+    ],
+)
+def test_what_cannot_fit_into_memory_is_refused_first(make):
+    with pytest.raises(MemoryError):
+        make()
+
+
+def test_a_dtype_of_a_layer_is_no_device():
+    with pytest.raises(TypeError, match="expected a dtype"):
+        nn.Linear(2, 3, dtype="cpu")
