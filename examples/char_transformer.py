@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from common import draw_losses, finish, read_options
+from common import draw_losses, finish, prepared, read_options
 
 import norch
 from norch import nn, optim
@@ -111,7 +111,8 @@ def main():
     train_set, test_set = Windows(letters[:-held_out]), Windows(letters[-held_out:])
     sampler = RandomSampler(train_set, replacement=True, num_samples=BATCH * BATCHES)
     loader = DataLoader(train_set, BATCH, sampler=sampler)
-    model = Transformer(len(alphabet)).to(options.device)
+    transformer = Transformer(len(alphabet))
+    model = prepared(transformer, options)
     optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=options.epochs, steps_per_epoch=len(loader))
 
@@ -129,7 +130,8 @@ def main():
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {sum(losses[-BATCHES:]) / BATCHES:.3f}, test {test(model, test_set):.3f}")
 
-    print(write(model, alphabet, "The ", 60 if options.quick else 400))
+    # Not the compiled model: while it writes, the text gets longer, and each length would be another program.
+    print(write(transformer, alphabet, "The ", 60 if options.quick else 400))
     finish(options, model, f"Test loss: {test(model, test_set):.3f}")
     draw_losses(options, losses, "Loss of each batch", "batch")
 

@@ -10,8 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-import norch
-from norch.utils.data import TensorDataset
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of norch, if it is not installed
+
+import norch  # noqa: E402
+from norch.utils.data import TensorDataset  # noqa: E402
 
 
 def read_options(description, epochs, quick, unit="epochs"):
@@ -22,6 +24,7 @@ def read_options(description, epochs, quick, unit="epochs"):
     parser.add_argument("--quick", action="store_true", help=f"a short form, which learns less: {quick} {unit}")
     parser.add_argument("--seed", type=int, default=0, help="of the split, the initial weights, the order (default: 0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1")
+    parser.add_argument("--compile", action="store_true", help="record the model once and replay it")
     parser.add_argument("--save", metavar="PATH", help="where to save the trained weights")
     parser.add_argument("--picture", metavar="PATH", default=script.with_suffix(".png").name, help="where to draw")
     parser.add_argument("--no-plot", action="store_true", help="draw nothing")
@@ -54,6 +57,12 @@ def load_classes(name, options, scale=1.0):
     return TensorDataset(train_x.float(), train_y), TensorDataset(test_x.float(), test_y)
 
 
+def prepared(model, options):
+    """The model on its device, compiled where asked to."""
+    model.to(options.device)
+    return norch.compile(model) if options.compile else model
+
+
 def finish(options, model, figure):
     """Prints the final figure with the time that the program took, and saves the weights where asked to."""
     print(f"{figure} ({time.process_time():.1f} s of processor time)")
@@ -69,7 +78,7 @@ def drawing(options):
     try:
         import matplotlib
     except ImportError:
-        print("No picture: matplotlib is not installed.")
+        print("No picture: matplotlib is not installed (pip install matplotlib).")
         return None
     matplotlib.use("Agg")  # draws into the file, without a screen
     from matplotlib import pyplot

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, load_classes, read_options, save_picture
+from common import drawing, finish, load_classes, prepared, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -57,7 +57,7 @@ def main():
     train_set, test_set = load_classes("digits", options, scale=16)
     loader = DataLoader(train_set, batch_size=32, shuffle=True)
     model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 10))
-    model.to(options.device)
+    model = prepared(model, options)
     optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, epochs=options.epochs, steps_per_epoch=len(loader))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from common import drawing, finish, read_options, save_picture
+from common import drawing, finish, prepared, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -78,7 +78,7 @@ def main():
     options = read_options(__doc__, epochs=15, quick=3)
     (_, noisy), (test_clean, test_noisy) = ([part.to(options.device) for part in waves(count)] for count in (2000, 500))
     loader = DataLoader(TensorDataset(noisy), batch_size=50, shuffle=True)
-    model = Forecaster().to(options.device)
+    model = prepared(Forecaster(), options)
     optimizer = optim.Adam(model.parameters(), lr=1e-3)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=options.epochs, steps_per_epoch=len(loader))
 

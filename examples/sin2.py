@@ -7,15 +7,17 @@ Ten epochs end near a constant. The article draws weights and biases from [-1, 1
 every sigmoid bends close to x = 0; `--spread` places the bends along the whole axis, and the curve is learnt.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import random
+import sys
+from pathlib import Path
 
-import norch
-import norch.nn as nn
-import norch.optim as optim
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the folder of norch, if it is not installed
+
+import norch  # noqa: E402
+import norch.nn as nn  # noqa: E402
+import norch.optim as optim  # noqa: E402
 
 X_VALUES = [0.4 * i for i in range(51)]
 Y_VALUES = [math.pow(math.sin(x), 2) for x in X_VALUES]
@@ -43,21 +45,27 @@ class MyModel(nn.Module):
             self.fc1.bias.copy_(-steepness * centers)
 
 
-def train(model, optimizer, epochs, device="cpu"):
+def train(model, optimizer, epochs, device="cpu", compiled=False):
     """One step of SGD a point. Returns the loss at the last point of each epoch, as the article prints it."""
     criterion = nn.MSELoss()
+
+    def step(x, target):
+        outputs = model(x)
+        loss = criterion(outputs, target)
+
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    if compiled:
+        step = norch.compile(step)
     losses = []
     for epoch in range(epochs):
         for x, target in zip(X_VALUES, Y_VALUES):
             x = norch.Tensor([[x]]).T.to(device)
             target = norch.Tensor([[target]]).T.to(device)
-
-            outputs = model(x)
-            loss = criterion(outputs, target)
-
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            loss = step(x, target)
 
         losses.append(loss[0])
         if (epoch + 1) % max(1, epochs // 10) == 0:
@@ -77,7 +85,7 @@ def save_picture(path, predictions, losses):
     try:
         import matplotlib
     except ImportError:
-        print("No picture: matplotlib is not installed.")
+        print("No picture: matplotlib is not installed (pip install matplotlib).")
         return
     matplotlib.use("Agg")  # draws into the file, without a screen
     from matplotlib import pyplot
@@ -102,6 +110,7 @@ def main():
     parser.add_argument("--momentum", type=float, default=0.0)
     parser.add_argument("--hidden", type=int, default=10, help="sigmoids in the hidden layer (default: 10)")
     parser.add_argument("--spread", action="store_true", help="place the sigmoids along the x axis before training")
+    parser.add_argument("--compile", action="store_true", help="record a step once and replay it from C")
     parser.add_argument("--picture", default="sin2.png", metavar="PATH", help="where to draw (default: sin2.png)")
     parser.add_argument("--no-plot", action="store_true", help="draw nothing")
     arguments = parser.parse_args()
@@ -115,7 +124,7 @@ def main():
     if arguments.spread:
         model.spread()
     optimizer = optim.SGD(model.parameters(), lr=arguments.lr, momentum=arguments.momentum)
-    losses = train(model, optimizer, arguments.epochs, arguments.device)
+    losses = train(model, optimizer, arguments.epochs, arguments.device, arguments.compile)
 
     predictions = predict(model, arguments.device)
     error = sum((p - y) ** 2 for p, y in zip(predictions, Y_VALUES)) / len(Y_VALUES)

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, read_options, save_picture
+from common import drawing, finish, prepared, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -50,7 +50,7 @@ def main():
     train_set, test_set = (TensorDataset(*(t.to(options.device) for t in spirals(900).tensors)) for _ in range(2))
     loader = DataLoader(train_set, batch_size=64, shuffle=True)
     model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3))
-    model.to(options.device)
+    model = prepared(model, options)
     optimizer = optim.Adam(model.parameters(), lr=1e-2)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs)
 

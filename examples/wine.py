@@ -7,7 +7,7 @@ All 36 test bottles are told apart after 1 s on 2 cores; the same in torch.
 
 from __future__ import annotations
 
-from common import draw_losses, finish, load_classes, read_options
+from common import draw_losses, finish, load_classes, prepared, read_options
 
 import norch
 from norch import nn, optim
@@ -31,7 +31,7 @@ def main():
     train_set, test_set = load_classes("wine", options)
     measurements, growers = test_set.tensors
     model = nn.Sequential(Standardize(train_set.tensors[0]), nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 3))
-    model.to(options.device)
+    model = prepared(model, options)
     optimizer = optim.Adam(model.parameters(), lr=1e-2, weight_decay=1e-3)
     criterion = nn.CrossEntropyLoss()
 

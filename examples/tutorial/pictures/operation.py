@@ -10,7 +10,7 @@ from norch.display.graph.svg import AMBER, BLUE, GREEN, INK, LINE, MUTED, ROSE, 
 
 
 class Softplus(Function):
-    """As chapter 10 writes it."""
+    """As chapter 11 writes it."""
 
     @staticmethod
     def forward(ctx, x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from norch.display.graph.svg import AMBER, BLUE, GREEN, GREY, INK, MUTED, ROSE, VIOLET, Color, Sheet
 
-LEVELS = [  # typical of the processors of chapter 14: name, size, cycles to fetch from it
+LEVELS = [  # typical of the processors of chapter 15: name, size, cycles to fetch from it
     ("registers", "32 vectors of 64 bytes", "0 cycles", GREEN, "the tile of the result"),
     ("first cache", "some 32 KB", "4 to 5", BLUE, "a panel of b, packed"),
     ("second cache", "some 1 MB", "15", VIOLET, "a block of a, packed"),
