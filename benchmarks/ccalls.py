@@ -50,10 +50,21 @@ class Watched:
         setattr(self.function, name, value)  # restype and argtypes
 
     def __call__(self, *arguments: Any) -> Any:
-        clock = time.perf_counter_ns
+        clock, inside = time.perf_counter_ns, 0
+        if self.name == "call_within":  # it calls a function of Python, whose time is not C's
+            changes, called, *rest = arguments
+
+            def timed(*args: Any, **named: Any) -> Any:
+                nonlocal inside
+                before = clock()
+                result = called(*args, **named)
+                inside = clock() - before
+                return result
+
+            arguments = changes, timed, *rest
         start = clock()
         result = self.function(*arguments)
-        self.report(self.name, clock() - start)
+        self.report(self.name, clock() - start - inside)
         return result
 
 

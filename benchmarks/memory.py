@@ -11,6 +11,7 @@ Neither counts the objects of Python and C that describe tensors. Each peak is o
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 from pathlib import Path
 from typing import Any, Callable
@@ -82,6 +83,37 @@ def size(count: int) -> str:
     return f"{count} B" if count < 10_000 else f"{count / 1e3:.1f} kB" if count < 1e6 else f"{count / 1e6:.2f} MB"
 
 
+LAYERS = [  # constructor, shape of the input, how many inputs
+    ("Conv2d(64, 64, 3, padding=1)", (8, 64, 32, 32), 1),
+    ("BatchNorm2d(64)", (16, 64, 32, 32), 1),
+    ("LayerNorm(768)", (8, 128, 768), 1),
+    ("GroupNorm(8, 64)", (16, 64, 32, 32), 1),
+    ("LSTM(64, 64, batch_first=True)", (16, 20, 64), 1),
+    ("MultiheadAttention(256, 8, batch_first=True)", (8, 128, 256), 3),
+]
+
+
+def of_layer(constructor: str, shape: tuple[int, ...], inputs: int) -> Callable[[Any], dict[str, Any]]:
+    """Forward and backward of a layer, with gradients of its parameters and inputs."""
+    from wide_layers import built
+
+    def setup(framework: Any) -> dict[str, Any]:
+        names = built(f"nn.{constructor}", *[("normal", shape)] * inputs)(framework)
+        given = [names[letter].requires_grad_() for letter in "abc"[:inputs]]
+        layer = names["layer"]
+
+        def step() -> None:
+            for leaf in [*given, *layer.parameters()]:
+                leaf.grad = None
+            result = layer(*given)
+            result = result[0] if isinstance(result, tuple) else result
+            result.backward(names["lib"].ones_like(result))
+
+        return {"step": step}
+
+    return setup
+
+
 def main() -> None:
     peak = Peak()  # imports norch
     import steps
@@ -91,17 +123,21 @@ def main() -> None:
 
     rows = [("sin2 step, batch 1", steps.sin2, 0)]
     rows += [(f"MLP 784-128-10 step, batch {n}", mlp(n), n * (784 * 4 + 8)) for n in (64, 1024)]
+    rows += [
+        (f"{constructor} {list(shape)}", of_layer(constructor, shape, count), 4 * count * math.prod(shape))
+        for constructor, shape, count in LAYERS
+    ]
     lines = []
     for name, setup, batch_bytes in rows:
         tensors, system = in_norch(peak, setup)
-        line = f"{name:34} {size(tensors):>10} {size(system):>12}"
+        line = f"{name:60} {size(tensors):>10} {size(system):>12}"
         try:
             theirs = in_torch(setup, batch_bytes)
             line += f" {size(theirs):>10} {theirs / tensors:6.2f}"
         except ImportError:
             pass
         lines.append(line)
-    print(f"{'peak of':34} {'norch':>10} {'from system':>12} {'torch':>10} {'ratio':>6}", *lines, sep="\n")
+    print(f"{'peak of':60} {'norch':>10} {'from system':>12} {'torch':>10} {'ratio':>6}", *lines, sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Draws the ratios of run.py: a bar for each peer of each row, from 1 to the right where norch is faster."""
+"""Draws the ratios of run.py, a bar for each peer of each row, and those of wide.py, a heat map."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 COLORS = {"torch": "#d1603d", "numpy": "#4d77a5", "magnetron": "#7d9f58"}
@@ -59,3 +61,61 @@ def bars(panel: Any, result: dict[str, Any]) -> None:
     panel.spines[["top", "right"]].set_visible(False)
     threads = result["threads"]
     panel.set_title(f"{threads} thread{'s' if threads > 1 else ''}")
+
+
+# ---- The heat map of wide.py -----------------------------------------------------------------------------------------
+
+TALLEST = 90  # rows of a panel
+
+
+def heat_map(ratios: dict[str, dict[str, float]], path: str) -> None:
+    """A row for each operation and a column for each size, layout or pass; drawn into `path` (.svg or .png)."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("no picture: matplotlib is not installed (pip install matplotlib)")
+        return
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
+
+    matplotlib.rcParams.update({"svg.hashsalt": "norch", "svg.fonttype": "none"})
+    panels = list(parts(ratios))
+    tallest = max(len(lines) for lines, _ in panels)
+    widths = [len(columns) + 12 for _, columns in panels]  # of which 12 for the names
+    figure, axes = pyplot.subplots(
+        1,
+        len(panels),
+        figsize=(0.16 * sum(widths), 2 + 0.16 * tallest),
+        width_ratios=widths,
+        squeeze=False,
+        layout="constrained",
+    )
+    colors = LinearSegmentedColormap.from_list("ratio", [COLORS["torch"], "#f6f6f2", COLORS["numpy"]])
+    colors.set_bad("#ffffff00")
+    for panel, (lines, columns) in zip(axes[0], panels):
+        table = [[math.log2(ratios[line].get(column, math.nan)) for column in columns] for line in lines]
+        table += [[math.nan] * len(columns)] * (tallest - len(lines))
+        drawn = panel.imshow(table, cmap=colors, norm=TwoSlopeNorm(0, -2, 2), aspect="auto", interpolation="nearest")
+        panel.set_yticks(range(len(lines)), [line[:52] for line in lines], fontsize=5)
+        panel.set_xticks(range(len(columns)), columns, fontsize=5, rotation=90)
+        panel.xaxis.tick_top()
+        panel.tick_params(length=0)
+        panel.spines[:].set_visible(False)
+    bar = figure.colorbar(drawn, ax=axes, location="bottom", shrink=0.3, aspect=40, extend="both", pad=0.01)
+    bar.set_ticks(range(-2, 3), labels=["0.25", "0.5", "1", "2", "4"])
+    bar.set_label("torch's time over norch's (above 1: norch is faster)")
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+    print(f"picture: {path}")
+
+
+def parts(ratios: dict[str, dict[str, float]]) -> Iterator[tuple[list[str], list[str]]]:
+    """The rows of a panel and their columns: rows with the same columns stand together, TALLEST at most."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for line, columns in ratios.items():
+        kind = tuple(dict.fromkeys(column.split()[0] for column in columns))  # sizes, or the passes
+        groups.setdefault(kind, []).append(line)
+    for lines in groups.values():
+        columns = list(dict.fromkeys(column for line in lines for column in ratios[line]))
+        for start in range(0, len(lines), TALLEST):
+            yield lines[start : start + TALLEST], columns

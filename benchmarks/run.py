@@ -192,14 +192,20 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
-def run(arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
-    """Measure and print the table with a number of threads, in this process."""
+def prepared(threads: int) -> tuple[dict[str, Any], list[str]]:
+    """The frameworks of this process with a number of threads, and what is missing."""
     for name in LIMITS:  # read by the libraries when they are loaded
         os.environ[name] = str(threads)
     from frameworks import found
+
+    return found(threads)
+
+
+def run(arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
+    """Measure and print the table with a number of threads, in this process."""
+    frameworks, missing = prepared(threads)
     from rows import ROWS
 
-    frameworks, missing = found(threads)
     peers = [name for name in frameworks if name != "norch"]
     versions = {name: framework.version for name, framework in frameworks.items()}
     print(
@@ -216,12 +222,12 @@ def run(arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
     return {"threads": threads, "processor": processor(), "versions": versions, "rows": results}
 
 
-def run_apart(threads: int) -> dict[str, Any]:
-    """The same in a process of its own: the number of threads is set before libraries are loaded."""
+def run_apart(script: str, threads: int, *options: str) -> dict[str, Any]:
+    """A script in a process of its own: the number of threads is set before libraries are loaded."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "results.json"
-        command = [sys.executable, __file__, *sys.argv[1:], "--threads", str(threads), "--json", str(path)]
-        code = subprocess.run([*command, "--picture", ""]).returncode
+        command = [sys.executable, script, *sys.argv[1:], "--threads", str(threads), "--json", str(path), *options]
+        code = subprocess.run(command).returncode
         if not path.exists():
             raise SystemExit(code or 1)
         return json.loads(path.read_text())[0]
@@ -238,8 +244,10 @@ def main() -> None:
     if min(arguments.threads) < 1:
         parser.error("--threads must be at least 1")
 
-    alone = len(arguments.threads) == 1
-    results = [run(arguments, *arguments.threads)] if alone else [run_apart(n) for n in arguments.threads]
+    if len(arguments.threads) == 1:
+        results = [run(arguments, *arguments.threads)]
+    else:
+        results = [run_apart(__file__, n, "--picture", "") for n in arguments.threads]
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(results, indent=1))
     if arguments.picture:
