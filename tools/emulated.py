@@ -23,7 +23,7 @@ from pathlib import Path
 from sanitized import ROOT, environment_for, find_runtime, run_watched
 
 # Shapes that need several blocks, tiles and stages; failing launches; and all folders whose tests run on each device.
-FILES = ["tests/native/test_cuda_kernels.py", "tests/native/test_cuda.py"]
+FILES = ["tests/native/test_cuda_kernels.py", "tests/native/test_cuda.py", "tests/recording/test_cuda_graphs.py"]
 FOLDERS = ["tests/tables", "tests/tensor", "tests/optim", "tests/nn"]
 # Gradients are made of other operations, but for those that have kernels of their own; statistics and trainings repeat
 # the same launches a thousand times.
