@@ -188,6 +188,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "uniform_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
     "normal_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double, c_double]),
     "integers_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_int64, c_uint64]),
+    "bernoulli_into": (STATUS, [TENSOR, TENSOR, c_uint64, c_uint64]),
+    "exponential_into": (STATUS, [TENSOR, c_uint64, c_uint64, c_double]),
+    "uniform_tensor": (RESULT, [ARRAY, c_int32, c_int32, c_int32, ARRAY]),
+    "normal_tensor": (RESULT, [ARRAY, c_int32, c_int32, c_int32, ARRAY, c_double, c_double]),
+    "integers_tensor": (RESULT, [ARRAY, c_int32, c_int32, c_int32, ARRAY, c_int64, c_uint64]),
     "permutation_tensor": (RESULT, [c_int64, c_uint64, c_uint64, c_int32, c_int32]),
     "next_draw": (c_uint64, [ARRAY]),
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
@@ -199,6 +204,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "flatten_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
+    "diagonal_tensor": (RESULT, [TENSOR, ARRAY]),
     "reverse_tensor": (RESULT, [TENSOR]),
     "transpose_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
     "permute_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
@@ -209,6 +216,13 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "part_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "split_tensor": (RESULTS, [TENSOR, c_int64, ARRAY, c_int32]),
     "slice_tensor": (RESULT, [TENSOR, c_int64, c_int64, c_int64, c_int64]),
+    "roll_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32]),
+    "pad_tensor": (RESULT, [TENSOR, ARRAY, c_int32, TENSOR]),
+    "diag_embed_tensor": (RESULT, [TENSOR, ARRAY]),
+    "repeat_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
+    "interleave_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
+    "one_hot_tensor": (RESULT, [TENSOR, c_int64]),
+    "eye_tensor": (RESULT, [c_int64, c_int64, c_int32, c_int32]),
     "flipped_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "view_as_dtype": (RESULT, [TENSOR, c_int32]),
     "as_strided_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
@@ -349,7 +363,7 @@ for _name in operations()["row"]:
 # give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
 QUICK = {f"{name}_{form}" for names in operations().values() for name in names for form in ("tensor", "into")} | {
     "free_tensor alias_tensor empty_tensor create_tensor full_tensor part_tensor split_tensor",
-    "full_like_tensor reshape_tensor view_tensor reverse_tensor",
+    "full_like_tensor reshape_tensor view_tensor reverse_tensor flatten_tensor diagonal_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind hold_storage",
     "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard call_within",
@@ -360,7 +374,10 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "clone_tensor contiguous_tensor cast_tensor assign_tensor number_tensor permute_tensor squeeze_tensor",
     "unsqueeze_tensor as_strided_tensor flipped_tensor argmax_tensor argmin_tensor sum_to_shape triangle_tensor",
     "cat_tensors stack_tensors index_tensor index_put gather_tensor scatter_into nonzero_tensor sort_tensor",
-    "mean_tensor variance_tensor logsumexp_tensor nll_tensor integers_into",
+    "mean_tensor variance_tensor logsumexp_tensor nll_tensor integers_into uniform_into normal_into",
+    "expect_range bernoulli_into exponential_into uniform_tensor normal_tensor integers_tensor roll_tensor pad_tensor",
+    "repeat_tensor interleave_tensor one_hot_tensor diag_embed_tensor eye_tensor",
+    "arange_tensor integer_arange_tensor linspace_tensor",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 
@@ -448,25 +465,24 @@ def raise_error() -> NoReturn:
 
 # ---- Arguments --------------------------------------------------------------------------------------------------
 
-_ARRAY_TYPES = [c_int64 * n for n in range(MAX_DIMS + 2)]
-_arrays: dict[tuple[int, ...], Any] = {}
+_arrays: dict[tuple[int, ...], bytes] = {}
 _MAX_KEPT = 1024
 
 
-def int64_array(values: Any) -> Any:
-    """A C array of sizes or axes. Raises TypeError if one is not an integer, ShapeError for more than a tensor has."""
+def int64_array(values: Any) -> bytes:
+    """Sizes or axes in the memory of a C array. Raises TypeError if one is not an integer, ShapeError for too many."""
     key = values if type(values) is tuple else tuple(values)
     found = _arrays.get(key)  # a training loop repeats its shapes, and C only reads them
     if found is not None:
         return found
-    if len(key) >= len(_ARRAY_TYPES):
+    if len(key) > MAX_DIMS + 1:
         raise ShapeError(f"a tensor has at most {MAX_DIMS} dimensions, got {len(key)}")
     try:
-        array = _ARRAY_TYPES[len(key)](*key)
-    except TypeError:
+        array = struct.pack(f"{len(key)}q", *key)
+    except struct.error:
+        if all(hasattr(value, "__index__") for value in key):
+            raise RangeError(f"expected integers of 64 bits, got {shown(key)}") from None
         raise TypeError(f"expected integers, got {shown(key)}") from None
-    if any(not -(2**63) <= value < 2**63 for value in key):  # ctypes would cut them off
-        raise RangeError(f"expected integers of 64 bits, got {shown(key)}")
     if len(_arrays) >= _MAX_KEPT:
         _arrays.clear()
     _arrays[key] = array

@@ -6,7 +6,7 @@ import functools
 from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import operation
-from ._C import RangeError, ShapeError, device_number
+from ._C import RangeError, ShapeError, device_number, int64_array
 from .types import check_dtype, dtype, shown
 
 
@@ -22,6 +22,23 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
             raise RangeError(f"{name}: expected integers of 64 bits, got {shown(tuple(values))}")
         found.append(index)
     return found
+
+
+@functools.lru_cache(1024, typed=True)  # a training loop repeats its shapes; True is not 1
+def _packed(*sizes: int) -> tuple[bytes, int]:
+    """For `packed`. Raises TypeError, which is not kept, for others than Python's own integers."""
+    if any(type(size) is not int for size in sizes):
+        raise TypeError
+    return int64_array(sizes), len(sizes)
+
+
+def packed(args: Sequence[Any], name: str) -> tuple[bytes, int]:
+    """What `sizes_of` takes, as C does: an array, and how many they are."""
+    try:
+        return _packed(*(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args))
+    except TypeError:
+        sizes = sizes_of(args, name)
+        return int64_array(sizes), len(sizes)
 
 
 def _index(value: Any) -> int | None:
@@ -141,9 +158,9 @@ def flags(function: Function) -> Function:
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        for key in kwargs:
-            if key in named and not (kwargs[key] is None and key in optional):
-                flag(kwargs[key], f"{called}: {key}", numbers)
+        for key, value in kwargs.items():
+            if value is not True and value is not False and key in named and not (value is None and key in optional):
+                flag(value, f"{called}: {key}", numbers)
         if len(args) > first:
             for place in places:
                 if place < len(args) and not (args[place] is None and positional[place] in optional):

@@ -48,6 +48,24 @@ def check(status: int) -> None:
         raise_error()
 
 
+def check_range(
+    x: Tensor,
+    low: float,
+    high: float,
+    message: str,
+    kind: type[Exception] = RuntimeError,
+    nan_fits: bool = False,
+) -> None:
+    """Raise an error if an element is outside of [low, high]: the message, with the element for {}.
+
+    It waits for no device: on a GPU the error comes with a later call, as that of an index out of range does.
+    """
+    check(lib.expect_range(x._ptr, low, high, nan_fits, _KINDS[kind], message.encode()))
+
+
+_KINDS = {ValueError: 1, IndexError: 3, RuntimeError: 4}  # ErrorKind in csrc/core/errors.h
+
+
 def several(handles: Sequence[int]) -> list[Any]:
     """The Tensors of a C function with several results; None for each that it left out. No handles raise its error."""
     return [wrap(handle) if handle else None for handle in handles] or raise_error()
@@ -190,7 +208,7 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
 
 def computed(name: str, backward: Any, *values: Any) -> Any:
     """The result of a row of csrc/ops/operations.h, of tensors and numbers."""
-    operands = [check_operand(value, name) for value in values]
+    operands = [value if isinstance(value, Tensor) else check_operand(value, name) for value in values]
     return recorded(wrap(getattr(lib, f"{name}_tensor")(*[x._ptr for x in operands])), backward, operands)
 
 

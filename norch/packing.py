@@ -215,17 +215,26 @@ def tensor_of(data: object, kind: dtype | None, device: str | None = "cpu") -> T
     return wrap(address_of(data, kind, device))
 
 
+def empty_of(sizes: tuple[bytes, int], kind: dtype, device: str | None) -> Tensor:
+    """A tensor of `packed` sizes whose elements are not set."""
+    return wrap(lib.empty_tensor(*sizes, kind.number, _C.device_number(device)))
+
+
+def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str | None) -> Tensor:
+    """A tensor of `packed` sizes with one value in every element."""
+    if not isinstance(value, (int, float)):
+        return empty_of(sizes, kind, device).fill_(value)
+    return wrap(lib.full_tensor(*sizes, number(value)._ptr, kind.number, _C.device_number(device)))
+
+
 def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tensor:
-    """A tensor whose elements are not set."""
-    return wrap(lib.empty_tensor(int64_array(shape), len(shape), kind.number, _C.device_number(device)))
+    """A tensor of a shape whose elements are not set."""
+    return empty_of((int64_array(shape), len(shape)), kind, device)
 
 
 def filled(shape: Sequence[int], value: Operand, kind: dtype, device: str | None) -> Tensor:
-    """A tensor with one value in every element."""
-    if not isinstance(value, (int, float)):
-        return uninitialized(shape, kind, device).fill_(value)
-    place = _C.device_number(device)
-    return wrap(lib.full_tensor(int64_array(shape), len(shape), number(value)._ptr, kind.number, place))
+    """A tensor of a shape with one value in every element."""
+    return full_of((int64_array(shape), len(shape)), value, kind, device)
 
 
 def counting(count: int, device: str | None) -> Tensor:

@@ -227,12 +227,6 @@ ROWS = {
 
 # reason -> the rows that it makes several calls of C
 REASONS = {
-    "a new tensor, the number of the draw, the kernel": """
-        norch.rand(8, 8)
-        norch.randn(8, 8)
-        norch.randint(0, 9, (8, 8))
-        norch.normal(0.0, 1.0, (8, 8))
-        """,
     "the number of the draw, then the kernel": """
         norch.randperm(8)
         """,
@@ -240,13 +234,7 @@ REASONS = {
         norch.bernoulli(x)
         norch.multinomial(v, 4)
         """,
-    "zeros, and ones written into the diagonal": """
-        norch.eye(8)
-        """,
     "a product and a sum, whose derivatives are known": """
-        x.add(y, alpha=2)
-        norch.addcmul(x, x, y)
-        norch.lerp(x, y, 0.5)
         norch.outer(v, v)
         norch.addmm(x, x, y)
         """,
@@ -273,15 +261,11 @@ REASONS = {
     "views, then the kernel": """
         x.take(rows)
         norch.take_along_dim(x, places, 1)
-        x.repeat(2, 2)
         norch.meshgrid(v, v, indexing="ij")
         norch.bmm(x[None], y[None])
         norch.baddbmm(x[None], x[None], y[None])
         norch.einsum("ij,jk->ik", x, y)
         norch.trace(x)
-        """,
-    "two slices and their join": """
-        x.roll(1, 0)
         """,
     "the places, then the elements there": """
         x.max(1)
@@ -304,11 +288,8 @@ REASONS = {
         x.count_nonzero()
         norch.equal(x, y)
         """,
-    "zeros, and a write into a part of them": """
+    "checks the indices, then the kernel": """
         F.one_hot(n, 8)
-        F.pad(x, (1, 1))
-        """,
-    "checks the indices, then reads the rows": """
         F.embedding(n, x)
         """,
     "the walk over a graph of two nodes": """

@@ -77,6 +77,15 @@ API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, doub
 API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
 API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low,
                       uint64_t range);  // low, ... low + range - 1
+// 1 where a uniform number is below p, else 0; numbers of the exponential distribution of a rate
+API int bernoulli_into(Tensor* out, Tensor* p, uint64_t seed, uint64_t draw);
+API int exponential_into(Tensor* out, uint64_t seed, uint64_t draw, double rate);
+// New tensors with the next draw of a generator, {seed, draws}; uniform in [0, 1)
+API Tensor* uniform_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state);
+API Tensor* normal_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
+                          double mean, double std);
+API Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
+                            int64_t low, uint64_t range);
 API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
 API uint64_t next_draw(uint64_t* state);  // of a generator, {seed, draws}: the number of its next draw
 API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);  // for tests: four words
@@ -84,6 +93,9 @@ API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* wo
 // ---- Views: share storage, never copy (reshape_tensor copies if it must)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
+API Tensor* flatten_tensor(Tensor* tensor, int64_t first, int64_t last);  // axes from first to last as one
+// place: {offset, axis, axis}; the diagonals of the matrices in the two axes, as the last axis
+API Tensor* diagonal_tensor(Tensor* tensor, const int64_t* place);
 API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
 API Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2);
 API Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim);
@@ -97,6 +109,15 @@ API Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count);
 // Parts of these sizes along an axis, or if they are null its `count` indices, without the axis.
 API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count);
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
+// `count` moves of `axes`, or if that is null one move of all elements in row order: what leaves enters at the other end
+API Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count);
+// amounts: before and after the last axis, then the one before it, ...; negative ones take away
+API Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value);
+API Tensor* diag_embed_tensor(Tensor* tensor, const int64_t* place);  // zeros that have the tensor as this diagonal
+API Tensor* repeat_tensor(Tensor* tensor, const int64_t* counts, int32_t rank);  // copies side by side; rank >= ndim
+API Tensor* interleave_tensor(Tensor* tensor, int64_t count, int64_t axis);      // each index `count` times in a row
+API Tensor* one_hot_tensor(Tensor* tensor, int64_t classes);  // int64: a last axis with a 1 at the place of the element
+API Tensor* eye_tensor(int64_t rows, int64_t columns, int32_t dtype, int32_t device);
 API Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // a copy: strides are never negative
 API Tensor* view_as_dtype(Tensor* tensor, int32_t dtype);                        // the same bytes read as another dtype
 API Tensor* as_strided_tensor(Tensor* tensor, const int64_t* shape, const int64_t* strides, int32_t ndim,

@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
 from .. import operation
-from .._C import RangeError, ShapeError, device_number, lib
-from ..arguments import chosen, flag, plain_number, sizes_of, whole
+from .._C import RangeError, ShapeError, device_number, lib, number
+from ..arguments import chosen, flag, packed, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
-from ..packing import counting, filled, inferred, tensor_of, uninitialized
+from ..packing import empty_of, filled, full_of, inferred, tensor_of, uninitialized
 from ..types import (
     DType,
     Operand,
@@ -67,6 +67,8 @@ def made(
     out: Tensor | None = None,
 ) -> Tensor:
     """The result of the function `name`, with what its options ask for."""
+    if out is layout is None and requires_grad is pin_memory is False:  # most often
+        return result
     if layout is not None and layout is not strided:
         raise TypeError(f"{name}: expected the layout norch.strided, got {layout!r}")
     return leaf(into(out, result, name), requires_grad, pin_memory)
@@ -79,11 +81,11 @@ def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
     return default.dtype if kind is None else check_dtype(kind)
 
 
-def _shape(args: tuple[Sizes, ...], size: Sizes | None, name: str) -> list[int]:
-    """Sizes given one by one, as a list, or as `size`."""
+def _shape(args: tuple[Sizes, ...], size: Sizes | None, name: str) -> tuple[bytes, int]:
+    """Sizes given one by one, as a list, or as `size`; `packed`."""
     if not args and size is None:
         raise TypeError(f"{name}: expected sizes, got none; {name}(()) makes a scalar")
-    return sizes_of(chosen(args, size, name, "size"), name)
+    return packed(args if size is None else chosen(args, size, name, "size"), name)
 
 
 # ---- From data --------------------------------------------------------------------------------------------------
@@ -131,7 +133,11 @@ def empty(
     >>> norch.empty(2, 3).shape
     norch.Size([2, 3])
     """
-    result = in_format(_shape(sizes, size, "empty"), floating(dtype, out), device, memory_format, "empty")
+    shape, kind = _shape(sizes, size, "empty"), floating(dtype, out)
+    if memory_format is None:
+        result = empty_of(shape, kind, device)
+    else:
+        result = in_format(sizes_of(sizes if size is None else (size,), "empty"), kind, device, memory_format, "empty")
     return made(result, "empty", requires_grad, pin_memory, layout, out)
 
 
@@ -168,7 +174,7 @@ def full(
     shape = (size,) if isinstance(size, int) else size
     kind = floating(dtype, out) if dtype is not None or out is not None else inferred([fill_value])
     return made(
-        filled(sizes_of(shape, "full"), fill_value, kind, device), "full", requires_grad, pin_memory, layout, out
+        full_of(packed(shape, "full"), fill_value, kind, device), "full", requires_grad, pin_memory, layout, out
     )
 
 
@@ -190,7 +196,7 @@ def zeros(
     tensor([[0., 0.],
             [0., 0.]])
     """
-    result = filled(_shape(sizes, size, "zeros"), 0, floating(dtype, out), device)
+    result = full_of(_shape(sizes, size, "zeros"), 0, floating(dtype, out), device)
     return made(result, "zeros", requires_grad, pin_memory, layout, out)
 
 
@@ -210,7 +216,7 @@ def ones(
     tensor([[1., 1.],
             [1., 1.]])
     """
-    result = filled(_shape(sizes, size, "ones"), 1, floating(dtype, out), device)
+    result = full_of(_shape(sizes, size, "ones"), 1, floating(dtype, out), device)
     return made(result, "ones", requires_grad, pin_memory, layout, out)
 
 
@@ -223,6 +229,8 @@ def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> 
 def _filled_like(
     input: Tensor, value: Operand, dtype: DType | None, device: str | None, order: memory_format | None, name: str
 ) -> Tensor:
+    if dtype is device is order is None and isinstance(value, (int, float)):
+        return wrap(lib.full_like_tensor(check_tensor(input, name)._ptr, number(value)._ptr))
     shape, kind, place = _like(input, dtype, device, name)
     if order_of(order, len(shape), name) is None:
         return filled(shape, value, kind, place)
@@ -427,8 +435,8 @@ def eye(
     rows, columns = sizes_of((n, n if m is None else m), "eye")
     if min(rows, columns) < 0:
         raise ShapeError(f"eye: sizes cannot be negative: got {rows} and {columns}")
-    ones_at = counting(rows, device).unsqueeze(1) == counting(columns, device)
-    return made(ones_at.to(floating(dtype, out)), "eye", requires_grad, pin_memory, layout, out)
+    result = wrap(lib.eye_tensor(rows, columns, floating(dtype, out).number, device_number(device)))
+    return made(result, "eye", requires_grad, pin_memory, layout, out)
 
 
 def where(

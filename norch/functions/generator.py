@@ -90,12 +90,12 @@ class Generator:
         refuse_recording("the state of a random generator is set")
         return Guard((self, {"_state": _state(*self._state)}))
 
-    def next_draw(self) -> tuple[int, int]:
-        """The seed and the number of the next draw; no other draw gets that number."""
+    def drawing(self) -> Any:
+        """The state, from which the next draw will take its number; no other draw gets that number."""
         state = self._state
         if mode.recorder is not None:
             mode.recorder.note_draw(self, state)
-        return state[0], lib.next_draw(state)
+        return state
 
 
 def _state(seed: int, draws: int = 0) -> Any:
@@ -172,8 +172,14 @@ def set_rng_state(new_state: Tensor) -> None:
     default_generator.set_state(new_state)
 
 
-def draw_of(generator: Generator | None) -> tuple[int, int]:
-    """The seed and number of the next draw, of norch's generator if none is given."""
+def state_of(generator: Generator | None) -> Any:
+    """The state of a generator, of norch's own if none is given, for a C function that draws from it."""
     if generator is not None and not isinstance(generator, Generator):
         raise TypeError(f"expected a norch.Generator, got {type(generator).__name__}")
-    return (generator or default_generator).next_draw()
+    return (generator or default_generator).drawing()
+
+
+def draw_of(generator: Generator | None) -> tuple[int, int]:
+    """The seed and number of the next draw, of norch's generator if none is given."""
+    state = state_of(generator)
+    return state[0], lib.next_draw(state)

@@ -6,15 +6,14 @@ import operator
 from typing import Any, Sequence
 
 from .._C import device_number, lib
-from ..arguments import sizes_of
-from ..methods.random_fill import LARGEST
+from ..arguments import packed, plain_number
+from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
-from ..packing import uninitialized
 from ..tensor import Tensor
 from ..types import DType, Sizes, check_dtype, int64
 from ..types import layout as Layout  # noqa: N812
 from .creation import empty_like, floating, leaf
-from .generator import Generator, draw_of
+from .generator import Generator, draw_of, state_of
 from .out import into
 
 __all__ = [
@@ -52,8 +51,9 @@ def rand(
     >>> x.shape, bool((x < 1).all())
     (norch.Size([2, 3]), True)
     """
-    result = _empty("rand", sizes, size, dtype, device, out)
-    return into(out, leaf(result.uniform_(generator=generator), requires_grad, pin_memory), "rand")
+    place = _place("rand", sizes, size, dtype, device, out)
+    result = wrap(lib.uniform_tensor(*place, state_of(generator)))
+    return into(out, leaf(result, requires_grad, pin_memory), "rand")
 
 
 def randn(
@@ -72,18 +72,22 @@ def randn(
     >>> norch.randn(2, 3).shape
     norch.Size([2, 3])
     """
-    result = _empty("randn", sizes, size, dtype, device, out)
-    return into(out, leaf(result.normal_(generator=generator), requires_grad, pin_memory), "randn")
+    place = _place("randn", sizes, size, dtype, device, out)
+    result = wrap(lib.normal_tensor(*place, state_of(generator), 0.0, 1.0))
+    return into(out, leaf(result, requires_grad, pin_memory), "randn")
 
 
-def _empty(
+def _place(
     name: str, sizes: tuple[Sizes, ...], size: Sizes | None, dtype: DType | None, device: str | None, out: Tensor | None
-) -> Tensor:
-    """A tensor to fill, of sizes given one by one or as `size`; dtype and device are those of `out` if not given."""
+) -> tuple[bytes, int, int, int]:
+    """What the C functions take: the sizes, given one by one or as `size`, and the numbers of dtype and device.
+
+    Dtype and device are those of `out` if not given.
+    """
     if out is not None:
         check_tensor(out, f"{name}: out")
         dtype, device = dtype or out.dtype, device or out.device
-    return uninitialized(sizes_of(sizes if size is None else (size,), name), floating(dtype), device)
+    return *packed(sizes if size is None else (size,), name), floating(dtype).number, device_number(device)
 
 
 def _dtype_of(out: Tensor | None, name: str) -> DType:
@@ -117,8 +121,10 @@ def randint(
         low, high = 0, high if low is None else low
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
-    result = _empty("randint", (), size, dtype or _dtype_of(out, "randint"), device, out)
-    return into(out, leaf(result.random_(low, high, generator=generator), requires_grad, pin_memory), "randint")
+    kind = check_dtype(dtype or _dtype_of(out, "randint"))
+    place = _place("randint", (), size, kind, device, out)
+    result = wrap(lib.integers_tensor(*place, state_of(generator), *range_of(kind, low, high)))
+    return into(out, leaf(result, requires_grad, pin_memory), "randint")
 
 
 def randperm(
@@ -240,8 +246,10 @@ def normal(
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise TypeError("normal: expected a size if mean and std are numbers")
-        result = _empty("normal", (), size, dtype, device, out)
-        return into(out, leaf(result.normal_(mean, std, generator=generator), requires_grad, pin_memory), "normal")
+        place, bounds = _place("normal", (), size, dtype, device, out), (mean, std)
+        mean, std = (plain_number(value, "normal_") for value in bounds)
+        result = wrap(lib.normal_tensor(*place, state_of(generator), mean, std))
+        return into(out, leaf(result, requires_grad, pin_memory), "normal")
     if size is not None:
         raise TypeError("normal: a size goes with numbers; tensors have their own")
     given = [t for t in (mean, std) if isinstance(t, Tensor)]

@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from .. import operation
-from .._C import addresses, int64_array, lib
+from .._C import MAX_DIMS, addresses, int64_array, lib
 from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
 from ..given import warn
 from ..operation import operand, several, wrap
@@ -43,6 +43,9 @@ class Combining(IntEnum):
     SMALLEST = 4
 
 
+_AXES = [tuple(range(count)) for count in range(MAX_DIMS + 2)]
+
+
 class AtIndices:
     """The places of a tensor that index tensors (int64) name; None takes a whole dimension."""
 
@@ -52,7 +55,7 @@ class AtIndices:
         self.tensors = [index for index in indices if index is not None]
         self._handles = [0 if index is None else index._ptr for index in indices]  # their C tensors live as long
         self._indices = addresses(self._handles)
-        self._axes = addresses(range(len(indices))) if axes is None else int64_array(axes)  # for messages
+        self._axes = int64_array(_AXES[len(indices)] if axes is None else axes)  # for messages
         self._wraps = wraps  # whether negative integers count from the end
 
     def ndim(self, x: Tensor) -> int:
@@ -67,9 +70,9 @@ class AtIndices:
         """Write values, which broadcast, or combine them with what is there; return the status."""
         return lib.index_put(x._ptr, self._indices, self._axes, len(self._handles), self._wraps, values._ptr, how)
 
-    def spread(self, value: Tensor) -> Tensor:
-        """One value for all places, in a shape that `write` takes."""
-        return value
+    def filling(self, x: Tensor, value: float) -> Tensor:
+        """A number for all places, in a shape that `write` takes and in the dtype of x."""
+        return filled((), value, x.dtype, x.device)
 
 
 def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
@@ -102,6 +105,7 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 ALL = slice(None)
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _FOUR = struct.Struct("4q")
+FIRST = _FOUR.pack(0, 0, 0, 0)  # the parts of x[0]
 _NEW_AXIS, _REST = _FOUR.pack(2, 0, 0, 0), _FOUR.pack(3, 0, 0, 0)
 
 

@@ -8,12 +8,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import Number, int64_array, lib
+from .._C import int64_array, lib
 from ..arguments import axes_of, flags, sizes_of
+from ..autograd.derivatives import elementary as d
 from ..autograd.functions import LogSumExpBackward
+from ..autograd.in_place import write
 from ..functions.promotion import result_type
 from ..given import to_floating
-from ..operation import check_operand, check_tensor, recorded, wrap
+from ..operation import check_operand, check_tensor, computed, recorded, wrap
 from ..types import Dims, DType, Operand, bool_, dtype
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ class ComposedMethods:
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
         """
+        if not legacy and are_floats(self, tensor1, tensor2):
+            return computed("addcmul", d.AddcmulBackward, self, scaled("addcmul", tensor1, value), tensor2)
         return self + _term(self, "addcmul", tensor1, tensor2, legacy, value)
 
     def addcmul_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
@@ -82,6 +86,11 @@ class ComposedMethods:
         >>> norch.ones(2).addcmul_(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]))
         tensor([4., 9.])
         """
+        if not legacy and are_floats(self, tensor1, tensor2):
+            y, z = scaled("addcmul_", tensor1, value), tensor2
+            return write(
+                self, d.AddcmulBackward, (y, z), lambda: lib.addcmul_into(self._ptr, self._ptr, y._ptr, z._ptr)
+            )
         return self.add_(_term(self, "addcmul_", tensor1, tensor2, legacy, value))
 
     def addcdiv(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
@@ -93,6 +102,8 @@ class ComposedMethods:
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
         """
+        if not legacy and are_floats(self, tensor1, tensor2):
+            return computed("addcdiv", d.AddcdivBackward, self, scaled("addcdiv", tensor1, value), tensor2)
         return self + _term(self, "addcdiv", tensor1, tensor2, legacy, value)
 
     def addcdiv_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
@@ -103,6 +114,11 @@ class ComposedMethods:
         >>> norch.ones(2).addcdiv_(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]))
         tensor([1.5000, 1.5000])
         """
+        if not legacy and are_floats(self, tensor1, tensor2):
+            y, z = scaled("addcdiv_", tensor1, value), tensor2
+            return write(
+                self, d.AddcdivBackward, (y, z), lambda: lib.addcdiv_into(self._ptr, self._ptr, y._ptr, z._ptr)
+            )
         return self.add_(_term(self, "addcdiv_", tensor1, tensor2, legacy, value))
 
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
@@ -113,7 +129,7 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return _between(self, _same_floats(self, end, weight, "lerp"), weight)
+        return computed("lerp", d.LerpBackward, self, _same_floats(self, end, weight, "lerp"), weight)
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
@@ -123,7 +139,8 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return self.copy_(_between(self, _same_floats(self, end, weight, "lerp_"), weight))
+        y, z = _same_floats(self, end, weight, "lerp_"), check_operand(weight, "lerp")
+        return write(self, d.LerpBackward, (y, z), lambda: lib.lerp_into(self._ptr, self._ptr, y._ptr, z._ptr))
 
     # ---- Comparing
 
@@ -215,6 +232,8 @@ class ComposedMethods:
         if isinstance(p, str) and p != "fro":
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {p!r}')
         p = 2.0 if p is None or p == "fro" else float(p)
+        if p == 2:
+            return root((x * x).sum(dim, keepdim))
         size = x.abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
@@ -222,8 +241,6 @@ class ComposedMethods:
             return size.isnan()._choose(1.0, size.sign()).sum(dim, keepdim)
         if p == 1:
             return size.sum(dim, keepdim)
-        if p == 2:
-            return root((x * x).sum(dim, keepdim))
         return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
     def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
@@ -261,6 +278,15 @@ class ComposedMethods:
         """
         total = check_floating(self, "nanmean").nansum(dim, keepdim or keepdims, dtype=dtype)
         return total / self.isnan().logical_not().sum(dim, keepdim or keepdims)
+
+
+def are_floats(x: Tensor, *others: object) -> bool:
+    """Whether all are tensors of x's dtype, which is floating: a kernel of three operands takes them together."""
+    kind = x.dtype
+    for y in others:
+        if not isinstance(y, operation.Tensor) or y.dtype is not kind:
+            return False
+    return kind.is_floating_point
 
 
 def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:
@@ -307,16 +333,6 @@ def _same_floats(x: Tensor, end: Tensor, weight: Operand, name: str) -> Tensor:
         if isinstance(other, operation.Tensor) and other.dtype is not check_floating(x, name).dtype:
             raise RuntimeError(f"{name}: expected tensors of one dtype, got {x.dtype} and {other.dtype}")
     return end
-
-
-def _between(start: Tensor, end: Tensor, weight: Operand) -> Tensor:
-    """start + weight * (end - start), from the nearer end, so that weight 1 gives `end` exactly."""
-    found = check_operand(weight, "lerp")
-    if isinstance(found, Number):
-        number = found.value
-        return start + (end - start) * number if abs(number) < 0.5 else end + (end - start) * (number - 1)
-    near = found.abs() < 0.5
-    return near._choose(start, end) + (end - start) * near._choose(found, found - 1)
 
 
 def _safe_power(x: Tensor, p: float) -> Tensor:

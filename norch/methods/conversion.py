@@ -47,10 +47,12 @@ class ConversionMethods:
         >>> x.clone().zero_(), x
         (tensor([0., 0.]), tensor([1., 1.]))
         """
-        order = order_of(memory_format, self.ndim, "clone")
+        order = None if memory_format is None else order_of(memory_format, self.ndim, "clone")
         if order is not None:
             return self.permute(order).clone().permute([order.index(axis) for axis in range(self.ndim)])
-        return recorded(wrap(lib.clone_tensor(self._ptr)), CloneBackward, (self,))
+        result = wrap(lib.clone_tensor(self._ptr))
+        result._shape = self._shape
+        return recorded(result, CloneBackward, (self,))
 
     def to(
         self: Tensor,

@@ -7,15 +7,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._C import Number, lib
+from .._C import Number, lib, number
 from ..arguments import one_size, whole
+from ..autograd.derivatives.elementary import AddcmulBackward
 from ..autograd.derivatives.special import FrexpBackward, RoundedDivBackward, zeta
+from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
-from ..operation import check_operand, check_tensor, recorded, wrap
+from ..operation import check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
 from ..types import Operand, float64, int32
-from .composed import scaled
+from .composed import are_floats, scaled
 from .elementwise import in_place
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class ElementaryMethods:
         >>> norch.tensor([1, 2]).add(norch.tensor([10, 20]), alpha=2)
         tensor([21, 42])
         """
+        if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
+            return computed("addcmul", AddcmulBackward, self, other, alpha)
         return self + _times_alpha("add", self, other, legacy, alpha)
 
     def add_(self: Tensor, other: Operand, *legacy: Operand, alpha: float = 1) -> Tensor:
@@ -56,6 +60,8 @@ class ElementaryMethods:
         >>> norch.tensor([1, 2]).add_(norch.tensor([10, 20]), alpha=2)
         tensor([21, 42])
         """
+        if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
+            return _add_into(self, other, alpha)
         self += _times_alpha("add_", self, other, legacy, alpha)
         return self
 
@@ -67,6 +73,8 @@ class ElementaryMethods:
         >>> norch.tensor([1, 2]).sub(norch.tensor([10, 20]), alpha=2)
         tensor([-19, -38])
         """
+        if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
+            return computed("addcmul", AddcmulBackward, self, other, -alpha)
         return self - _times_alpha("sub", self, other, legacy, alpha)
 
     def sub_(self: Tensor, other: Operand, *legacy: Operand, alpha: float = 1) -> Tensor:
@@ -77,6 +85,8 @@ class ElementaryMethods:
         >>> norch.tensor([1, 2]).sub_(norch.tensor([10, 20]), alpha=2)
         tensor([-19, -38])
         """
+        if type(alpha) in (int, float) and alpha != 1 and not legacy and are_floats(self, other):
+            return _add_into(self, other, -alpha)
         self -= _times_alpha("sub_", self, other, legacy, alpha)
         return self
 
@@ -414,6 +424,12 @@ class ElementaryMethods:
         tensor([1, 2])
         """
         return self.clamp_(max=max)
+
+
+def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:
+    """x += alpha * y, all of one floating dtype."""
+    z = number(alpha)
+    return write(x, AddcmulBackward, (y, z), lambda: lib.addcmul_into(x._ptr, x._ptr, y._ptr, z._ptr))
 
 
 def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ...], alpha: float) -> Any:

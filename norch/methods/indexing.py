@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from ..types import bool_
-from .advanced_indexing import ALL, locate, packed_parts, parts_of, values_for
+from .advanced_indexing import ALL, FIRST, locate, packed_parts, parts_of, values_for
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def get(x: Tensor, index: object) -> Tensor:
     """x[index]: a copy by masks or arrays, else a view."""
-    parts = parts_of(index)
+    parts = index if type(index) is tuple else parts_of(index)
     packed = packed_parts(parts)
     if packed is not None:
-        return x if _is_the_article_s(x, parts) else x._part(packed)
-    view, place = locate(x, parts)
+        return x if _is_the_article_s(x, packed) else x._part(packed)
+    found, place = locate(x, parts)
     if place is not None:
-        return view._read(place)
-    return view.expand(view.shape) if view is x else view  # x[:] and x[...] are tensors of their own
+        return found._read(place)
+    return found.expand(found.shape) if found is x else found  # x[:] and x[...] are tensors of their own
 
 
 def set(x: Tensor, index: object, value: Any) -> None:
@@ -36,19 +36,20 @@ def set(x: Tensor, index: object, value: Any) -> None:
         if parts[0].dtype is bool_ and parts[0].shape == x.shape:
             x.masked_fill_(parts[0], value)
             return
-    parts = () if _is_the_article_s(x, parts) else parts
-    packed = (
-        None
-        if all(part is Ellipsis or (type(part) is slice and part == ALL) for part in parts)
-        else packed_parts(parts)
-    )
-    view, place = locate(x, parts) if packed is None else (x._part(packed), None)
-    if place is not None:
-        view._put_(place, values_for(x, value, place.ndim(view)))
+    packed = packed_parts(parts)
+    if packed is not None and (_is_the_article_s(x, packed) or parts in _WHOLES):
+        target, place = x, None
     else:
-        view.copy_(value if is_number else values_for(x, value, view.ndim))
+        target, place = locate(x, parts) if packed is None else (x._part(packed), None)
+    if place is not None:
+        target._put_(place, values_for(x, value, place.ndim(target)))
+    else:
+        target.copy_(value if is_number else values_for(x, value, target._struct.ndim))
 
 
-def _is_the_article_s(x: Tensor, parts: tuple[Any, ...]) -> bool:
+_WHOLES = ((), (ALL,), (Ellipsis,))  # parts that make no other view of x
+
+
+def _is_the_article_s(x: Tensor, packed: bytes) -> bool:
     """Whether x[parts] is loss[0] of a scalar: in the article scalars have shape [1]."""
-    return len(parts) == 1 and type(parts[0]) is int and parts[0] == 0 and x._struct.ndim == 0
+    return packed == FIRST and x._struct.ndim == 0

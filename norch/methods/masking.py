@@ -16,7 +16,6 @@ from ..autograd.in_place import write
 from ..operation import recorded, wrap
 from ..packing import counting
 from ..types import Operand
-from .advanced_indexing import AtIndices
 from .selection import check_mask, one_value
 
 if TYPE_CHECKING:
@@ -174,17 +173,7 @@ class MaskingMethods:
         """
         if self.ndim not in (1, 2):
             raise RuntimeError(f"diag: expected a vector or a matrix, got shape {list(self.shape)}")
-        down, right = max(-diagonal, 0), max(diagonal, 0)
-        if self.ndim == 2:
-            length = max(0, min(self.shape[0] - down, self.shape[1] - right))
-        else:
-            length = self.shape[0]
-        places = counting(length, self.device)
-        place = AtIndices([places + down, places + right])
-        if self.ndim == 2:
-            return self._read(place)
-        size = length + abs(diagonal)
-        return self.new_zeros(size, size)._put_(place, self)
+        return self.diagonal(diagonal).clone() if self.ndim == 2 else self._diag_embed(diagonal, 0, 1)
 
 
 def _filling(x: Tensor, value: Operand, name: str) -> Any:

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Sequence
 
-from ..arguments import chosen, sizes_of
+from ..arguments import chosen, packed
 from ..functions.creation import full, made, tensor
 from ..functions.layouts import empty_strided
-from ..packing import filled, uninitialized
+from ..packing import empty_of, full_of
 from ..types import DType, Operand, Sizes, check_dtype, dtype, layout
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class NewTensorMethods:
         >>> norch.tensor([5]).new_zeros(2)
         tensor([0, 0])
         """
-        shape = sizes_of(chosen(sizes, size, "new_zeros", "size"), "new_zeros")
-        result = filled(shape, 0, self._kind(dtype), device or self.device)
+        shape = packed(sizes if size is None else chosen(sizes, size, "new_zeros", "size"), "new_zeros")
+        result = full_of(shape, 0, self._kind(dtype), device or self.device)
         return made(result, "new_zeros", requires_grad, pin_memory, layout)
 
     def new_ones(
@@ -53,8 +53,8 @@ class NewTensorMethods:
         >>> norch.tensor([5]).new_ones(2)
         tensor([1, 1])
         """
-        shape = sizes_of(chosen(sizes, size, "new_ones", "size"), "new_ones")
-        result = filled(shape, 1, self._kind(dtype), device or self.device)
+        shape = packed(sizes if size is None else chosen(sizes, size, "new_ones", "size"), "new_ones")
+        result = full_of(shape, 1, self._kind(dtype), device or self.device)
         return made(result, "new_ones", requires_grad, pin_memory, layout)
 
     def new_empty(
@@ -72,8 +72,8 @@ class NewTensorMethods:
         >>> norch.ones(1, dtype=norch.float64).new_empty(2, 3).shape
         norch.Size([2, 3])
         """
-        shape = sizes_of(chosen(sizes, size, "new_empty", "size"), "new_empty")
-        result = uninitialized(shape, self._kind(dtype), device or self.device)
+        shape = packed(sizes if size is None else chosen(sizes, size, "new_empty", "size"), "new_empty")
+        result = empty_of(shape, self._kind(dtype), device or self.device)
         return made(result, "new_empty", requires_grad, pin_memory, layout)
 
     def new_full(

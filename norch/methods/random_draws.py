@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..arguments import flags
+from ..packing import uninitialized
 from .statistics import bins_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class RandomDrawMethods:
         >>> norch.tensor([0.0, 1.0]).bernoulli()
         tensor([0., 1.])
         """
-        return self.new_empty(self.shape).bernoulli_(self.detach() if p is None else p, generator=generator)
+        result: Tensor = uninitialized(self.shape, self.dtype, self.device)
+        return result.bernoulli_(self.detach() if p is None else p, generator=generator)
 
     @flags
     def multinomial(

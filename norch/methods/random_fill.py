@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from .. import operation
-from .._C import lib
+from .._C import Number, lib, number
 from ..arguments import plain_number
 from ..autograd.derivatives.views import CopyBackward
 from ..autograd.in_place import write
 from ..functions.generator import draw_of
-from ..types import bool_, float32, float64
+from ..operation import check_range
+from ..types import bool_, dtype, float64
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -81,15 +82,9 @@ class RandomFillMethods:
             raise TypeError(f"random_: unknown arguments {', '.join(bounds)}")
         if low_bound is not None and to is None:
             low_bound, to = 0, low_bound
-        largest = LARGEST[self.dtype.name]
-        low, high = (0, largest + 1) if to is None else (operator.index(low_bound or 0), operator.index(to))
-        if low >= high:
-            raise RuntimeError(f"random_: expected from < to, got from {low}, to {high}")
-        lowest = -largest - 1 if self.dtype.is_signed else 0
-        if low < lowest or high > largest + 1:
-            raise RuntimeError(f"random_: {low} to {high - 1} does not fit into {self.dtype}")
+        low, count = range_of(self.dtype, low_bound, to)
         seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, (high - low) % 2**64))
+        return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, count))
 
     def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
@@ -99,9 +94,9 @@ class RandomFillMethods:
         >>> norch.zeros(3).bernoulli_(1.0)
         tensor([1., 1., 1.])
         """
-        _check_probabilities("bernoulli_", p)
-        kind = p.dtype if isinstance(p, operation.Tensor) else float32
-        return self.copy_(self.new_empty(self.shape, dtype=kind).uniform_(generator=generator) < p)
+        found = _probabilities("bernoulli_", p)
+        seed, draw = draw_of(generator)
+        return _overwrite(self, lambda: lib.bernoulli_into(self._ptr, found._ptr, seed, draw))
 
     # ---- From uniform numbers of double precision ---------------------------------------------------------------
 
@@ -114,7 +109,9 @@ class RandomFillMethods:
         True
         """
         _check_fill("exponential_", self, lambd > 0, f"a rate > 0, got {lambd}")
-        return self.copy_(-(-_uniform(self, generator)).log1p() / lambd)
+        rate = plain_number(lambd, "exponential_")
+        seed, draw = draw_of(generator)
+        return _overwrite(self, lambda: lib.exponential_into(self._ptr, seed, draw, rate))
 
     def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the Cauchy distribution around `median`, of width `sigma`; shape and dtype stay.
@@ -167,13 +164,28 @@ def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
     return write(x, CopyBackward, (0.0,), kernel)
 
 
-def _check_probabilities(name: str, p: Tensor | float) -> None:
+def _probabilities(name: str, p: Tensor | float) -> Tensor | Number:
+    """Probabilities as an operand. Raises RuntimeError for a number outside [0, 1], or another dtype."""
     if isinstance(p, operation.Tensor):
         if not p.is_floating_point():
             raise RuntimeError(f"{name}: expected probabilities of a floating dtype, got {p.dtype}")
-        outside = bool(((p >= 0).logical_and(p <= 1)).logical_not().any())
-    else:
-        outside = not 0 <= p <= 1
-    if outside:
-        found = "others" if isinstance(p, operation.Tensor) else p
-        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {found}")
+        check_range(p, 0.0, 1.0, f"{name}: expected probabilities from 0 to 1, got others")
+        return p
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"{name}: expected probabilities from 0 to 1, got {p}")
+    return number(p)
+
+
+def range_of(kind: dtype, low: Any, high: Any) -> tuple[int, int]:
+    """The first of the integers from low to high - 1, and how many there are; without `high` all that fit the dtype.
+
+    Raises RuntimeError if there are none, or if the dtype does not hold them.
+    """
+    largest = LARGEST[kind.name]
+    first, end = (0, largest + 1) if high is None else (operator.index(low or 0), operator.index(high))
+    if first >= end:
+        raise RuntimeError(f"random_: expected from < to, got from {first}, to {end}")
+    lowest = -largest - 1 if kind.is_signed else 0
+    if first < lowest or end > largest + 1:
+        raise RuntimeError(f"random_: {first} to {end - 1} does not fit into {kind}")
+    return first, (end - first) % 2**64

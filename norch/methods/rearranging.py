@@ -4,15 +4,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from .. import operation
 from .._C import int64_array, lib
 from ..arguments import axis_of, chosen, one_size, sizes_of
-from ..autograd.derivatives.joining import cat
-from ..autograd.derivatives.views import FlipBackward
-from ..autograd.in_place import copied
+from ..autograd.derivatives.views import FlipBackward, InterleaveBackward, RepeatBackward, RollBackward
 from ..operation import recorded, wrap
 from ..types import Dims, Sizes, int32, int64
 
@@ -99,16 +96,13 @@ class RearrangingMethods:
         moves, axes = (sizes_of((given,), "roll") for given in (shifts, () if dims is None else dims))
         if not moves:
             raise RuntimeError("roll: expected at least one shift, got none")
-        if not axes and len(moves) == 1:
-            return self.reshape(-1).roll(moves, 0).reshape(self.shape)
-        if len(moves) != len(axes):
+        if len(moves) != len(axes) and (axes or len(moves) > 1):
             raise RuntimeError(f"roll: expected as many shifts as dims, got {shifts} and {dims}")
-        if self.ndim == 0:
+        if axes and self.ndim == 0:
             raise IndexError(f"roll: dims {dims} of a tensor of none")
-        result = self
-        for move, axis in zip(moves, axes):
-            result = _rolled(result, move, axis_of(self, axis, "roll"))
-        return self.clone() if result is self else result
+        axes = [axis_of(self, axis, "roll") for axis in axes]
+        ptr = lib.roll_tensor(self._ptr, int64_array(moves), int64_array(axes) if axes else None, len(moves))
+        return recorded(wrap(ptr), RollBackward, (self,), moves, axes)
 
     def repeat(self: Tensor, *numbers: Sizes, repeats: Sizes | None = None) -> Tensor:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.
@@ -126,11 +120,8 @@ class RearrangingMethods:
             raise RuntimeError(f"repeat: expected a number for each dimension of shape {shape}, got {counts}")
         if counts and min(counts) < 0:
             raise RuntimeError(f"repeat: expected numbers that are not negative, got {counts}")
-        result = self.reshape([1] * (len(counts) - self.ndim) + list(self.shape))
-        for axis, count in enumerate(counts):
-            if count != 1:
-                result = _repeated(result, count, axis, each=False)
-        return copied(result, self)
+        ptr = lib.repeat_tensor(self._ptr, int64_array(counts), len(counts))
+        return recorded(wrap(ptr), RepeatBackward, (self,), counts)
 
     def tile(self: Tensor, *numbers: Sizes, dims: Sizes | None = None) -> Tensor:
         """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones.
@@ -171,7 +162,7 @@ class RearrangingMethods:
         count = one_size(repeats.item() if isinstance(repeats, operation.Tensor) else repeats, "repeat_interleave")
         if count < 0:
             raise RuntimeError(f"repeat_interleave: expected a number that is not negative, got {repeats}")
-        return copied(_repeated(line, count, axis, each=True), self)
+        return recorded(wrap(lib.interleave_tensor(line._ptr, count, axis)), InterleaveBackward, (line,), count, axis)
 
 
 def places_repeated(repeats: Tensor, output_size: int | None = None) -> Tensor:
@@ -189,20 +180,3 @@ def places_repeated(repeats: Tensor, output_size: int | None = None) -> Tensor:
     # The index of a place is the number of elements that end before it or there.
     ended = ends.new_zeros(total + 1).index_add(0, ends, ends.ones_like())
     return ended.cumsum(0).narrow(0, 0, total)
-
-
-def _rolled(x: Tensor, shift: int, axis: int) -> Tensor:
-    size = x.shape[axis] if x.ndim else 1
-    if size == 0 or shift % size == 0:
-        return x
-    cut = size - shift % size
-    return cat([x.narrow(axis, cut, size - cut), x.narrow(axis, 0, cut)], axis)
-
-
-def _repeated(x: Tensor, count: int, axis: int, each: bool) -> Tensor:
-    """x repeated along an axis as a whole, or each of its elements, by an axis of stride 0 that is then merged."""
-    shape = list(x.shape) or [1]
-    before, size, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
-    wide = x.reshape(before, size, 1, after) if each else x.reshape(before, 1, size, after)
-    wide = wide.expand([before, size, count, after] if each else [before, count, size, after])
-    return wide.reshape(shape[:axis] + [size * count] + shape[axis + 1 :]).contiguous()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Sequence
 from ..arguments import broadcast_shapes, flags
 from ..functions.promotion import iinfo
 from ..operation import check_tensor
-from ..types import bool_
+from ..types import bool_, dtype
 from .advanced_indexing import AtIndices, Combining
 from .selection import AlongAxis, check_mask, integers, scattered, slices, sources, with_axis
 
@@ -186,7 +186,7 @@ def _reduce_(
 ) -> Tensor:
     target = with_axis(x)
     if not include_self:
-        target._put_(place, place.spread(_neutral(x, how)))
+        target._put_(place, place.filling(x, _neutral(x.dtype, how)))
     target._put_(place, values, how)
     if reduce == "mean":
         ones = values.new_ones(())
@@ -197,16 +197,16 @@ def _reduce_(
     return x
 
 
-def _neutral(x: Tensor, how: Combining) -> Tensor:
+def _neutral(kind: dtype, how: Combining) -> float:
     """The value that changes nothing: 0 in a sum, 1 in a product, the smallest there is in a maximum."""
     if how in (Combining.ADD, Combining.MULTIPLY):
-        return x.new_full((), int(how is Combining.MULTIPLY))
-    if x.is_floating_point():
-        return x.new_full((), -math.inf if how is Combining.LARGEST else math.inf)
-    if x.dtype is bool_:
-        return x.new_full((), how is Combining.SMALLEST)
-    limits = iinfo(x.dtype)
-    return x.new_full((), limits.max if how is Combining.SMALLEST else limits.min)
+        return int(how is Combining.MULTIPLY)
+    if kind.is_floating_point:
+        return -math.inf if how is Combining.LARGEST else math.inf
+    if kind is bool_:
+        return how is Combining.SMALLEST
+    limits = iinfo(kind)
+    return limits.max if how is Combining.SMALLEST else limits.min
 
 
 def _coordinates(places: Tensor, shape: Sequence[int]) -> list[Tensor]:

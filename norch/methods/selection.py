@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C, operation
-from .._C import lib
+from .._C import int64_array, lib, number
 from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import (
     ExtremeBackward,
@@ -52,6 +52,11 @@ class AlongAxis:
     def spread(self, value: Tensor) -> Tensor:
         """One value for all places, in a shape that `write` takes."""
         return value.expand(self.index.shape)
+
+    def filling(self, x: Tensor, value: float) -> Tensor:
+        """The same of a number, in the dtype of x."""
+        shape, own = self.index.shape, x._struct
+        return wrap(lib.full_tensor(int64_array(shape), len(shape), number(value)._ptr, own.dtype, own.device))
 
 
 class SelectionMethods:
@@ -103,6 +108,10 @@ class SelectionMethods:
         if places.ndim != self.ndim:
             raise _C.ShapeError(f"take_along_dim: shapes {list(self.shape)} and {list(places.shape)} differ in length")
         axis = axis_of(self, dim, "take_along_dim")
+        own, given = list(self.shape), list(places.shape)
+        own[axis] = given[axis]
+        if own == given:
+            return self._read(AlongAxis(axis, places, wraps=True))
         shape = broadcast_shapes(
             with_size(self.shape, axis, 1), with_size(places.shape, axis, 1), name="take_along_dim"
         )
@@ -349,8 +358,9 @@ def scattered(x: Tensor, dim: int, index: Tensor, source: Any, name: str) -> tup
 
 def sources(x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
     """The source of an operation on slices, which has the shape and dtype of the slices that an index names."""
-    axis = axis_of(x, dim, name)
-    source, expected = with_axis(check_tensor(source, name)), with_size(with_axis(x).shape, axis, int(index.numel))
+    axis, expected = axis_of(x, dim, name), list(x.shape) or [1]
+    source = with_axis(check_tensor(source, name))
+    expected[axis] = index._struct.size
     if list(source.shape) != expected:
         raise _C.ShapeError(f"{name}: source has shape {list(source.shape)}, expected {expected}")
     if source.dtype is not x.dtype:

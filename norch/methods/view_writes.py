@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Callable, Sequence
 
-from .._C import ShapeError
-from ..arguments import axis_of, flags, sizes_of
-from ..operation import check_tensor
+from .._C import ShapeError, lib
+from ..arguments import axis_of, flags, packed, sizes_of
+from ..autograd.derivatives.views import DiagEmbedBackward
+from ..operation import check_tensor, recorded, wrap
 from .views import sliced
 
 if TYPE_CHECKING:
@@ -125,10 +126,12 @@ class ViewWriteMethods:
             raise RuntimeError(f"diag_embed: dimensions {dim1} and {dim2} are the same")
         if self.ndim == 0:
             raise RuntimeError("diag_embed: expected at least one dimension, got a tensor of none")
-        shape = list(self.shape[:-1])
-        for axis in sorted((rows, columns)):
-            shape.insert(axis, self.shape[-1] + abs(offset))
-        return self._placed(shape, lambda whole: whole.diagonal(offset, rows, columns))
+        return self._diag_embed(offset, rows, columns)
+
+    def _diag_embed(self: Tensor, *place: int) -> Tensor:
+        """The same, for an offset and dimensions that are checked."""
+        ptr = lib.diag_embed_tensor(self._ptr, packed(place, "diag_embed")[0])
+        return recorded(wrap(ptr), DiagEmbedBackward, (self,), *place)
 
     def diagflat(self: Tensor, offset: int = 0) -> Tensor:
         """A matrix [n, n] of zeros with all n elements, in row order, on a diagonal; of the same dtype.

@@ -9,8 +9,8 @@ import operator
 from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
-from .._C import int64_array, lib
-from ..arguments import axis_of, chosen, one_size, sizes_of, whole
+from .._C import int64_array, lib, raise_error
+from ..arguments import axis_of, chosen, one_size, packed, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -37,8 +37,8 @@ class ViewMethods:
         if dtype is not None or (len(shape) == 1 and isinstance(shape[0], _dtype)):
             kind = check_dtype(dtype or shape[0])
             return view(self.detach(), lib.view_as_dtype(self._ptr, kind.number), None)
-        sizes = sizes_of(chosen(shape, size, "view", "size"), "view")
-        return view(self, lib.view_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ReshapeBackward)
+        sizes = packed(shape if size is None else chosen(shape, size, "view", "size"), "view")
+        return view(self, lib.view_tensor(self._ptr, *sizes), d.ReshapeBackward)
 
     def view_as(self: Tensor, other: Tensor) -> Tensor:
         """A `view` in the shape of another tensor; dtypes and errors as for `view`.
@@ -58,8 +58,8 @@ class ViewMethods:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
         """
-        wanted = sizes_of(sizes if shape is None else chosen(sizes, shape, "reshape", "shape"), "reshape")
-        return view_or_copy(self, lib.reshape_tensor(self._ptr, int64_array(wanted), len(wanted)), d.ReshapeBackward)
+        wanted = packed(sizes if shape is None else chosen(sizes, shape, "reshape", "shape"), "reshape")
+        return view_or_copy(self, lib.reshape_tensor(self._ptr, *wanted), d.ReshapeBackward)
 
     def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
@@ -76,7 +76,8 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
-        return self.contiguous().reshape(-1)
+        ptr = lib.reshape_tensor(lib.contiguous_tensor(self._ptr) or raise_error(), *packed((-1,), "ravel"))
+        return view_or_copy(self, ptr, d.ReshapeBackward)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
@@ -107,16 +108,12 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
         """
-        shape = list(self.shape) or [1]
         start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
         if start > end:
             raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
         if start == end and self.ndim:
             return self
-        merged = 1
-        for size in shape[start : end + 1]:
-            merged *= size
-        return self.reshape(shape[:start] + [merged] + shape[end + 1 :])
+        return view_or_copy(self, lib.flatten_tensor(self._ptr, start, end), d.ReshapeBackward)
 
     def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
         """Two dimensions exchanged: [a, b, c] with 0 and 2 gives a view [c, b, a] of the same dtype.
@@ -229,8 +226,8 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
         norch.Size([4, 2, 3])
         """
-        order = sizes_of(chosen(axes, dims, "permute", "dims"), "permute")
-        return view(self, lib.permute_tensor(self._ptr, int64_array(order), len(order)), d.PermuteBackward, order)
+        order = packed(axes if dims is None else chosen(axes, dims, "permute", "dims"), "permute")
+        return view(self, lib.permute_tensor(self._ptr, *order), d.PermuteBackward, *order)
 
     def expand(self: Tensor, *shape: Sizes, size: Sizes | None = None) -> Tensor:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
@@ -241,8 +238,8 @@ class ViewMethods:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
         """
-        sizes = sizes_of(chosen(shape, size, "expand", "size"), "expand")
-        return view(self, lib.expand_tensor(self._ptr, int64_array(sizes), len(sizes)), d.ExpandBackward)
+        sizes = packed(shape if size is None else chosen(shape, size, "expand", "size"), "expand")
+        return view(self, lib.expand_tensor(self._ptr, *sizes), d.ExpandBackward)
 
     def expand_as(self: Tensor, other: Tensor) -> Tensor:
         """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
@@ -270,9 +267,8 @@ class ViewMethods:
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
         """
-        axes = [] if dim is None else sizes_of((dim,), "squeeze")
-        count = -1 if dim is None else len(axes)
-        return view(self, lib.squeeze_tensor(self._ptr, int64_array(axes), count), d.ReshapeBackward)
+        axes, count = (b"", -1) if dim is None else packed((dim,), "squeeze")
+        return view(self, lib.squeeze_tensor(self._ptr, axes, count), d.ReshapeBackward)
 
     def unsqueeze(self: Tensor, dim: int) -> Tensor:
         """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
@@ -335,20 +331,8 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).diagonal()
         tensor([1, 4])
         """
-        if self.ndim < 2:
-            raise IndexError(f"diagonal: expected at least 2 dimensions, got shape {list(self.shape)}")
-        rows, columns = axis_of(self, dim1, "diagonal"), axis_of(self, dim2, "diagonal")
-        if rows == columns:
-            raise RuntimeError(f"diagonal: dimensions {dim1} and {dim2} are the same")
-        shape, strides, first = list(self.shape), list(self.stride()), self.storage_offset()
-        length = max(0, min(shape[rows] + min(offset, 0), shape[columns] - max(offset, 0)))
-        if length:
-            first += offset * strides[columns] if offset > 0 else -offset * strides[rows]
-        kept = [axis for axis in range(self.ndim) if axis not in (rows, columns)]
-        shape = [shape[axis] for axis in kept] + [length]
-        strides = [strides[axis] for axis in kept] + [strides[rows] + strides[columns]]
-        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
-        return view(self, ptr, d.DiagonalBackward, offset, rows, columns)
+        place, _ = packed((offset, dim1, dim2), "diagonal")
+        return view(self, lib.diagonal_tensor(self._ptr, place), d.DiagonalBackward, offset, dim1, dim2)
 
     def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
         """Windows along a dimension: [n] gives a view [windows, size], one every `step` elements; the dtype stays.

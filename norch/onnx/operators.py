@@ -94,6 +94,9 @@ _FORMULAS: dict[str, Callable[..., str]] = {
         "Where", g.add("Greater", x, n(0)), x, g.add("Mul", a, g.add("Sub", g.add("Exp", x), n(1)))
     ),
     "softplus": lambda g, n, x, limit: g.add("Where", g.add("Greater", x, limit), x, g.add("Softplus", x)),
+    "addcmul": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", y, z)),
+    "addcdiv": lambda g, n, x, y, z: g.add("Add", x, g.add("Div", y, z)),
+    "lerp": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", z, g.add("Sub", y, x))),
     "clamp": lambda g, n, x, low, high: g.add("Min", g.add("Max", x, low), high),
     "hypot": lambda g, n, x, y: g.add("Sqrt", g.add("Add", g.add("Mul", x, x), g.add("Mul", y, y))),
     "huber": lambda g, n, x, d: g.add(
@@ -185,7 +188,7 @@ def _assigned(graph: Nodes, call: Call) -> str:
     return graph.add("Expand", graph.cast(graph.name(source), source.dtype, call.kind), graph.shape(call.results[0]))
 
 
-@emits("reshape_tensor", "view_tensor", "squeeze_tensor", "unsqueeze_tensor")
+@emits("reshape_tensor", "view_tensor", "flatten_tensor", "squeeze_tensor", "unsqueeze_tensor")
 def _reshaped(graph: Nodes, call: Call) -> str:
     return graph.add("Reshape", graph.name(call.operands[0]), graph.shape(call.results[0]))
 
@@ -241,6 +244,83 @@ def _flipped(graph: Nodes, call: Call) -> str:
     count = len(axes)
     ends = [[-1] * count, [-(2**63)] * count, list(axes), [-1] * count]
     return graph.add("Slice", graph.name(call.operands[0]), *map(graph.integers, ends))
+
+
+@emits("roll_tensor")
+def _rolled(graph: Nodes, call: Call) -> str:
+    """Along each axis the last elements, then those before them."""
+    moves, axes, *_ = call.arguments if len(call.arguments) == 3 else (call.arguments[0], None)
+    name, shape = graph.name(call.operands[0]), call.operands[0].shape
+    if axes is None:
+        name, shape = graph.add("Reshape", name, graph.integers([-1])), (math.prod(shape),)
+    for move, axis in zip(moves, axes or [0]):
+        shift = move % shape[axis] if shape[axis] else 0
+        if shift:
+            last = graph.add("Slice", name, *graph.vectors(-shift, 2**63 - 1, axis, 1))
+            name = graph.add("Concat", last, graph.add("Slice", name, *graph.vectors(0, -shift, axis, 1)), axis=axis)
+    return name if axes is not None else graph.add("Reshape", name, graph.shape(call.results[0]))
+
+
+@emits("pad_tensor")
+def _padded(graph: Nodes, call: Call) -> str:
+    x, value = call.operands
+    amounts, rank = list(call.arguments[0]), len(x.shape)
+    amounts += [0] * (2 * rank - len(amounts))
+    pads = amounts[-2::-2] + amounts[::-2]  # before each axis, from the first one on, then after each
+    number = graph.cast(graph.name(value), value.dtype, call.kind)
+    return graph.add("Pad", graph.name(x), graph.integers(pads), number)
+
+
+@emits("repeat_tensor", "interleave_tensor")
+def _repeated(graph: Nodes, call: Call) -> str:
+    name, rank = graph.name(call.operands[0]), len(call.operands[0].shape)
+    if call.name == "repeat_tensor":
+        counts = list(call.arguments[0])
+        added = graph.integers([*range(len(counts) - rank)])
+        return graph.add("Tile", graph.add("Unsqueeze", name, added), graph.integers(counts))
+    count, axis = call.arguments
+    counts = [count if d == axis + 1 else 1 for d in range(max(rank, 1) + 1)]
+    name = graph.add("Unsqueeze", name, graph.integers([axis + 1] if rank else [0, 1]))
+    return graph.add("Reshape", graph.add("Tile", name, graph.integers(counts)), graph.shape(call.results[0]))
+
+
+@emits("diagonal_tensor")
+def _diagonal(graph: Nodes, call: Call) -> str:
+    """Its elements among those of the two axes, which are made one."""
+    x, (offset, *axes) = call.operands[0], call.arguments[0]
+    rows, columns = (axis % len(x.shape) for axis in axes)
+    others = [axis for axis in range(len(x.shape)) if axis not in (rows, columns)]
+    moved = graph.add("Transpose", graph.name(x), perm=[*others, rows, columns])
+    flat = graph.add("Reshape", moved, graph.joined_sizes(*[x.shape[axis] for axis in others], -1))
+    width, length = x.shape[columns], call.results[0].shape[-1]
+    first = offset if offset >= 0 else -offset * width
+    places = graph.integers([first + i * (width + 1) for i in range(length)])
+    return graph.add("Gather", flat, places, axis=len(others))
+
+
+@emits("diag_embed_tensor")
+def _diag_embed(graph: Nodes, call: Call) -> str:
+    """A column of the vector's elements, where a constant matrix says so."""
+    x, (offset, *axes) = call.operands[0], call.arguments[0]
+    rank, size = len(x.shape), x.shape[-1] + abs(offset)
+    before, after = max(-offset, 0), max(offset, 0)
+    zero = graph.number(0, call.kind)
+    pads = graph.integers([0] * (rank - 1) + [before] + [0] * (rank - 1) + [after])
+    column = graph.add("Unsqueeze", graph.add("Pad", graph.name(x), pads, zero), graph.integers([-1]))
+    places = [int(j == i + offset) for i in range(size) for j in range(size)]
+    mask = graph.constant(f"diagonal_{size}_{offset}", bool_, [size, size], places)
+    rows, columns = (axis % (rank + 1) for axis in axes)
+    order = [axis for axis in range(rank + 1) if axis not in (rows, columns)] + [rows, columns]
+    return graph.add(
+        "Transpose", graph.add("Where", mask, column, zero), perm=[order.index(d) for d in range(rank + 1)]
+    )
+
+
+@emits("one_hot_tensor")
+def _one_hot(graph: Nodes, call: Call) -> str:
+    name = graph.cast(graph.name(call.operands[0]), call.operands[0].dtype, int64)
+    numbers = graph.integers([*range(call.arguments[0])])
+    return graph.cast(graph.add("Equal", graph.add("Unsqueeze", name, graph.integers([-1])), numbers), bool_, int64)
 
 
 @emits("stack_tensors")

@@ -93,6 +93,7 @@ class Trace:
         """The function, whose calls are noted where they depend on the inputs."""
         result, kinds = PROTOTYPES[name]
         writes = name in WRITES or name.endswith("_into")
+        changes = writes or result in (RESULT, RESULTS)  # others check something
 
         def call(*arguments: Any) -> Any:
             operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
@@ -100,14 +101,13 @@ class Trace:
             replaced = writes and name != "index_put" and name != "scatter_into"
             sources = operands[1:] if replaced else operands + listed
             kept = [None, *operands[1:]] if replaced else operands
-            record = any(ptr in self.live for ptr in sources if ptr)
+            record = changes and any(ptr in self.live for ptr in sources if ptr)
             note = Call(name, [self._value(ptr) for ptr in kept], _plain(name, arguments, kinds)) if record else None
             if note is not None and listed:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
             made = [operands[0]] if writes else found if result is RESULTS else [found]
-            changes = writes or result in (RESULT, RESULTS)
             if note is None:
                 for ptr in made if changes else ():
                     self.live.pop(ptr or 0, None)

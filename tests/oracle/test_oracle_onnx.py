@@ -95,6 +95,17 @@ FUNCTIONS = {
         x[1:, ::2],
         x.gather(1, x.argsort(1)),
     ),
+    "places": lambda x: (
+        *(x.roll(1), x.roll((1, -2), (0, 1)), F.pad(x, (1, -1, 0, 2), value=3.0), x.diagonal(1), x.diagonal(-1, 1, 0)),
+        *(x.repeat(2, 1, 3), x.repeat_interleave(2, 1), x.diag_embed(1), x.diag_embed(-1, 0, 2), x.T.ravel()),
+        F.one_hot(x.argmax(1), 5),
+    ),
+    "three operands": lambda x: (
+        norch.addcmul(x, x, x + 1, value=0.5),
+        norch.addcdiv(x, x, x * x + 1),
+        x.lerp(x * x, 0.3),
+        x.sub(x * x, alpha=2),
+    ),
     "arithmetic": lambda x: (
         x // 0.3,
         x % 0.3,

@@ -449,18 +449,25 @@ def rearrangements() -> list:
             lambda i, j, k: (i, j, 1 - k),
             "FlipBackward",
         ),
-        ("roll", (2, 3), lambda lib, x: x.roll(1, 1), [2, 3], lambda i, j: (i, (j - 1) % 3), "CatBackward"),
+        ("roll", (2, 3), lambda lib, x: x.roll(1, 1), [2, 3], lambda i, j: (i, (j - 1) % 3), "RollBackward"),
         (
             "roll flat",
             (2, 3),
             lambda lib, x: x.roll(-1),
             [2, 3],
             lambda i, j: divmod((3 * i + j + 1) % 6, 3),
-            "CatBackward",
+            "RollBackward",
         ),
-        ("repeat", (2, 3), lambda lib, x: x.repeat(2, 1, 2), [2, 2, 6], lambda i, j, k: (j, k % 3), "ExpandBackward"),
-        ("tile", (2, 3), lambda lib, x: x.tile(2), [2, 6], lambda i, j: (i, j % 3), "ExpandBackward"),
-        ("repeat_interleave", (2, 3), lambda lib, x: x.repeat_interleave(2, 0), [4, 3], lambda i, j: (i // 2, j)),
+        ("repeat", (2, 3), lambda lib, x: x.repeat(2, 1, 2), [2, 2, 6], lambda i, j, k: (j, k % 3), "RepeatBackward"),
+        ("tile", (2, 3), lambda lib, x: x.tile(2), [2, 6], lambda i, j: (i, j % 3), "RepeatBackward"),
+        (
+            "repeat_interleave",
+            (2, 3),
+            lambda lib, x: x.repeat_interleave(2, 0),
+            [4, 3],
+            lambda i, j: (i // 2, j),
+            "InterleaveBackward",
+        ),
     ]
     return [case(name, [shape], call, taken(to, source), *more) for name, shape, call, to, source, *more in rows]
 
@@ -474,8 +481,8 @@ def compositions() -> list:
     def by_rows(function):
         return lambda x: reduce(function, x, [1])
 
-    def row(name, shapes, call, reference, **more):
-        return case(name, shapes, call, reference, accepted=REAL, **more)
+    def row(name, shapes, call, reference, *backward, **more):
+        return case(name, shapes, call, reference, *backward, accepted=REAL, **more)
 
     three = [(2, 3), (3,), (2, 1)]
     return [
@@ -486,18 +493,21 @@ def compositions() -> list:
             three,
             lambda lib, x, y, z: lib.addcmul(x, y, z, value=0.5),
             lambda *arrays: elementwise(lambda x, y, z: x + 0.5 * y * z, *arrays),
+            "AddcmulBackward",
         ),
         row(
             "addcdiv",
             three,
             lambda lib, x, y, z: lib.addcdiv(x, y, z * z + 1, value=2),
             lambda *arrays: elementwise(lambda x, y, z: x + 2 * y / (z * z + 1), *arrays),
+            "AddcdivBackward",
         ),
         row(
             "lerp",
             three[:2],
             lambda lib, x, y: lib.lerp(x, y, 0.25),
             lambda *arrays: elementwise(lambda x, y: x + 0.25 * (y - x), *arrays),
+            "LerpBackward",
         ),
         case(
             "logsumexp",
@@ -531,4 +541,10 @@ CASES += indexing(case, along, taken, written)
 CASES += window_cases(case)
 CASES += spatial_cases(case)
 CASES += statistics_cases(case, along)
-TERNARY_NAMES = ["where", "clamp"]  # the rows of operations.h with three operands, which CASES covers
+TERNARY_NAMES = [
+    "where",
+    "clamp",
+    "addcmul",
+    "addcdiv",
+    "lerp",
+]  # the rows of operations.h with three operands, which CASES covers

@@ -209,9 +209,9 @@ def spatial_cases(case: Callable) -> list:
         return case(name, shapes, call, reference, *backward, accepted=accepted, **more)
 
     def pad(shape, amounts, *settings):
-        backward = "BorderedBackward" if not settings or settings[0] == "constant" else "IndexBackward"
+        backward = "PadBackward" if not settings or settings[0] == "constant" else "IndexBackward"
         call = functional("pad", amounts, *settings)
-        accepted = DTYPES if backward == "BorderedBackward" or settings[0] == "circular" else DTYPES[1:]  # as torch
+        accepted = DTYPES if backward == "PadBackward" or settings[0] == "circular" else DTYPES[1:]  # as torch
         return row("pad", [shape], call, padded(amounts, *settings), backward, accepted=accepted)
 
     def conv3d(*shapes, **options):

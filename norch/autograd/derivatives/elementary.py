@@ -173,3 +173,54 @@ class FmodBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient, -gradient * (self.x / self.y).trunc() if self.needs(1) else None]
+
+
+# ---- Of three operands ------------------------------------------------------------------------------------------
+
+
+class AddcmulBackward(Function):
+    """d(x + y z)/dx = 1, d(x + y z)/dy = z, d(x + y z)/dz = y"""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            gradient,
+            gradient * self.z if self.needs(1) else None,
+            gradient * self.y if self.needs(2) else None,
+        ]
+
+
+class AddcdivBackward(Function):
+    """d(x + y / z)/dx = 1, d(x + y / z)/dy = 1 / z, d(x + y / z)/dz = -y / z^2"""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            gradient,
+            gradient / self.z if self.needs(1) else None,
+            -gradient * ((self.y / self.z) / self.z) if self.needs(2) else None,
+        ]
+
+
+class LerpBackward(Function):
+    """Of x + z (y - x): 1 - z along x, z along y, y - x along z"""
+
+    broadcasts = True
+
+    def reads_x(self) -> bool:
+        return self.needs(2)
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            gradient - gradient * self.z if self.needs(0) else None,
+            gradient * self.z if self.needs(1) else None,
+            gradient * (self.y - self.x) if self.needs(2) else None,
+        ]

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Sequence
 
-from ...operation import recorded
+from ..._C import lib, number
+from ...operation import recorded, wrap
 from ..function import Function, Gradients
-from ..mode import no_grad
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
 
 
-def bordered(x: Tensor, shape: Sequence[int], inner: tuple[slice, ...], value: float) -> Tensor:
-    """A tensor of this shape, with x in the slices `inner` and one value everywhere else."""
-    with no_grad():
-        result = x.new_full(shape, value)
-        result[inner] = x
-    return recorded(result, BorderedBackward, (x,), inner)
+def padded(x: Tensor, amounts: Sequence[int], value: float) -> Tensor:
+    """x with a value before and after its last dimension, then the one before it...; negative amounts take away."""
+    packed = struct.pack(f"{len(amounts)}q", *amounts)
+    result = wrap(lib.pad_tensor(x._ptr, packed, len(amounts), number(value)._ptr))
+    return recorded(result, PadBackward, (x,), amounts)
 
 
-class BorderedBackward(Function):
-    """The border is constant: dL/dx = G[inner]"""
+class PadBackward(Function):
+    """The border is constant: the gradient without it, and 0 where an element was taken away."""
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, inner: tuple[slice, ...]) -> None:
+    def __init__(self, x: Tensor, amounts: Sequence[int]) -> None:
         super().__init__(x)
-        self.inner = inner
+        self.amounts = amounts
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient[self.inner]]
+        return [padded(gradient, [-amount for amount in self.amounts], 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Callable, Sequence
 
 from ...operation import recorded
@@ -56,11 +57,11 @@ class PermuteBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, axes: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, axes: bytes, count: int) -> None:
         super().__init__(x)
-        self.inverse = [0] * len(axes)
-        for place, axis in enumerate(axes):
-            self.inverse[axis % len(axes)] = place
+        self.inverse = [0] * count
+        for place, axis in enumerate(memoryview(axes).cast("q")):
+            self.inverse[axis % count] = place
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.permute(self.inverse)]
@@ -125,6 +126,66 @@ class FlipBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient.flip(self.axes)]
+
+
+class RollBackward(Function):
+    """What entered at one end goes back to the other."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, moves: Sequence[int], axes: Sequence[int]) -> None:
+        super().__init__(x)
+        self.moves, self.axes = [-move for move in moves], axes
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient.roll(self.moves, self.axes)]
+
+
+class RepeatBackward(Function):
+    """An element gets the sum of the gradients of its copies, along one dimension after another."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, counts: Sequence[int]) -> None:
+        super().__init__(x)
+        self.shape, self.counts = x.shape, counts
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        sizes = [1] * (len(self.counts) - len(self.shape)) + list(self.shape)
+        for axis, (count, size) in enumerate(zip(self.counts, sizes)):
+            if count != 1:
+                shape = gradient.shape
+                parts = gradient.reshape(math.prod(shape[:axis]), count, size, math.prod(shape[axis + 1 :]))
+                gradient = parts.sum(1).reshape(*shape[:axis], size, *shape[axis + 1 :])
+        return [gradient.reshape(self.shape)]
+
+
+class InterleaveBackward(Function):
+    """An element gets the sum of the gradients of its copies, which are neighbours."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, count: int, axis: int) -> None:
+        super().__init__(x)
+        self.shape, self.count, self.axis = x.shape, count, axis
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        before, after = math.prod(self.shape[: self.axis]), math.prod(self.shape[self.axis + 1 :])
+        size = self.shape[self.axis] if self.shape else 1
+        return [gradient.reshape(before, size, self.count, after).sum(2).reshape(self.shape)]
+
+
+class DiagEmbedBackward(Function):
+    """The zeros beside the diagonal are constant."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, *place: int) -> None:
+        super().__init__(x)
+        self.place = place
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient.diagonal(*self.place)]
 
 
 class DiagonalBackward(Function):

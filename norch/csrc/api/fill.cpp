@@ -102,6 +102,69 @@ int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64
                   [&](Tensor& target) { kernels::integers.launch(target.device, target, {seed, draw}, low, range); });
 }
 
+// ---- From uniform numbers: other operations on them, in one call
+
+// Uniform numbers in [0, 1) in a tensor of their own.
+static Owned uniform_like(const Tensor& x, int32_t dtype, Stream stream) {
+    Owned result = new_tensor(x.shape, x.ndim, dtype, x.device);
+    kernels::uniform.launch(x.device, *result, stream, 0, bound_in(dtype, 0, 1));
+    return result;
+}
+
+static void done(int status) {
+    if (status) throw last_error();
+}
+
+int bernoulli_into(Tensor* out, Tensor* p, uint64_t seed, uint64_t draw) {
+    return filled(*out, "bernoulli_", [&](Tensor& target) {
+        const Owned uniform = uniform_like(target, p->is_number ? int32_t(FLOAT32) : p->dtype, {seed, draw});
+        const Owned ones = taken(lt_tensor(uniform.tensor, p));
+        done(assign_tensor(&target, ones.tensor));
+    });
+}
+
+int exponential_into(Tensor* out, uint64_t seed, uint64_t draw, double rate) {
+    return filled(*out, "exponential_", [&](Tensor& target) {
+        const Owned x = uniform_like(target, FLOAT64, {seed, draw}), scale = taken(number_tensor(-rate, 0, FLOAT64));
+        done(neg_into(x.tensor, x.tensor));
+        done(log1p_into(x.tensor, x.tensor));
+        done(div_into(x.tensor, x.tensor, scale.tensor));
+        assign(*x, target);
+    });
+}
+
+// ---- New tensors, with the generator's next draw
+
+// A new tensor that fill(tensor, seed, draw) fills, and returns a status.
+template <class F>
+static Tensor* drawn(const int64_t* shape, int ndim, int32_t dtype, int32_t device, uint64_t* state, F fill) {
+    return build([&] {
+        Owned result = new_tensor(shape, ndim, dtype, device);
+        const uint64_t draw = next_draw(state);
+        done(fill(result.tensor, state[0], draw));
+        return result;
+    });
+}
+
+Tensor* uniform_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state) {
+    return drawn(shape, ndim, dtype, device, state,
+                 [](Tensor* out, uint64_t seed, uint64_t draw) { return uniform_into(out, seed, draw, 0, 1); });
+}
+
+Tensor* normal_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state, double mean,
+                      double std) {
+    return drawn(shape, ndim, dtype, device, state, [&](Tensor* out, uint64_t seed, uint64_t draw) {
+        return normal_into(out, seed, draw, mean, std);
+    });
+}
+
+Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
+                        int64_t low, uint64_t range) {
+    return drawn(shape, ndim, dtype, device, state, [&](Tensor* out, uint64_t seed, uint64_t draw) {
+        return integers_into(out, seed, draw, low, range);
+    });
+}
+
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.
 static void shuffled(Tensor& out, Stream stream) {
     int64_t* values = data_as<int64_t>(out);

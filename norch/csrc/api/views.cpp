@@ -79,6 +79,17 @@ Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim) {
     return build([&] { return reshaped(*tensor, shape, ndim); });
 }
 
+Tensor* flatten_tensor(Tensor* tensor, int64_t first, int64_t last) {
+    return build([&] {
+        int64_t shape[MAX_DIMS + 1], ndim = 0;
+        for (int d = 0; d < first; d++) shape[ndim++] = tensor->shape[d];
+        shape[ndim++] = 1;
+        for (int d = int(first); d <= last && d < tensor->ndim; d++) shape[ndim - 1] *= tensor->shape[d];
+        for (int d = int(last) + 1; d < tensor->ndim; d++) shape[ndim++] = tensor->shape[d];
+        return reshaped(*tensor, shape, int(ndim));
+    });
+}
+
 // ---- Reordering axes ---------------------------------------------------------------------------------------------
 
 Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
@@ -116,6 +127,34 @@ Tensor* permute_tensor(Tensor* tensor, const int64_t* axes, int32_t ndim) {
             shape[d] = tensor->shape[axis], strides[d] = tensor->strides[axis];
         }
         return view_of(*tensor, shape, strides, ndim, tensor->offset);
+    });
+}
+
+Tensor* diagonal_tensor(Tensor* tensor, const int64_t* place) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        if (x.ndim < 2) fail(INDEX_ERROR, "diagonal: expected at least 2 dimensions, got shape {}", shape_text(x));
+        int axes[2];
+        for (int k = 0; k < 2; k++) {
+            const int64_t axis = place[1 + k];
+            if (axis < -x.ndim || axis >= x.ndim)
+                fail(INDEX_ERROR, "diagonal: axis {} is out of range [{}, {}] for shape {}", axis, -x.ndim, x.ndim - 1,
+                     shape_text(x));
+            axes[k] = int(axis < 0 ? axis + x.ndim : axis);
+        }
+        const int rows = axes[0], columns = axes[1];
+        if (rows == columns) fail(RUNTIME_ERROR, "diagonal: dimensions {} and {} are the same", place[1], place[2]);
+        const int64_t offset = place[0], from_row = offset < 0 ? offset : 0, from_column = offset < 0 ? 0 : offset;
+        int64_t length = x.shape[rows] + from_row, other = x.shape[columns] - from_column;
+        length = other < length ? other : length;
+        int64_t shape[MAX_DIMS], strides[MAX_DIMS], first = x.offset;
+        int ndim = 0;
+        for (int d = 0; d < x.ndim; d++)
+            if (d != rows && d != columns) shape[ndim] = x.shape[d], strides[ndim++] = x.strides[d];
+        shape[ndim] = length > 0 ? length : 0;
+        strides[ndim++] = x.strides[rows] + x.strides[columns];
+        if (length > 0) first += from_column * x.strides[columns] - from_row * x.strides[rows];
+        return view_of(x, shape, strides, ndim, first);
     });
 }
 

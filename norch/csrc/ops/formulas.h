@@ -170,6 +170,12 @@ template <class T> HOST_DEVICE T clamp(T x, T low, T high) {
     return (raised > high) | (high != high) ? high : raised;
 }
 
+// From the nearer end, so that a weight of 1 gives `end` exactly.
+template <class T> HOST_DEVICE T lerp(T start, T end, T weight) {
+    return (weight > T(-0.5)) & (weight < T(0.5)) ? start + (end - start) * weight
+                                                  : end + (end - start) * (weight - T(1));
+}
+
 // A float that is known to be neither NaN nor extreme takes the shorter way of formulas.h.
 HOST_DEVICE Ordinary ordinary(float x) { return Ordinary(x); }
 HOST_DEVICE double ordinary(double x) { return x; }

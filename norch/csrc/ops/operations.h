@@ -185,4 +185,7 @@ enum Rule {
 
 #define TERNARY_OPS(OP)                                   \
     OP(where, CHOICE, c ? x : y)                          \
-    OP(clamp, SAME, formula::clamp(c, x, y))
+    OP(clamp, SAME, formula::clamp(c, x, y))              \
+    OP(addcmul, REAL, c + x * y)                          \
+    OP(addcdiv, REAL, c + x / y)                          \
+    OP(lerp, REAL, formula::lerp(c, x, y))

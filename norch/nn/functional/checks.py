@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from ..._C import lib
 from ...given import no_tensor, to_floating
-from ...operation import check
 from ...tensor import Tensor
 from ...types import bool_
 
@@ -28,24 +26,6 @@ def check_integers(name: str, what: str, x: Tensor) -> None:
     """Raise RuntimeError if a tensor does not hold integers."""
     if x.dtype is bool_ or x.is_floating_point():
         raise RuntimeError(f"{name}: {what} has dtype {x.dtype}, expected int64 or another integer dtype")
-
-
-def check_range(
-    x: Tensor,
-    low: float,
-    high: float,
-    message: str,
-    kind: type[Exception] = RuntimeError,
-    nan_fits: bool = False,
-) -> None:
-    """Raise an error if an element is outside of [low, high]: the message, with the element for {}.
-
-    It waits for no device: on a GPU the error comes with a later call, as that of an index out of range does.
-    """
-    check(lib.expect_range(x._ptr, low, high, nan_fits, _KINDS[kind], message.encode()))
-
-
-_KINDS = {ValueError: 1, IndexError: 3, RuntimeError: 4}  # ErrorKind in csrc/core/errors.h
 
 
 def check_probability(p: float) -> float:

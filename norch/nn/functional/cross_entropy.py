@@ -7,9 +7,9 @@ import math
 from ..._C import ShapeError
 from ...autograd.derivatives import losses
 from ...functions.creation import where
-from ...operation import check_tensor
+from ...operation import check_range, check_tensor
 from ...tensor import Tensor
-from .checks import check_integers, check_range, check_tensors
+from .checks import check_integers, check_tensors
 from .fused import fused_or
 from .linear import linear
 from .losses import Flag, reduction_of

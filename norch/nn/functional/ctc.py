@@ -13,9 +13,10 @@ from ..._C import ShapeError
 from ...arguments import flags
 from ...functions.creation import arange, full, tensor, where
 from ...functions.joining import cat, stack
+from ...operation import check_range
 from ...tensor import Tensor
 from ...types import int64
-from .checks import check_floating, check_range, check_tensors
+from .checks import check_floating, check_tensors
 from .losses import check_reduction, reduced
 
 __all__ = ["ctc_loss"]

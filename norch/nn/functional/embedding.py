@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..._C import ShapeError
+from ..._C import ShapeError, lib
 from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...given import warn
+from ...operation import check_range, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, uint8
 from .checks import check_integers, check_tensors
@@ -207,11 +208,10 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     check_tensors("one_hot", input)
     check_integers("one_hot", "input", input)
-    low, high = (input.min().item(), input.max().item()) if input.numel else (0, num_classes - 1)
-    classes = high + 1 if num_classes == -1 else num_classes
-    if low < 0 or high >= classes:
-        wrong = low if low < 0 else high
-        raise RuntimeError(f"one_hot: class {wrong} is out of range, expected 0 to {classes - 1}")
+    classes = num_classes
+    if classes == -1 and input.numel:
+        classes = int(input.max().item()) + 1
     if classes < 1:
         raise RuntimeError(f"one_hot: num_classes is {num_classes}, expected at least 1 for an empty tensor")
-    return (input.unsqueeze(-1) == arange(classes, device=input.device)).long()
+    check_range(input, 0, classes - 1, f"one_hot: class {{}} is out of range, expected 0 to {classes - 1}")
+    return wrap(lib.one_hot_tensor(input._ptr, classes))

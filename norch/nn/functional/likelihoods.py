@@ -8,8 +8,9 @@ from ..._C import ShapeError
 from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
 from ...functions.creation import where
+from ...operation import check_range
 from ...tensor import Tensor
-from .checks import check_range, check_tensors
+from .checks import check_tensors
 from .losses import Flag, check_reduction, reduced, reduction_of
 
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]

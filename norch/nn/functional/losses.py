@@ -9,8 +9,9 @@ from ...arguments import broadcast_shapes, flags
 from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...given import to_floating, warn
+from ...operation import check_range
 from ...tensor import Tensor
-from .checks import check_range, check_tensors
+from .checks import check_tensors
 from .fused import fused_or
 
 __all__ = [

@@ -6,7 +6,7 @@ from typing import Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import sizes_of
-from ...autograd.derivatives.padding import bordered
+from ...autograd.derivatives.padding import padded
 from ...functions.creation import arange
 from ...tensor import Tensor
 from .checks import check_tensors
@@ -30,14 +30,14 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     check_tensors("pad", input)
     amounts = sizes_of((list(pad),), "pad")
+    if mode == "constant":
+        return padded(input, amounts, 0 if value is None else value)
     if len(amounts) % 2 or len(amounts) > 2 * input.ndim:
         raise ShapeError(f"pad: {len(amounts)} amounts for shape {list(input.shape)}, expected a pair a dimension")
     pairs = {input.ndim - 1 - k: (amounts[2 * k], amounts[2 * k + 1]) for k in range(len(amounts) // 2)}
     for axis, (before, after) in pairs.items():
         if input.shape[axis] + before + after < 0:
             raise ShapeError(f"pad: {before} and {after} leave less than nothing of {list(input.shape)} along {axis}")
-    if mode == "constant":
-        return _constant(input, pairs, 0 if value is None else value)
     if mode not in _SOURCES:
         raise NotImplementedError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
@@ -47,18 +47,6 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for axis, (before, after) in pairs.items():
         input = _from_itself(input, axis, before, after, mode)
     return input
-
-
-def _constant(x: Tensor, pairs: dict[int, tuple[int, int]], value: float) -> Tensor:
-    for axis, (before, after) in pairs.items():
-        x = _cropped(x, axis, before, after)
-    shape, inner = list(x.shape), [slice(None)] * x.ndim
-    for axis, (before, after) in pairs.items():
-        start, size = max(before, 0), x.shape[axis]
-        shape[axis], inner[axis] = start + size + max(after, 0), slice(start, start + size)
-    if shape == list(x.shape):
-        return x.clone()
-    return bordered(x, shape, tuple(inner), value)
 
 
 def _cropped(x: Tensor, axis: int, before: int, after: int) -> Tensor:

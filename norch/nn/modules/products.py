@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from ...functions.creation import empty
 from ...functions.joining import cat
+from ...operation import check_range
 from ...tensor import Tensor
 from ...types import DType, int64
 from .. import functional as F
 from .. import init
-from ..functional.checks import check_range
 from ..functional.losses import check_reduction
 from ..module import Module
 from ..parameter import Parameter, ParameterOrNone

@@ -1,0 +1,162 @@
+// Copies in another place: roll, pad, and what lies on a diagonal of zeros. Each part is one copy between two views.
+
+#include "api.h"
+#include "api/checks.h"
+
+// `length` indices of an axis, from `start` on.
+static Owned part_of(const Tensor& x, int axis, int64_t start, int64_t length) {
+    Owned part = view_of(x, x.shape, x.strides, x.ndim, x.offset + (length ? start * x.strides[axis] : 0));
+    part->shape[axis] = length;
+    part->size = count_elements(part->shape, part->ndim);
+    return part;
+}
+
+// Copies x into out with the axes from d on shifted by 0 <= shifts[d] < size: each is cut in two.
+static void roll(const Tensor& x, Tensor& out, const int64_t* shifts, int d) {
+    while (d < x.ndim && shifts[d] == 0) d++;
+    if (d == x.ndim) return assign(x, out);
+    const int64_t shift = shifts[d], left = x.shape[d] - shift;
+    Owned first = part_of(out, d, shift, left), last = part_of(out, d, 0, shift);
+    roll(*part_of(x, d, 0, left), *first, shifts, d + 1);
+    roll(*part_of(x, d, left, shift), *last, shifts, d + 1);
+}
+
+Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        Owned result = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+        if (x.size == 0) return result;
+        int64_t shifts[MAX_DIMS] = {};
+        for (int k = 0; k < count; k++) {
+            const int axis = axes ? check_axis(axes[k], x.ndim, "roll") : 0;
+            const int64_t size = !axes ? x.size : x.ndim ? x.shape[axis] : 1;
+            shifts[axis] = (shifts[axis] + moves[k] % size + size) % size;
+        }
+        if (axes) {
+            roll(x, *result, shifts, 0);
+        } else {
+            const Owned flat = reshaped(x, &x.size, 1);
+            Owned out = reshaped(*result, &x.size, 1);
+            roll(*flat, *out, shifts, 0);
+        }
+        return result;
+    });
+}
+
+Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        if (count % 2 || count > 2 * x.ndim)
+            fail(SHAPE_ERROR, "pad: {} amounts for shape {}, expected a pair a dimension", count, shape_text(x));
+        int64_t shape[MAX_DIMS], inner[MAX_DIMS], from = x.offset, starts[MAX_DIMS] = {};
+        for (int d = 0; d < x.ndim; d++) shape[d] = inner[d] = x.shape[d];
+        for (int k = 0; k < count / 2; k++) {
+            const int d = x.ndim - 1 - k;
+            const int64_t before = amounts[2 * k], after = amounts[2 * k + 1];
+            if (before < 0) inner[d] += before;
+            if (after < 0) inner[d] += after;
+            if (__builtin_add_overflow(shape[d], before, &shape[d]) ||
+                __builtin_add_overflow(shape[d], after, &shape[d]) || inner[d] < 0)
+                fail(SHAPE_ERROR, "pad: {} and {} leave less than nothing of {} along {}", before, after,
+                     shape_text(x), d);
+            if (before < 0 && inner[d]) from -= before * x.strides[d];
+            starts[d] = before > 0 ? before : 0;
+        }
+        const int64_t elements = count_elements(inner, x.ndim);
+        Owned result = taken(full_tensor(shape, x.ndim, value, x.dtype, x.device));
+        if (elements == 0) return result;
+        int64_t to = 0;
+        for (int d = 0; d < x.ndim; d++) to += starts[d] * result->strides[d];
+        const Owned kept = view_of(x, inner, x.strides, x.ndim, from);
+        Owned place = view_of(*result, inner, result->strides, x.ndim, to);
+        assign(*kept, *place);
+        return result;
+    });
+}
+
+Tensor* diag_embed_tensor(Tensor* tensor, const int64_t* place) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        const int rank = x.ndim + 1;
+        if (x.ndim == 0) fail(RUNTIME_ERROR, "diag_embed: expected at least one dimension, got a tensor of none");
+        if (rank > MAX_DIMS) fail(SHAPE_ERROR, "diag_embed: a tensor has at most {} dimensions", MAX_DIMS);
+        const int rows = check_axis(place[1], rank, "diag_embed"), columns = check_axis(place[2], rank, "diag_embed");
+        int64_t shape[MAX_DIMS], size = place[0] < 0 ? -place[0] : place[0];
+        if (size < 0 || __builtin_add_overflow(size, x.shape[x.ndim - 1], &size))
+            fail(SHAPE_ERROR, "diag_embed: an offset of {} is too large", place[0]);
+        for (int d = 0, from = 0; d < rank; d++) shape[d] = d == rows || d == columns ? size : x.shape[from++];
+        Owned result = new_tensor(shape, rank, x.dtype, x.device);
+        if (result->size == 0) return result;
+        fill(*result, 0);
+        Owned diagonal = taken(diagonal_tensor(result.tensor, place));
+        if (diagonal->size) assign(x, *diagonal);
+        return result;
+    });
+}
+
+Tensor* eye_tensor(int64_t rows, int64_t columns, int32_t dtype, int32_t device) {
+    return build([&] {
+        const int64_t shape[] = {rows, columns}, main[] = {0, 0, 1};
+        Owned result = new_tensor(shape, 2, dtype, device);
+        if (result->size == 0) return result;
+        fill(*result, 0);
+        Owned diagonal = taken(diagonal_tensor(result.tensor, main));
+        fill(*diagonal, 1);
+        return result;
+    });
+}
+
+// x with each index of an axis `count` times in a row, or with the axis as a whole: an axis of stride 0, then merged.
+static Owned repeated(const Tensor& x, int axis, int64_t count, bool each) {
+    int64_t sizes[MAX_DIMS], shape[4] = {1, 1, 1, 1};
+    for (int d = 0; d < x.ndim; d++) {
+        sizes[d] = d == axis ? 0 : x.shape[d];
+        shape[d < axis ? 0 : 3] *= d == axis ? 1 : x.shape[d];
+    }
+    if (__builtin_mul_overflow(x.shape[axis], count, &sizes[axis]))
+        fail(SHAPE_ERROR, "repeat: {} times {} elements are too many", count, x.shape[axis]);
+    Owned result = new_tensor(sizes, x.ndim, x.dtype, x.device);
+    if (result->size == 0) return result;
+    shape[each ? 1 : 2] = x.shape[axis];
+    const Owned parts = reshaped(x, shape, 4);
+    shape[each ? 2 : 1] = count;
+    Owned out = reshaped(*result, shape, 4);
+    assign(expanded(*parts, shape, 4, "repeat"), *out);
+    return result;
+}
+
+Tensor* repeat_tensor(Tensor* tensor, const int64_t* counts, int32_t rank) {
+    return build([&] {
+        if (rank > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most {} dimensions, got {}", MAX_DIMS, rank);
+        int64_t shape[MAX_DIMS];
+        const int added = rank - tensor->ndim;
+        if (added < 0) fail(RUNTIME_ERROR, "repeat: got {} numbers for shape {}", rank, shape_text(*tensor));
+        for (int d = 0; d < rank; d++) shape[d] = d < added ? 1 : tensor->shape[d - added];
+        Owned result = reshaped(*tensor, shape, rank);
+        for (int d = 0; d < rank; d++)
+            if (counts[d] != 1) result = repeated(*result, d, counts[d], false);
+        return result->storage == tensor->storage ? cast(*result, result->dtype) : std::move(result);
+    });
+}
+
+Tensor* interleave_tensor(Tensor* tensor, int64_t count, int64_t axis) {
+    return build([&] {
+        const int at = check_axis(axis, tensor->ndim, "repeat_interleave");
+        const int64_t one = 1;
+        if (tensor->ndim) return repeated(*tensor, at, count, true);
+        return repeated(*reshaped(*tensor, &one, 1), 0, count, true);
+    });
+}
+
+Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        int64_t shape[MAX_DIMS];
+        if (x.ndim == MAX_DIMS) fail(SHAPE_ERROR, "one_hot: a tensor has at most {} dimensions", MAX_DIMS);
+        for (int d = 0; d < x.ndim; d++) shape[d] = x.shape[d];
+        shape[x.ndim] = 1;
+        const Owned numbers = taken(integer_arange_tensor(0, 1, classes, INT64, x.device));
+        const Owned ones = taken(eq_tensor(reshaped(x, shape, x.ndim + 1).tensor, numbers.tensor));
+        return cast(*ones, INT64);
+    });
+}
