@@ -241,7 +241,7 @@ pictures: all
 
 # Makes each file that the tutorial names a link to its line.
 links:
-	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md)
+	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md examples/tutorial/steps/*.md)
 
 # Runs the notebook and stores what it shows, and makes notebooks of the chapters; this needs no Jupyter.
 notebook: all
