@@ -59,7 +59,9 @@ def main():
     options = read_options(__doc__, epochs=60, quick=15)
     train_set, test_set = (TensorDataset(*(t.to(options.device) for t in spirals(900).tensors)) for _ in range(2))
     loader = DataLoader(train_set, batch_size=64, shuffle=True)
-    model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3)).to(options.device)
+    model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3)).to(
+        options.device
+    )
     optimizer = optim.Adam(model.parameters(), lr=1e-2)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs)
     step = compiled(training_step(model, optimizer), options)

@@ -61,7 +61,8 @@ def test_learns_saves_and_draws(script, name, bound, direction, tmp_path):
 @pytest.mark.parametrize("script", ["wine", "diabetes", "lstm_sequence"])
 def test_a_compiled_step_prints_the_same_figures(script, tmp_path):
     plain, compiled = (
-        run(EXAMPLES / f"{script}.py", "--quick", "--no-plot", *option, folder=tmp_path) for option in ([], ["--compile"])
+        run(EXAMPLES / f"{script}.py", "--quick", "--no-plot", *option, folder=tmp_path)
+        for option in ([], ["--compile"])
     )
     assert compiled.returncode == 0 and compiled.stderr == ""
     figures = [re.sub(r" \(.* processor time\)", "", result.stdout) for result in (plain, compiled)]
