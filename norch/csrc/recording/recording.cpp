@@ -46,7 +46,7 @@ int32_t Recording::memory_of(const Tensor& tensor) {
     if (is_new) {
         storage->references++;
         memories.push_back({Memory::EXTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
-                            storage->device, where(), -1, tensor.writes});
+                            storage->device, {}, -1, tensor.writes});
         if (tensor.writes) tensor.writes->references++;
     }
     return place->second;
