@@ -1,4 +1,4 @@
-"""What compiled.py times: each function makes, in a framework, `step`, and `state()`, by which results are compared."""
+"""What replays.py times: each function makes, in a framework, `step`, and `state()`, by which results are compared."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Functions that norch.compile replays, beside norch as it is, torch, torch.compile and others, on one thread.
 
-    PYTHONPATH=. python benchmarks/compiled.py                   # or: make bench
-    python benchmarks/compiled.py --only "sin2|gelu" --quick
-    python benchmarks/compiled.py --record                       # keeps the figures in compiled.json, for the tutorial
+    PYTHONPATH=. python benchmarks/replays.py                    # or: make bench
+    python benchmarks/replays.py --only "sin2|gelu" --quick
+    python benchmarks/replays.py --record                       # keeps the figures in replays.json, for the tutorial
 
 Everything runs in turn in one process, as in run.py. A cell is a peer's time over that of the replay (above 1: the
 replay is faster) with the spread of the ratio. `recording` is what the first three calls cost more than three plain
@@ -22,15 +22,11 @@ import timeit
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
+import replay_steps as steps
+from frameworks import found_compiled
 from run import LIMITS, NOISE, Budget, compared, disagreement, duration, load, measure, processor
 
-for _name in (*LIMITS, "NUM_CPU_THREADS"):  # read by the libraries when they are loaded
-    os.environ[_name] = "1"
-
-import compiled_steps as steps  # noqa: E402
-from frameworks import found_compiled  # noqa: E402
-
-RECORDED = Path(__file__).with_name("compiled.json")
+RECORDED = Path(__file__).with_name("replays.json")
 TOLERANCE = 1e-4  # of the largest element: generated code rounds otherwise
 RECORDING = 3.0  # what recording may cost, in plain calls
 
@@ -154,6 +150,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     start = time.perf_counter()
+    os.environ.update(dict.fromkeys((*LIMITS, "NUM_CPU_THREADS"), "1"))  # the libraries read them when they are loaded
     frameworks, missing = found_compiled(1)
     peers = [name for name in frameworks if name != "norch"]
     print(f"1 thread on {processor()}, {os.cpu_count()} processors; load {load()}")
