@@ -260,7 +260,6 @@ REASONS = {
         """,
     "views, then the kernel": """
         x.take(rows)
-        norch.take_along_dim(x, places, 1)
         norch.meshgrid(v, v, indexing="ij")
         norch.bmm(x[None], y[None])
         norch.baddbmm(x[None], x[None], y[None])

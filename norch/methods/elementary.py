@@ -429,7 +429,7 @@ class ElementaryMethods:
 def _add_into(x: Tensor, y: Any, alpha: float) -> Tensor:
     """x += alpha * y, all of one floating dtype."""
     z = number(alpha)
-    return write(x, AddcmulBackward, (y, z), lambda: lib.addcmul_into(x._ptr, x._ptr, y._ptr, z._ptr))
+    return write(x, AddcmulBackward, (y, alpha), lambda: lib.addcmul_into(x._ptr, x._ptr, y._ptr, z._ptr))
 
 
 def _times_alpha(name: str, x: Tensor, other: Operand, legacy: tuple[Operand, ...], alpha: float) -> Any:

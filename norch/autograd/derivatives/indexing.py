@@ -75,7 +75,7 @@ class _WriteBackward(_PlaceFunction):
     def backward(self, gradient: Tensor) -> Gradients:
         rest = gradient
         if self.needs(0) and self.how == REPLACE:
-            rest = gradient.clone()._put_(self.place, self.place.spread(gradient.new_zeros(())))
+            rest = gradient.clone()._put_(self.place, self.place.filling(gradient, 0))
         return [rest, gradient._read(self.place) if self.needs(1) else None]
 
 
