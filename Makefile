@@ -57,8 +57,10 @@ PACKAGE := norch/libnorch.so
 # Never -ffast-math: linking with it flushes denormals in the whole process, and NaN and infinity go wrong.
 # -fwrapv: integers wrap around when they overflow, as in NumPy and PyTorch.
 MODE_        := -O3
-MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+# Sanitized: lines without variables (-g1), and not what AddressSanitizer sees as well, halve the time of compiling.
+MODE_address := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+                -fno-sanitize=null,object-size,vptr
+MODE_thread  := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(if $(FIRST),-O0,$(MODE_$(SANITIZE)))
 FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
