@@ -59,7 +59,7 @@ API Tensor* alias_tensor(Tensor* tensor);                // the same elements un
 API Tensor* data_tensor(Tensor* tensor);                 // the same, whose writes are counted apart
 API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
 API Tensor* contiguous_tensor(Tensor* tensor);           // an alias if it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a copy in another dtype, its dimensions stored in the same order
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a copy in another dtype, stored in the same order
 API Tensor* to_device(Tensor* tensor, int32_t device);   // a contiguous copy on another device
 API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source, broadcast and cast
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none

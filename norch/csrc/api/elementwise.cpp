@@ -273,9 +273,8 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
     if (out) check_result(*out, first_tensor(c, x, y), shape, dtype, name);
-    return computed<3>({&first, &a, &b}, shape, dtype, device, out, [&](Tensor& result) {
-        kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result);
-    });
+    return computed<3>({&first, &a, &b}, shape, dtype, device, out,
+                       [&](Tensor& result) { kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result); });
 }
 
 // A row OP(add, SAME, ...) becomes

@@ -5,7 +5,7 @@
 #include "tensor.h"
 
 struct StorageOrder {
-    bool by_rows;         // the usual case: the dimensions stay where they are
+    bool by_rows;        // the usual case: the dimensions stay where they are
     int axes[MAX_DIMS];  // unless by_rows: from the largest stride to the smallest
 
     // Of operands of one shape. The first that does not repeat along two dimensions tells which of them goes first.

@@ -110,7 +110,7 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
         if (STORE) return transpose(tile, columns, tensor, column_stride, rows, columns);
         return transpose(tensor, column_stride, tile, columns, columns, rows);
     }
-    if (llabs(row_stride) >= llabs(column_stride)) {
+    if (rows == 1 || llabs(row_stride) >= llabs(column_stride)) {
         for (int64_t row = 0; row < rows; row++)
             copy_line<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
         return;
