@@ -293,7 +293,7 @@ class AccumulateGrad(Function):
 
     is_leaf = True
     refuses_writes = True
-    awaited: ClassVar[WeakSet[AccumulateGrad]] = WeakSet()  # those with `after`, which backward finishes early
+    awaited: ClassVar[WeakSet[AccumulateGrad] | None] = None  # those with `after`, which backward finishes early
 
     def __init__(self, leaf: Tensor) -> None:
         self.age = next_age()
@@ -303,7 +303,9 @@ class AccumulateGrad(Function):
         """Call `hook(leaf)` in backward as soon as the leaf's `.grad` is complete."""
         self.after = Hooks() if self.after is None else self.after
         handle = HookHandle(self.after, hook)
-        self.awaited.add(self)
+        if AccumulateGrad.awaited is None:
+            AccumulateGrad.awaited = WeakSet()
+        AccumulateGrad.awaited.add(self)
         return handle
 
 

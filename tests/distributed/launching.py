@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Sequence
 
 import pytest
 
@@ -33,11 +34,18 @@ class Ended:
     output: str
     orphans: list[str]
 
+    def seconds_after(self, folder: Path) -> float:
+        """From what a program of programs/ noted in this folder to the end of the launcher and all ranks."""
+        return self.at - float((folder / "time").read_text())
 
-def launch(ranks: int, script: Path | str, *arguments: str, limit: float = 60, **environment: str) -> Ended:
-    """Run a program on so many ranks."""
+
+def launch(
+    ranks: int, script: Path | str, *arguments: str, limit: float = 60, options: Sequence[str] = (), **environment: str
+) -> Ended:
+    """Run a program on so many ranks of each machine; `options` are the launcher's."""
     mark = f"NORCH_TEST={os.getpid()}-{time.monotonic_ns()}"
-    command = [sys.executable, "-m", "norch.distributed.run", "--nproc-per-node", str(ranks), str(script), *arguments]
+    launcher = [sys.executable, "-m", "norch.distributed.run", "--nproc-per-node", str(ranks), *options]
+    command = [*launcher, str(script), *arguments]
     names = dict([mark.split("=")])
     process = subprocess.Popen(
         command,
