@@ -232,7 +232,7 @@ class _Call:
         needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
         made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
         self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
-        self.stand_in_nodes = {i: x._edge for i, x in self.stand_ins.items()}
+        self.stand_in_nodes: dict[int, Any] = {i: x._edge for i, x in self.stand_ins.items()}
         for i, node in self.stand_in_nodes.items():
             x = leaves[i]
             if (
@@ -388,10 +388,11 @@ class _Call:
             node, argument = self.stand_in_nodes[i], self.leaves[i]
             if node.is_leaf:  # not yet, if it is passed twice
                 node.__class__, node.edges, node.result = PassOn, (argument._edge,), None
-            if x._edge is not node:  # it was written to: the argument is what it is now
-                argument._edge = x._edge
-                if x._edge is not None:
-                    x._edge.result = ref(argument)
+            now: Any = x._edge
+            if now is not node:  # it was written to: the argument is what it is now
+                argument._edge = now
+                if now is not None:
+                    now.result = ref(argument)
         self._hand_gradients_over()
         return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
 
