@@ -46,7 +46,8 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-# FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor.
+# FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
+# without integers.
 VARIANT := $(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 BUILD   := build/$(if $(FIRST),first,$(VARIANT))
 LIBRARY := $(BUILD)/libnorch.so
@@ -66,7 +67,7 @@ FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
 # The emulator's variants test other kernels and need only the baseline.
 BASELINE_ONLY := $(FIRST)$(filter emu,$(CUDA))
-FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY)
+FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY) $(if $(FIRST),-DNORCH_REALS_ONLY)
 ifneq ($(findstring clang,$(CXX)),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
 FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
@@ -242,7 +243,7 @@ pictures: all
 
 # Makes each file that the tutorial names a link to its line.
 links:
-	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md)
+	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md examples/tutorial/steps/*.md)
 
 # Runs the notebook and stores what it shows, and makes notebooks of the chapters; this needs no Jupyter.
 notebook: all

@@ -53,7 +53,8 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
 
 
 def _copied(source: Tensor, kind: dtype, device: int) -> _C.Handle:
-    copy = wrap(lib.cast_tensor(source._ptr, kind.number))
+    rows = wrap(lib.contiguous_tensor(source._ptr))
+    copy = wrap(lib.cast_tensor(rows._ptr, kind.number))
     if copy._struct.device != device:
         copy = wrap(lib.to_device(copy._ptr, device))
     return copy._ptr
@@ -155,7 +156,8 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
         if isinstance(value, operation.Tensor) and value.numel != 1:
-            raise ValueError(f"a tensor among numbers must have one element, got shape {list(value.shape)}")
+            shape = list(value.shape)
+            raise ValueError(f"a tensor among numbers must have one element, got shape {shape}; stack() joins tensors")
         if _is_sequence(value):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
         if not hasattr(value, "__float__") or isinstance(value, str):

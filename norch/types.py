@@ -127,7 +127,7 @@ class memory_format:
     """The order in which the elements of a tensor lie in memory: `norch.contiguous_format` is row order.
 
     In `channels_last`, [N, C, H, W] lies as [N, H, W, C] would, and in `channels_last_3d` [N, C, D, H, W] likewise.
-    `preserve_format` is norch's choice: row order.
+    `preserve_format` is norch's choice: the order of the operand for results of its shape, row order for copies.
 
     >>> norch.zeros(1, 2, 3, 4).contiguous(memory_format=norch.channels_last).stride()
     (24, 1, 8, 2)
@@ -173,7 +173,8 @@ def check_dtype(value: object) -> dtype:
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)
-    hint = f": write norch.{value}" if isinstance(value, str) and value in NAMES else ""
+    name = value if isinstance(value, str) else getattr(value, "__name__", None) or str(value).rpartition(".")[2]
+    hint = f": write norch.{name}" if name in NAMES else ""  # also of NumPy's and PyTorch's
     if isinstance(value, (int, float)):
         hint = "; several numbers go into one list: norch.tensor([1, 2])"
     raise TypeError(f"expected a dtype ({names}), got {shown(value)}{hint}")

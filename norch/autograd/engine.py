@@ -36,52 +36,65 @@ _accumulating = shared_lock()
 
 def walk(
     starts: Flow,
-    given: set[int],
     retain_graph: bool,
     create_graph: bool,
     wanted: set[Function] | None = None,
+    given: set[int] | None = None,
     turns: Turns | None = None,
 ) -> Arrived:
-    """Send gradients through the graph from `starts`.
+    """Send gradients through the graph from `starts`, and return those that arrive at `wanted`.
 
-    `given` are the ids of gradients that are in use elsewhere. With `wanted`, the gradients of these nodes are
-    returned, no `.grad` is touched, and only the nodes on the way to them are visited. Without, each leaf, and every
-    other tensor of the graph that is still alive, accumulates its `.grad`. `turns` are the leaves to finish early.
+    Only the nodes on the way there are visited; without `wanted` all are, and the gradients are those of each leaf, and
+    of every other tensor of the graph that is still alive. If `given`, the ids of gradients that are in use elsewhere,
+    is not None, these tensors accumulate their `.grad`. `turns` are the leaves to finish early.
     """
-    needed = None if wanted is None else _needed(starts, wanted)
-    return within(_MODES[create_graph], _walk, (starts, given, retain_graph, create_graph, wanted, needed, turns), {})
+    return within(_MODES[create_graph], _walk, (starts, retain_graph, create_graph, wanted, given, turns), {})
 
 
 def _walk(
     starts: Flow,
-    given: set[int],
     retain_graph: bool,
     create_graph: bool,
     wanted: set[Function] | None,
-    needed: set[Function] | None,
+    given: set[int] | None,
     turns: Turns | None,
 ) -> Arrived:
+    needed = None if wanted is None else _needed(starts, wanted)
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
     anomaly = mode.anomaly
-    _send(starts, needed, arrived, waiting, turns)
-    while waiting:
+    parts = starts
+    while True:
+        for target, part in parts:
+            if target is None or part is None or (needed is not None and target not in needed):
+                continue
+            if target in arrived:
+                arrived[target] = arrived[target] + part
+            else:
+                arrived[target] = part
+                heappush(waiting, (-(target.age if turns is None else turns.get(target, target.age)), target))
+        if not waiting:
+            break
         node = heappop(waiting)[1]
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
         if node.freed:
             raise RuntimeError(FREED)
         if node.hooks:
             gradient = _through_hooks(node.hooks, gradient)
-        if wanted is None:
-            _accumulate(node, gradient, given)
-        elif node in wanted:
+        if node.after and given is not None:
+            _finish(node, gradient, given)
+        elif node in wanted if wanted is not None else node.result is not None and node.result() is not None:
             found[node] = gradient
+        parts = ()
         if not node.is_leaf and (needed is None or not needed.isdisjoint(node.edges)):
             parts = _chain_rule(node, gradient, create_graph)
-            _send(parts if anomaly is None else _without_nan(node, list(parts)), needed, arrived, waiting, turns)
+            if anomaly is not None:
+                parts = _without_nan(node, list(parts))
             if not retain_graph:
                 node.release()
+    if given is not None:
+        _accumulate(found, given)
     return found
 
 
@@ -145,21 +158,6 @@ def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
     return parts
 
 
-def _send(parts: Flow, needed: set[Function] | None, arrived: Arrived, waiting: Waiting, turns: Turns | None) -> None:
-    """Add gradients to what has arrived at the nodes they go to, which start to wait with the first one.
-
-    Only `needed` nodes get any, if it is not None.
-    """
-    for target, part in parts:
-        if target is None or part is None or (needed is not None and target not in needed):
-            continue
-        if target in arrived:
-            arrived[target] = arrived[target] + part
-        else:
-            arrived[target] = part
-            heappush(waiting, (-(target.age if turns is None else turns.get(target, target.age)), target))
-
-
 def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     """The gradient, or what the hooks replace it with."""
     operation.refuse_recording("a hook of a tensor is called")
@@ -176,29 +174,42 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     return replaced
 
 
-def _accumulate(node: Function, gradient: Tensor, given: set[int]) -> None:
-    """node.grad += gradient, in memory that no other tensor shares, if the node's tensor is still alive."""
-    tensor = None if node.result is None else node.result()
-    if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
-        return
-    fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
-    if fit < 0 and gradient.shape == (1,) and tensor.ndim == 0:  # from an operation that takes the article's scalars
+def _accumulate(found: Arrived, given: set[int]) -> None:
+    """node.grad += gradient for each, in memory that no other tensor shares, if the node's tensor is still alive."""
+    with _accumulating:  # or of two threads that add to a leaf, one would be lost
+        for node, gradient in found.items():
+            tensor = None if node.result is None else node.result()
+            if tensor is None or tensor._edge is not node:  # it may have left the graph, or been written to
+                continue
+            fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
+            if fit < 0:
+                gradient, fit = _fitting(gradient, tensor), 0
+            if node.grad is not None:
+                gradient = node.grad + gradient
+            elif fit == 0 or id(gradient) in given:
+                gradient = gradient.clone()
+            given.add(id(gradient))
+            node.grad = gradient
+
+
+def _fitting(gradient: Tensor, tensor: Tensor) -> Tensor:
+    """A gradient of shape [1], from an operation that takes the article's scalars, as one of none; else an error."""
+    if gradient.shape == (1,) and tensor.ndim == 0:
         gradient = gradient.reshape(())
-        fit = lib.fits_as_gradient(gradient._ptr, tensor._ptr)
-    if fit < 0:
+    if not lib.same_kind(gradient._ptr, tensor._ptr):
         raise RuntimeError(
             f"a gradient of shape {list(gradient.shape)}, {gradient.dtype} on {gradient.device} reached a tensor of "
             f"shape {list(tensor.shape)}, {tensor.dtype} on {tensor.device}"
         )
-    with _accumulating:  # or of two threads that add to a leaf, one would be lost
-        if node.grad is not None:
-            gradient = node.grad + gradient
-        elif fit == 0 or id(gradient) in given:
-            gradient = gradient.clone()
-        given.add(id(gradient))
-        node.grad = gradient
-    if node.after:
-        for hook in list(node.after.values()):
+    return gradient
+
+
+def _finish(leaf: Function, gradient: Tensor, given: set[int]) -> None:
+    """Accumulate the gradient of a leaf, and call the hooks that wait for it."""
+    _accumulate({leaf: gradient}, given)
+    tensor = None if leaf.result is None else leaf.result()
+    if tensor is not None and leaf.after is not None:
+        for hook in list(leaf.after.values()):
             hook(tensor)
 
 
@@ -255,15 +266,9 @@ def backward(
     targets = None if inputs is None else {target for target in _edges_of(inputs, "backward") if target is not None}
     if AccumulateGrad.awaited:
         with _with_callbacks():
-            _into_grad(starts, given, retain, create_graph, targets, _turns(starts))
+            walk(starts, retain, create_graph, targets, given, _turns(starts))
     else:
-        _into_grad(starts, given, retain, create_graph, targets)
-
-
-def _into_grad(starts: Flow, given: set[int], *options: Any) -> None:
-    """Walk; only if targets are wanted, they have not accumulated yet."""
-    for target, gradient in walk(starts, given, *options).items():
-        _accumulate(target, gradient, given)
+        walk(starts, retain, create_graph, targets, given)
 
 
 @flags
@@ -291,10 +296,10 @@ def grad(
         raise RuntimeError("grad: is_grads_batched needs vmap, which norch does not have; call grad once for each row")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
-    starts, given = _starts(outputs, grad_outputs)
+    starts, _ = _starts(outputs, grad_outputs)
     targets = _edges_of(inputs, "grad")
     retain = create_graph if retain_graph is None else retain_graph
-    found = walk(starts, given, retain, create_graph, set(targets))
+    found = walk(starts, retain, create_graph, set(targets))
     for number, target in enumerate(targets):
         if target not in found and not allow_unused and not materialize_grads:
             raise RuntimeError(
@@ -329,8 +334,8 @@ def _edges_of(inputs: Tensors, name: str) -> list[Function]:
 
 def _starts(tensors: Tensors, gradients: Tensor | Gradients | None) -> tuple[Flow, set[int]]:
     """The edges of `tensors` with the gradients to start from, 1 if left out; and the ids of those that were given."""
-    if gradients is None and isinstance(tensors, operation.Tensor):
-        return [(tensors._edge, _start_of(tensors, None))], set()
+    if isinstance(tensors, operation.Tensor) and (gradients is None or isinstance(gradients, operation.Tensor)):
+        return [(tensors._edge, _start_of(tensors, gradients))], {id(gradients)}
     tensors = _listed(tensors)
     if gradients is None:
         gradients = [None] * len(tensors)

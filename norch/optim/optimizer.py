@@ -107,6 +107,12 @@ class Optimizer:
         if isinstance(params, Tensor):
             name = type(params).__name__
             raise TypeError(f"params should be an iterable of tensors or dicts, given a {name}: [x] is one")
+        if isinstance(params, dict) and "params" not in params:
+            if params and not any(getattr(tensor, "requires_grad", False) for tensor in params.values()):
+                raise TypeError(
+                    "the optimizer was given a dict of tensors that need no gradient, as state_dict() returns; "
+                    "expected model.parameters()"
+                )
         if isinstance(params, dict):
             params = [params] if "params" in params else params.items()
         self.defaults = dict(defaults or {})
@@ -163,6 +169,8 @@ class Optimizer:
     def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
         loss = None
+        if isinstance(closure, Tensor):
+            raise TypeError("step was given a Tensor, expected nothing: loss.backward() first, then step()")
         if closure is not None:
             with enable_grad():
                 loss = closure()
