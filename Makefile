@@ -46,7 +46,8 @@ ifneq ($(filter-out address thread,$(SANITIZE)),)
 $(error SANITIZE=$(SANITIZE) is neither address nor thread)
 endif
 
-# FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor.
+# FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
+# without integers.
 VARIANT := $(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
 BUILD   := build/$(if $(FIRST),first,$(VARIANT))
 LIBRARY := $(BUILD)/libnorch.so
@@ -57,14 +58,16 @@ PACKAGE := norch/libnorch.so
 # Never -ffast-math: linking with it flushes denormals in the whole process, and NaN and infinity go wrong.
 # -fwrapv: integers wrap around when they overflow, as in NumPy and PyTorch.
 MODE_        := -O3
-MODE_address := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
-MODE_thread  := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+# Sanitized: lines without variables (-g1), and not what AddressSanitizer sees as well, halve the time of compiling.
+MODE_address := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+                -fno-sanitize=null,object-size,vptr
+MODE_thread  := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(if $(FIRST),-O0,$(MODE_$(SANITIZE)))
 FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
 # The emulator's variants test other kernels and need only the baseline.
 BASELINE_ONLY := $(FIRST)$(filter emu,$(CUDA))
-FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY)
+FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY) $(if $(FIRST),-DNORCH_REALS_ONLY)
 ifneq ($(findstring clang,$(CXX)),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
 FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
@@ -240,7 +243,7 @@ pictures: all
 
 # Makes each file that the tutorial names a link to its line.
 links:
-	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md)
+	@$(PYTHON) tools/links.py $(wildcard examples/tutorial/*.md examples/tutorial/steps/*.md)
 
 # Runs the notebook and stores what it shows, and makes notebooks of the chapters; this needs no Jupyter.
 notebook: all
@@ -266,6 +269,7 @@ endif
 # Compares norch with torch and NumPy, and with magnetron if `.venv-check/bin/pip install magnetron` has been run.
 bench: all .venv-check/ready
 	PYTHONPATH=. .venv-check/bin/python benchmarks/run.py --picture build/bench.svg --json build/bench.json $(ARGS)
+	PYTHONPATH=. .venv-check/bin/python benchmarks/replays.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/wide.py --limit 360 --picture build/wide.svg --json build/wide.json
 	PYTHONPATH=. .venv-check/bin/python benchmarks/breakdown.py
 	PYTHONPATH=. .venv-check/bin/python benchmarks/memory.py

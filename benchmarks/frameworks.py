@@ -6,7 +6,10 @@ needed; a peer that is not installed is missing from `found()`, which says why.
 
 from __future__ import annotations
 
+import importlib.metadata
 from typing import Any
+
+import small_steps
 
 import norch
 from norch import nn, optim
@@ -53,6 +56,21 @@ class Norch:
         """No gradient yet."""
         leaf.grad = None
 
+    def compile(self, function: Any) -> Any:
+        """What calls a function, the fastest way that the framework has."""
+        return function
+
+    def tanh(self, x: Any) -> Any:
+        return x.tanh()
+
+    def sqrt(self, x: Any) -> Any:
+        return x.sqrt()
+
+
+class Compiled(Norch):
+    def compile(self, function: Any) -> Any:
+        return norch.compile(function)
+
 
 class Torch(Norch):
     name = "torch"
@@ -66,6 +84,15 @@ class Torch(Norch):
 
     def take(self, x: Any) -> Any:
         return self.torch.from_dlpack(x)
+
+
+class Inductor(Torch):
+    """torch.compile, which writes C++ and compiles it with g++."""
+
+    name = "inductor"
+
+    def compile(self, function: Any) -> Any:
+        return self.torch.compile(function)
 
 
 class NumPy(Norch):
@@ -86,6 +113,12 @@ class NumPy(Norch):
 
     def copy(self, x: Any) -> Any:
         return x.copy()
+
+    def tanh(self, x: Any) -> Any:
+        return self.numpy.tanh(x)
+
+    def sqrt(self, x: Any) -> Any:
+        return self.numpy.sqrt(x)
 
 
 class Magnetron(Norch):
@@ -119,14 +152,67 @@ class Magnetron(Norch):
         leaf.zero_grad()
 
 
+class TinyJit(Norch):
+    """tinygrad, whose TinyJit records the kernels of a function once and runs them again."""
+
+    name = "tinyjit"
+
+    def __init__(self, threads: int) -> None:
+        import tinygrad
+
+        _, self.plan = small_steps.tinygrad(jit=True)  # sets the device
+        self.version, self.tinygrad = importlib.metadata.version("tinygrad"), tinygrad
+
+    def take(self, x: Any) -> Any:
+        return self.tinygrad.Tensor(x.numpy()).realize()
+
+    def seen(self, result: Any) -> Any:
+        return result.numpy()
+
+    def compile(self, function: Any) -> Any:
+        """Results are there when a call returns."""
+
+        def realized(*inputs: Any) -> Any:
+            found = function(*inputs)
+            return tuple(x.realize() for x in found) if isinstance(found, tuple) else found.realize()
+
+        compiled, wait = self.tinygrad.TinyJit(realized), self.tinygrad.Device[self.tinygrad.Device.DEFAULT].synchronize
+
+        def call(*inputs: Any) -> Any:
+            result = compiled(*inputs)
+            wait()
+            return result
+
+        return call
+
+    def trained(self, row: dict[str, Any]) -> dict[str, Any]:
+        """`step` and `state` of a row of small.py, whose model is written in tinygrad's words."""
+        parameters = [p.tolist() for p in row["parameters"]]
+        plan = self.plan({**row, "parameters": parameters})
+        step, _, wait = plan
+
+        def state() -> list:
+            changed = small_steps.changes(plan)
+            return [self.take(norch.tensor(c).reshape(p.shape)) for c, p in zip(changed, row["parameters"])]
+
+        return {"step": lambda: (step(), wait()), "state": state}
+
+
 PEERS = {"torch": Torch, "numpy": NumPy, "magnetron": Magnetron}
+COMPILED_PEERS = {"torch": Torch, "inductor": Inductor, "numpy": NumPy, "magnetron": Magnetron, "tinyjit": TinyJit}
 
 
-def found(threads: int) -> tuple[dict[str, Any], list[str]]:
+def found_compiled(threads: int) -> tuple[dict[str, Any], list[str]]:
+    """The frameworks beside which norch.compile is measured: norch is what replays, eager is norch as it is."""
+    others, missing = found(threads, COMPILED_PEERS)
+    return {"norch": Compiled(threads), "eager": others.pop("norch"), **others}, missing
+
+
+def found(threads: int, peers: dict[str, Any] = PEERS) -> tuple[dict[str, Any], list[str]]:
     """The frameworks that can be compared, norch first, and a line for each that cannot."""
     frameworks: dict[str, Any] = {"norch": Norch(threads)}
     missing = []
-    for name, peer in PEERS.items():
+    for name, peer in peers.items():
         try:
             frameworks[name] = peer(threads)
         except ImportError as error:

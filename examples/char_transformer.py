@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from common import draw_losses, finish, prepared, read_options
+from common import compiled, draw_losses, finish, read_options
 
 import norch
 from norch import nn, optim
@@ -78,16 +78,29 @@ class Transformer(nn.Module):
         return self.scores(self.norm(x))
 
 
-def loss_of(model, batch):
-    windows, following = batch
+def loss_of(model, windows, following):
     return nn.functional.cross_entropy(model(windows).flatten(0, 1), following.flatten())
+
+
+def training_step(model, optimizer):
+    """The function that learns from a batch and returns its loss."""
+
+    def step(windows, following):
+        loss = loss_of(model, windows, following)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss
+
+    return step
 
 
 def test(model, dataset):
     """The mean loss over windows that follow each other through the text."""
     starts = list(range(0, len(dataset), CONTEXT))
     with norch.no_grad():
-        losses = [loss_of(model, batch).item() for batch in DataLoader(dataset, BATCH, sampler=starts)]
+        losses = [loss_of(model, *batch).item() for batch in DataLoader(dataset, BATCH, sampler=starts)]
     return sum(losses) / len(losses)
 
 
@@ -111,27 +124,21 @@ def main():
     train_set, test_set = Windows(letters[:-held_out]), Windows(letters[-held_out:])
     sampler = RandomSampler(train_set, replacement=True, num_samples=BATCH * BATCHES)
     loader = DataLoader(train_set, BATCH, sampler=sampler)
-    transformer = Transformer(len(alphabet))
-    model = prepared(transformer, options)
+    model = Transformer(len(alphabet)).to(options.device)
     optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=options.epochs, steps_per_epoch=len(loader))
+    step = compiled(training_step(model, optimizer), options)
 
     print(f"{len(text)} letters, {len(alphabet)} different; {sum(p.numel() for p in model.parameters())} parameters")
     losses = []
     for epoch in range(options.epochs):
         for batch in loader:
-            loss = loss_of(model, batch)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
+            losses.append(step(*batch).item())
             scheduler.step()
-            losses.append(loss.item())
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {sum(losses[-BATCHES:]) / BATCHES:.3f}, test {test(model, test_set):.3f}")
 
-    # Not the compiled model: while it writes, the text gets longer, and each length would be another program.
-    print(write(transformer, alphabet, "The ", 60 if options.quick else 400))
+    print(write(model, alphabet, "The ", 60 if options.quick else 400))
     finish(options, model, f"Test loss: {test(model, test_set):.3f}")
     draw_losses(options, losses, "Loss of each batch", "batch")
 

@@ -24,7 +24,7 @@ def read_options(description, epochs, quick, unit="epochs"):
     parser.add_argument("--quick", action="store_true", help=f"a short form, which learns less: {quick} {unit}")
     parser.add_argument("--seed", type=int, default=0, help="of the split, the initial weights, the order (default: 0)")
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1")
-    parser.add_argument("--compile", action="store_true", help="record the model once and replay it")
+    parser.add_argument("--compile", action="store_true", help="record a step once and replay it")
     parser.add_argument("--save", metavar="PATH", help="where to save the trained weights")
     parser.add_argument("--picture", metavar="PATH", default=script.with_suffix(".png").name, help="where to draw")
     parser.add_argument("--no-plot", action="store_true", help="draw nothing")
@@ -57,10 +57,9 @@ def load_classes(name, options, scale=1.0):
     return TensorDataset(train_x.float(), train_y), TensorDataset(test_x.float(), test_y)
 
 
-def prepared(model, options):
-    """The model on its device, compiled where asked to."""
-    model.to(options.device)
-    return norch.compile(model) if options.compile else model
+def compiled(step, options):
+    """A step of training, recorded and replayed where asked to."""
+    return norch.compile(step) if options.compile else step
 
 
 def finish(options, model, figure):

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, load_classes, prepared, read_options, save_picture
+from common import compiled, drawing, finish, load_classes, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -34,15 +34,25 @@ def block(channels_in, channels_out):
     return nn.Conv2d(channels_in, channels_out, 3, padding=1, bias=False), nn.BatchNorm2d(channels_out), nn.ReLU()
 
 
-def train(model, loader, optimizer, scheduler):
-    """One epoch; returns the mean loss."""
-    model.train()
-    total = 0.0
-    for images, labels in loader:
+def training_step(model, optimizer):
+    """The function that learns from a batch and returns its loss."""
+
+    def step(images, labels):
         loss = nn.functional.cross_entropy(model(images), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        return loss
+
+    return step
+
+
+def train(step, model, loader, scheduler):
+    """One epoch; returns the mean loss."""
+    model.train()
+    total = 0.0
+    for images, labels in loader:
+        loss = step(images, labels)
         scheduler.step()
         total += loss.item() * len(labels)
     return total / len(loader.dataset)
@@ -75,13 +85,14 @@ def main():
     options = read_options(__doc__, epochs=20, quick=2)
     train_set, test_set = load_classes("digits", options, scale=16)
     loader = DataLoader(train_set, batch_size=32, shuffle=True)
-    model = prepared(Network(), options)
+    model = Network().to(options.device)
     optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=options.epochs, steps_per_epoch=len(loader))
+    step = compiled(training_step(model, optimizer), options)
 
     losses = []
     for epoch in range(options.epochs):
-        losses.append(train(model, loader, optimizer, scheduler))
+        losses.append(train(step, model, loader, scheduler))
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {losses[-1]:.4f}, test accuracy {test(model, test_set)[0]:.2%}")
 

@@ -9,6 +9,8 @@ Several processes need `pip install ".[distributed]"`.
 
 from __future__ import annotations
 
+import sys
+
 from common import drawing, finish, load_classes, read_options, save_picture
 
 import norch
@@ -44,6 +46,8 @@ def test(model, dataset):
 
 def main():
     options = read_options(__doc__, epochs=30, quick=8)
+    if options.compile:
+        sys.exit("--compile: what several processes send each other cannot be recorded")
     dist.init_process_group()
     rank, world = dist.get_rank(), dist.get_world_size()
     train_set, test_set = load_classes("digits", options, scale=16)

@@ -7,22 +7,32 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, load_classes, prepared, read_options, save_picture
+from common import compiled, drawing, finish, load_classes, read_options, save_picture
 
 import norch
 from norch import nn, optim
 from norch.utils.data import DataLoader
 
 
-def train(model, loader, optimizer, scheduler):
-    """One epoch; returns the mean loss."""
-    model.train()
-    total = 0.0
-    for images, labels in loader:
+def training_step(model, optimizer):
+    """The function that learns from a batch and returns its loss."""
+
+    def step(images, labels):
         loss = nn.functional.cross_entropy(model(images), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        return loss
+
+    return step
+
+
+def train(step, model, loader, scheduler):
+    """One epoch; returns the mean loss."""
+    model.train()
+    total = 0.0
+    for images, labels in loader:
+        loss = step(images, labels)
         scheduler.step()
         total += loss.item() * len(labels)
     return total / len(loader.dataset)
@@ -56,14 +66,14 @@ def main():
     options = read_options(__doc__, epochs=40, quick=6)
     train_set, test_set = load_classes("digits", options, scale=16)
     loader = DataLoader(train_set, batch_size=32, shuffle=True)
-    model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 10))
-    model = prepared(model, options)
+    model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.3), nn.Linear(256, 10)).to(options.device)
     optimizer = optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-2)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 5e-3, epochs=options.epochs, steps_per_epoch=len(loader))
+    step = compiled(training_step(model, optimizer), options)
 
     losses = []
     for epoch in range(options.epochs):
-        losses.append(train(model, loader, optimizer, scheduler))
+        losses.append(train(step, model, loader, scheduler))
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {losses[-1]:.4f}, test accuracy {test(model, test_set)[0]:.2%}")
 

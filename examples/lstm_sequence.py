@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from common import drawing, finish, prepared, read_options, save_picture
+from common import compiled, drawing, finish, read_options, save_picture
 
 import norch
 from norch import nn, optim
@@ -44,15 +44,25 @@ class Forecaster(nn.Module):
         return x + self.head(hidden), state
 
 
-def train(model, loader, optimizer, scheduler):
-    """One epoch; returns the mean loss."""
-    total = 0.0
-    for (noisy,) in loader:
+def training_step(model, optimizer):
+    """The function that learns from a batch and returns its loss."""
+
+    def step(noisy):
         loss = nn.functional.mse_loss(model(noisy[:, :-1])[0], noisy[:, 1:])
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        return loss
+
+    return step
+
+
+def train(step, loader, scheduler):
+    """One epoch; returns the mean loss."""
+    total = 0.0
+    for (noisy,) in loader:
+        loss = step(noisy)
         scheduler.step()
         total += loss.item() * len(noisy)
     return total / len(loader.dataset)
@@ -78,12 +88,13 @@ def main():
     options = read_options(__doc__, epochs=15, quick=3)
     (_, noisy), (test_clean, test_noisy) = ([part.to(options.device) for part in waves(count)] for count in (2000, 500))
     loader = DataLoader(TensorDataset(noisy), batch_size=50, shuffle=True)
-    model = prepared(Forecaster(), options)
+    model = Forecaster().to(options.device)
     optimizer = optim.Adam(model.parameters(), lr=1e-3)
     scheduler = optim.lr_scheduler.OneCycleLR(optimizer, 1e-2, epochs=options.epochs, steps_per_epoch=len(loader))
+    step = compiled(training_step(model, optimizer), options)
 
     for epoch in range(options.epochs):
-        loss = train(model, loader, optimizer, scheduler)
+        loss = train(step, loader, scheduler)
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {loss:.4f}")
 

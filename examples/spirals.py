@@ -7,21 +7,31 @@
 
 from __future__ import annotations
 
-from common import drawing, finish, prepared, read_options, save_picture
+from common import compiled, drawing, finish, read_options, save_picture
 
 import norch
 from norch import nn, optim
 from norch.utils.data import DataLoader, TensorDataset, spirals
 
 
-def train(model, loader, optimizer, scheduler):
-    """One epoch; returns the mean loss."""
-    total = 0.0
-    for points, labels in loader:
+def training_step(model, optimizer):
+    """The function that learns from a batch and returns its loss."""
+
+    def step(points, labels):
         loss = nn.functional.cross_entropy(model(points), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        return loss
+
+    return step
+
+
+def train(step, loader, scheduler):
+    """One epoch; returns the mean loss."""
+    total = 0.0
+    for points, labels in loader:
+        loss = step(points, labels)
         total += loss.item() * len(labels)
     scheduler.step()
     return total / len(loader.dataset)
@@ -49,13 +59,15 @@ def main():
     options = read_options(__doc__, epochs=60, quick=15)
     train_set, test_set = (TensorDataset(*(t.to(options.device) for t in spirals(900).tensors)) for _ in range(2))
     loader = DataLoader(train_set, batch_size=64, shuffle=True)
-    model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3))
-    model = prepared(model, options)
+    model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 3)).to(
+        options.device
+    )
     optimizer = optim.Adam(model.parameters(), lr=1e-2)
     scheduler = optim.lr_scheduler.CosineAnnealingLR(optimizer, options.epochs)
+    step = compiled(training_step(model, optimizer), options)
 
     for epoch in range(options.epochs):
-        loss = train(model, loader, optimizer, scheduler)
+        loss = train(step, loader, scheduler)
         if (epoch + 1) % max(1, options.epochs // 5) == 0:
             print(f"Epoch {epoch + 1}: loss {loss:.4f}")
 

@@ -7,7 +7,7 @@ All 36 test bottles are told apart after 1 s on 2 cores; the same in torch.
 
 from __future__ import annotations
 
-from common import draw_losses, finish, load_classes, prepared, read_options
+from common import compiled, draw_losses, finish, load_classes, read_options
 
 import norch
 from norch import nn, optim
@@ -31,16 +31,19 @@ def main():
     train_set, test_set = load_classes("wine", options)
     measurements, growers = test_set.tensors
     model = nn.Sequential(Standardize(train_set.tensors[0]), nn.Linear(13, 16), nn.ReLU(), nn.Linear(16, 3))
-    model = prepared(model, options)
+    model.to(options.device)
     optimizer = optim.Adam(model.parameters(), lr=1e-2, weight_decay=1e-3)
     criterion = nn.CrossEntropyLoss()
 
-    losses = []
+    def step(x, y):
+        optimizer.zero_grad()
+        criterion(model(x), y).backward()
+        optimizer.step()
+
+    step, losses = compiled(step, options), []
     for _ in range(options.epochs):
         for x, y in DataLoader(train_set, batch_size=16, shuffle=True):
-            optimizer.zero_grad()
-            criterion(model(x), y).backward()
-            optimizer.step()
+            step(x, y)
         with norch.no_grad():
             losses.append(criterion(model(measurements), growers).item())
 

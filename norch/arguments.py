@@ -115,14 +115,16 @@ def flag(value: Any, name: str, numbers: bool = False) -> bool:
         return bool(value)
     if numbers and (value is None or (type(value) is int and value in (0, 1))):
         return bool(value)
-    hint = f": {name.split(':')[0]}() first, then call it" if numbers and isinstance(value, operation.Tensor) else ""
-    raise TypeError(f"{name}: expected True or False, got {shown(value)}{hint}")
+    if numbers and isinstance(value, operation.Tensor):
+        raise TypeError(f"{name}: expected True or False, got a Tensor: {name.split(':')[0]}() first, then call it")
+    raise TypeError(f"{name}: expected True or False, got {shown(value)}")
 
 
 def flags(function: Function) -> Function:
     """A function that takes nothing but bools for its flags: the parameters whose default or annotation is a bool.
 
-    Constructors also take what PyTorch's scripts give them for bools: 0, 1 and None.
+    Constructors also take what PyTorch's scripts give them for bools: 0, 1 and None. Their errors name the class that
+    is made (Conv2d), not the one that the constructor is inherited from.
     """
     code = function.__code__
     count = code.co_argcount
@@ -137,20 +139,45 @@ def flags(function: Function) -> Function:
     first = min(places, default=count)
     name = function.__name__
     numbers = name == "__init__"
-    called = function.__qualname__.split(".")[-2] if numbers else name
+
+    def check(args: Sequence[Any], key: str, value: Any) -> None:
+        if value is not True and value is not False and not (value is None and key in optional):
+            flag(value, f"{_made_by(checked, args[0]) if numbers else name}: {key}", numbers)
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         for key in kwargs:
-            if key in named and not (kwargs[key] is None and key in optional):
-                flag(kwargs[key], f"{called}: {key}", numbers)
+            if key in named:
+                check(args, key, kwargs[key])
         if len(args) > first:
             for place in places:
-                if place < len(args) and not (args[place] is None and positional[place] in optional):
-                    flag(args[place], f"{called}: {positional[place]}", numbers)
-        return function(*args, **kwargs)
+                if place < len(args):
+                    check(args, positional[place], args[place])
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            entered = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            if entered or not numbers:
+                raise
+            _, constructor, what = str(error).partition("__init__()")
+            names = (*positional[1:], *(function.__kwdefaults__ or ()))
+            takes = ", ".join(key for key in names if not key.startswith("_"))
+            hint = f"; it takes {takes}" if "unexpected keyword" in what else ""
+        raise TypeError(f"{_made_by(checked, args[0])}.{constructor}{what}{hint}")
 
     return cast(Function, checked)
+
+
+def _made_by(constructor: Callable[..., None], instance: object) -> str:
+    """The name of the class that called a constructor: the last that inherits it, or its own."""
+    called = ""
+    for owner in type(instance).__mro__:
+        called = called or owner.__name__
+        if "__init__" in vars(owner):
+            if vars(owner)["__init__"] is constructor:
+                break
+            called = ""
+    return called
 
 
 # ---- Shapes and destinations ------------------------------------------------------------------------------------

@@ -16,6 +16,13 @@ from .types import shown as _shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_OPTIONS = {  # PyTorch's, which change nothing here: what each takes beside None
+    "dynamic": ("True or False", lambda x: isinstance(x, bool)),
+    "backend": ("a str or a function", lambda x: isinstance(x, str) or callable(x)),
+    "mode": ("a str", lambda x: isinstance(x, str)),
+    "options": ("a dict", lambda x: isinstance(x, dict)),
+}
+
 
 @overload
 def compile(model: F, **options: Any) -> F: ...
@@ -29,7 +36,7 @@ def compile(model: Any = None, *, fullgraph: bool = False, **options: Any) -> An
     The first call of each form of arguments runs plainly, the second and third are recorded; if both did the same,
     later calls replay. What cannot be replayed stays as it is, with a warning that names the line; with `fullgraph` a
     RuntimeError. `programs` are what replays. The other options are PyTorch's and change nothing. Raises TypeError for
-    an option that PyTorch does not have, and for what is not callable.
+    an option that PyTorch does not have or of another type, and for what is not callable.
 
     >>> @norch.compile
     ... def double(x):
@@ -40,12 +47,16 @@ def compile(model: Any = None, *, fullgraph: bool = False, **options: Any) -> An
     (tensor([2., 2.]), 1)
     """
     fullgraph = _flag(fullgraph, "compile: fullgraph")
-    unknown = options.keys() - {"dynamic", "backend", "mode", "options", "disable"}
-    if unknown:
-        raise TypeError(f"compile() got an unexpected keyword argument {sorted(unknown)[0]!r}")
+    disabled = _flag(options.pop("disable", False), "compile: disable")
+    for name, value in options.items():
+        if name not in _OPTIONS:
+            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
+        expected, fits = _OPTIONS[name]
+        if value is not None and not fits(value):
+            raise TypeError(f"compile: {name}: expected {expected}, got {_shown(value)}")
     if model is None:
-        return _partial(compile, fullgraph=fullgraph, **options)
-    if _flag(options.get("disable", False), "compile: disable"):
+        return _partial(compile, fullgraph=fullgraph, disable=disabled)
+    if disabled:
         return model
     if isinstance(model, _Module):
         return _CompiledModule(model, fullgraph)

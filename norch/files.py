@@ -94,7 +94,9 @@ def _created(path: str, mode: int) -> OpenFile:
         try:
             file = open(path, "xb", opener=partial(os.open, mode=mode))
         except OSError as error:  # nobody knows the temporary name
-            raise OSError(error.errno, error.strerror, os.path.dirname(path)) from None
+            missing = error.errno == errno.ENOENT
+            text = "there is no such folder to write to; os.makedirs makes one" if missing else error.strerror
+            raise OSError(error.errno, text, os.path.dirname(path)) from None
         with suppress(OSError):  # file systems without locks: nobody removes it there
             fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:

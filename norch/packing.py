@@ -155,7 +155,8 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         pass  # floats for an integer dtype, 1e40 for float32, or elements that are not numbers
     for value in values:
         if isinstance(value, operation.Tensor) and value.numel != 1:
-            raise ValueError(f"a tensor among numbers must have one element, got shape {list(value.shape)}")
+            shape = list(value.shape)
+            raise ValueError(f"a tensor among numbers must have one element, got shape {shape}; stack() joins tensors")
         if _is_sequence(value):
             raise ValueError(f"ragged nested lists: expected a number, got a list of length {len(value)}")
         if not hasattr(value, "__float__") or isinstance(value, str):

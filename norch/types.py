@@ -173,7 +173,8 @@ def check_dtype(value: object) -> dtype:
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)
-    hint = f": write norch.{value}" if isinstance(value, str) and value in NAMES else ""
+    name = value if isinstance(value, str) else getattr(value, "__name__", None) or str(value).rpartition(".")[2]
+    hint = f": write norch.{name}" if name in NAMES else ""  # also of NumPy's and PyTorch's
     if isinstance(value, (int, float)):
         hint = "; several numbers go into one list: norch.tensor([1, 2])"
     raise TypeError(f"expected a dtype ({names}), got {shown(value)}{hint}")

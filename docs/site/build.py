@@ -85,6 +85,7 @@ class Site:
             self.write(f"_extra/{page.relative_to(ROOT)}", text.replace("README.md", "README.html"))
         for source in self.sources:
             self.write(f"_extra/source/{source}.html", code_page(source))
+        self.write("_static/site.css", "table.genindextable td { overflow-wrap: anywhere }")
         shutil.copy(HERE / "conf.py", self.folder)
 
     def write(self, name: str, text: str) -> None:

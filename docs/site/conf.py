@@ -10,6 +10,7 @@ root_doc = "index"
 html_theme = "furo"
 html_title = f"norch {release}"
 html_extra_path = ["_extra"]  # pages that move, norch's source
+html_static_path, html_css_files = ["_static"], ["site.css"]
 html_show_sourcelink = html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 exclude_patterns = ["_extra"]

@@ -232,7 +232,37 @@ def pages() -> dict[str, str]:
         )
     made["Tensor"] = tensor_page(listed)
     made["index"] = index_page(listed, families)
-    return made
+    names = {name for text in made.values() for name in re.findall(HEAD, text, re.MULTILINE)}
+    return {page: cross_linked(text, names) for page, text in made.items()}
+
+
+HEAD = r"^:+\{py:\w+\} ([\w.]+)"
+PLACES = ("", "norch.", "norch.nn.", "norch.Tensor.", "norch.nn.functional.", "norch.nn.utils.", "norch.optim.")
+
+
+COMMON = ("data", "device", "dim", "dtype", "layout", "size")  # in a summary these are parameters
+
+
+def cross_linked(text: str, names: set[str]) -> str:
+    """A page in which each name in backticks leads to its entry, but for parameters and the entry it stands in."""
+    lines, own, parameters, code = [], "", set(), False
+
+    def link(match: re.Match) -> str:
+        name, call = match.groups()
+        found = next((place + name for place in PLACES if place + name in names), own)
+        if found == own or (name in {*parameters, *COMMON} and not call):
+            return match.group()
+        return f"{{py:obj}}`{name}{call or ''} <{found}>`"
+
+    for line in text.split("\n"):
+        if line.startswith("```"):
+            code = not code
+        elif head := re.match(HEAD + "(.*)", line):
+            own, parameters = head[1], {*re.findall(r"\w+", head[2])}
+        elif not code:
+            line = re.sub(r"(?<!\[)`([A-Za-z][\w.]*)(\([^`<>]*\))?`", link, line)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def family_pages(name: str, offered: dict[str, Any], known: set[type], made: dict[str, str]) -> list[tuple[str, str]]:

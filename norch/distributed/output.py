@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import Callable
+
+END = b"\0the end of this rank's output\0"
 
 
 def prefixed(prefix: str) -> Callable[[], None]:
@@ -16,9 +19,11 @@ def prefixed(prefix: str) -> Callable[[], None]:
             stream.reconfigure(line_buffering=True)
 
     def flush() -> None:
-        for stream, (original, thread) in zip((sys.stdout, sys.stderr), pumps):
+        for number, stream, (original, thread) in zip((1, 2), (sys.stdout, sys.stderr), pumps):
             stream.flush()
-            os.dup2(original, stream.fileno())  # the pipe's last writer is gone, so its reader ends
+            with suppress(OSError):  # the script has closed it
+                os.write(number, END)  # its reader waits for this: a child process may keep the pipe open
+            os.dup2(original, number)
             thread.join(1)
 
     return flush
@@ -33,9 +38,12 @@ def _pump(number: int, prefix: bytes) -> tuple[int, threading.Thread]:
     def copy() -> None:
         rest = b""
         while content := os.read(source, 65536):
-            *lines, rest = (rest + content).split(b"\n")
+            content, ended, _ = (rest + content).partition(END)
+            *lines, rest = content.split(b"\n")
             if lines:  # whole lines at once: those of other ranks do not come between
                 _write(original, b"".join(prefix + line + b"\n" for line in lines))
+            if ended:
+                break
         if rest:
             _write(original, prefix + rest + b"\n")
 

@@ -11,11 +11,12 @@ import argparse
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
 from .board import VARIABLE, size_of
 from .mpi import INSTALL
@@ -58,18 +59,25 @@ def mpirun() -> str:
     return found
 
 
-def command(mpirun: str, version: str, ranks: int, per_node: int, options: Any) -> tuple[list[str], dict[str, str]]:
-    """mpirun's command for so many ranks, and what its kind needs in the environment, by its `--version`."""
-    if "Open MPI" in version or "OpenRTE" in version or "prte" in version.lower():
-        old = any(f"(Open{kind}) {major}." in version for kind in ("RTE", " MPI") for major in (2, 3, 4))
-        placed = ["--oversubscribe"] if old else ["--map-by", ":OVERSUBSCRIBE"]
-        hosts = [f"{host}:{per_node}" for host in (options.hosts or "").split(",") if host]
-        where = ["--host", ",".join(hosts)] if hosts else ["--hostfile", options.hostfile] if options.hostfile else []
-        # processors are shared out by init_process_group, which knows the whole machine only without binding
-        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return [mpirun, *placed, "--bind-to", "none", *where, "-n", str(ranks)], environment
-    where = ["-hosts", options.hosts] if options.hosts else ["-f", options.hostfile] if options.hostfile else []
-    return [mpirun, *where, "-ppn", str(per_node), "-n", str(ranks)], {}
+def command(mpirun: str, version: str, ranks: int, per_node: int, options: Any, told: Iterable[str]) -> list[str]:
+    """mpirun's command for so many ranks, by its `--version`. `told`: the variables that all ranks must have."""
+    if not is_open_mpi(version):
+        where = ["-hosts", options.hosts] if options.hosts else ["-f", options.hostfile] if options.hostfile else []
+        return [mpirun, *where, "-ppn", str(per_node), "-n", str(ranks)]
+    old = any(f"(Open{kind}) {major}." in version for kind in ("RTE", " MPI") for major in (2, 3, 4))
+    each = f"ppr:{per_node}:node"
+    placed = ["--map-by", each, "--oversubscribe"] if old else ["--map-by", f"{each}:OVERSUBSCRIBE"]
+    hosts = [f"{host}:{per_node}" for host in (options.hosts or "").split(",") if host]
+    where = ["--host", ",".join(hosts)] if hosts else ["--hostfile", options.hostfile] if options.hostfile else []
+    # other machines get only the variables that are named; processors are shared out by init_process_group, which knows
+    # the whole machine only without binding
+    variables = [word for name in told for word in ("-x", name)]
+    return [mpirun, *placed, "--bind-to", "none", *variables, *where, "-n", str(ranks)]
+
+
+def is_open_mpi(version: str) -> bool:
+    """Whether an mpirun that answers so to `--version` is Open MPI's. MPICH's tells other machines all variables."""
+    return "Open MPI" in version or "OpenRTE" in version or "prte" in version.lower()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -84,18 +92,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise SystemExit("norch.distributed.run: expected at least one rank")
     program = mpirun()
     version = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace").stdout
-    start, needed = command(program, version, ranks, per_node, options)
-    board = os.memfd_create("norch-board") if nodes == 1 and hasattr(os, "memfd_create") else -1
     watch = Watch(ranks, "127.0.0.1" if nodes == 1 else options.master_addr or "")
-    environment = {
-        **os.environ, **needed, **watch.environment, "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(per_node),
-        "MASTER_ADDR": options.master_addr or "127.0.0.1",
+    given = {
+        **{name: value for name, value in os.environ.items() if name.startswith("NORCH_")},
+        **watch.environment, "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(per_node),
+        "MASTER_ADDR": options.master_addr or ("127.0.0.1" if nodes == 1 else socket.getfqdn()),
     }  # fmt: skip
+    board = os.memfd_create("norch-board") if nodes == 1 and hasattr(os, "memfd_create") else -1
     if board >= 0:
         os.ftruncate(board, size_of(ranks))
-        environment[VARIABLE] = f"/proc/{os.getpid()}/fd/{board}"
+        given[VARIABLE] = f"/proc/{os.getpid()}/fd/{board}"
     package = str(Path(__file__).resolve().parents[2])  # also where norch is used from its folder
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), package]))
+    given["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), package]))
+    environment = {**os.environ, **given}
+    if is_open_mpi(version):  # it asks for these where the user is root, as in a container
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    start = command(program, version, ranks, per_node, options, given)
     rank = [sys.executable, "-m", "norch.distributed.rank", *(["-m"] if options.module else []), options.script]
     return _supervise([*start, *rank, *options.arguments], environment, watch)
 

@@ -28,6 +28,11 @@ class Distribution:
     support: Any = constraints.dependent
     _validate_args = __debug__
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
+            cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
+
     @staticmethod
     @flags
     def set_default_validate_args(value: bool) -> None:

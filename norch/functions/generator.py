@@ -15,7 +15,7 @@ from .._C import device_number, lib
 from ..guards import Guard
 from ..operation import check_tensor, mode, refuse_recording
 from ..packing import tensor_of
-from ..types import uint8
+from ..types import shown, uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -54,6 +54,8 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start again from a seed, an integer of up to 64 bits (negative ones count from 2**64 down)."""
         refuse_recording("the state of a random generator is set")
+        if not hasattr(seed, "__index__"):
+            raise TypeError(f"manual_seed: expected an integer, got {shown(seed)}")
         number = operator.index(seed)
         if not -(2**63) <= number < 2**64:
             raise RuntimeError(f"manual_seed: expected an integer of 64 bits, got {seed}")

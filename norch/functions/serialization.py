@@ -318,6 +318,8 @@ def _load(file: OpenFile, map_location: Location) -> object:
 
 def _read_header(file: OpenFile, available: int) -> dict[str, Any]:
     """The JSON at the beginning; `available` is how many bytes the file has."""
+    if not available:
+        raise ValueError("it is empty")
     if available < 8:
         raise ValueError(f"it has {available} bytes, expected at least the 8 of the header's length")
     (length,) = struct.unpack("<Q", file.read(8))

@@ -79,7 +79,11 @@ class ValueMethods:
         return round(self.item(), ndigits)
 
     def __format__(self: Tensor, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.numel == 1 else format(str(self), spec)
+        if not spec:
+            return str(self)
+        if self.numel != 1 and spec[-1] in "eEfFgG%":
+            raise TypeError(f"format {spec!r} is for one number, got a tensor of shape {list(self.shape)}")
+        return format(self.item() if self.numel == 1 else str(self), spec)
 
     def __contains__(self: Tensor, value: Operand) -> bool:
         if not isinstance(value, (operation.Tensor, int, float)) and operand(value) is NotImplemented:

@@ -78,6 +78,7 @@ class Module(ModuleState):
         if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
             cls.__init__ = flags(cls.__init__)  # type: ignore[method-assign]
 
+    @flags
     def __init__(self) -> None:
         own = self.__dict__
         for name in _REPLACEMENTS:

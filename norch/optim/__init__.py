@@ -14,10 +14,11 @@ from .asgd import ASGD
 from .lbfgs import LBFGS
 from .muon import Muon
 from .nadam import NAdam
-from .optimizer import SGD, Optimizer
+from .optimizer import Optimizer
 from .radam import RAdam
 from .rmsprop import RMSprop
 from .rprop import Rprop
+from .sgd import SGD
 from .zero import ZeroRedundancyOptimizer
 
 __all__ = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from .._C import lib
 from ..tensor import Tensor
 from .directed import DirectedOptimizer
-from .optimizer import OPTIONS, Group, Parameters, State, check_not_negative
+from .optimizer import Group, Parameters, State, check_not_negative
+from .sgd import OPTIONS
 
 
 class Muon(DirectedOptimizer):

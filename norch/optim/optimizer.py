@@ -1,4 +1,4 @@
-"""Optimizer: parameters in groups, each with its settings. SGD: the article's, with PyTorch's options."""
+"""Optimizer: parameters in groups, each with its settings; the base of all rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar, TypeVar, Union, cast
 
-from .._C import addresses, lib
+from .._C import addresses
 from ..arguments import flags
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
@@ -107,6 +107,12 @@ class Optimizer:
         if isinstance(params, Tensor):
             name = type(params).__name__
             raise TypeError(f"params should be an iterable of tensors or dicts, given a {name}: [x] is one")
+        if isinstance(params, dict) and "params" not in params:
+            if params and not any(getattr(tensor, "requires_grad", False) for tensor in params.values()):
+                raise TypeError(
+                    "the optimizer was given a dict of tensors that need no gradient, as state_dict() returns; "
+                    "expected model.parameters()"
+                )
         if isinstance(params, dict):
             params = [params] if "params" in params else params.items()
         self.defaults = dict(defaults or {})
@@ -163,6 +169,8 @@ class Optimizer:
     def step(self, closure: Callable[[], Loss] | None = None) -> Loss | None:
         """Change every parameter by its gradient; returns what `closure`, run first with gradients on, returned."""
         loss = None
+        if isinstance(closure, Tensor):
+            raise TypeError("step was given a Tensor, expected nothing: loss.backward() first, then step()")
         if closure is not None:
             with enable_grad():
                 loss = closure()
@@ -373,102 +381,6 @@ class Optimizer:
             lines.append(f"Parameter Group {number}")
             lines += [f"    {key}: {value}" for key, value in sorted(group.items()) if key != "params"]
         return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
-
-
-class SGD(Optimizer):
-    """Stochastic gradient descent, on every parameter p that has a gradient g:
-
-        g = g + weight_decay * p                    (after g = -g with `maximize`)
-        v = momentum * v + (1 - dampening) * g      (v = g at the first step; without momentum always)
-        p = p - lr * v                              (with nesterov: p - lr * (g + momentum * v))
-
-    This is torch.optim.SGD's rule (after Sutskever and others 2013); v is kept in `state[p]["momentum_buffer"]`.
-
-    >>> w = nn.Parameter([1.0])
-    >>> optimizer = optim.SGD([w], lr=0.1)
-    >>> (w * w).sum().backward()
-    >>> optimizer.step()
-    >>> w.detach()
-    tensor([0.8000])
-    """
-
-    fused = lib.sgd_step
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float | Tensor = 1e-1,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: float | Tensor = 0,
-        nesterov: bool = False,
-        maximize: bool = False,
-        *,
-        foreach: bool | None = None,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ):
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
-
-    def check_settings(self, settings: Group) -> None:
-        """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
-        check_not_negative(settings, "lr", "momentum", "weight_decay")
-        if settings["nesterov"] and (settings["momentum"] <= 0 or settings["dampening"] != 0):
-            raise ValueError(
-                "Nesterov momentum requires a momentum and zero dampening, "
-                f"given momentum {settings['momentum']} and dampening {settings['dampening']}"
-            )
-
-    def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
-        momentum = group["momentum"]
-        if momentum:
-            v = state.get("momentum_buffer")
-            v = gradient.clone() if v is None else momentum * v + (1 - group["dampening"]) * gradient
-            state["momentum_buffer"] = v
-            gradient = gradient + momentum * v if group["nesterov"] else v
-        parameter -= group["lr"] * gradient
-
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """v, if there is momentum."""
-        return ("momentum_buffer",) if group["momentum"] and self.fused and not group["differentiable"] else ()
-
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
-        """SGDEntry in csrc, and the options."""
-        entries: list[int] = []
-        momentum, velocity, first = group["momentum"], 0, False
-        for parameter, gradient, state in zip(parameters, gradients, states):
-            if momentum:
-                velocity, first = state["momentum_buffer"]._ptr, parameter in new
-            entries += parameter._ptr, gradient._ptr, velocity, first, number
-        return entries, self.options(group)
-
-    def options(self, group: Group) -> bytes:
-        """SGDOptions in csrc."""
-        rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
-        return OPTIONS.pack(*rates, group["nesterov"], group["maximize"])
-
-
-OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
 
 def _alike(x: Any, y: Any) -> bool:

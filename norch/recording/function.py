@@ -50,6 +50,11 @@ class _Signature:
         """Whether something changed since a call could not be replayed: a hook may be gone."""
         return self.watch is not None and self.recordings < 2 * _MOST_RECORDINGS and not self.watch.holds()
 
+    def known(self) -> Watch | None:
+        """What an earlier recording found behind the function, if all of it is as it was."""
+        watches = [watch for _, _, watch in list(self.last.values())] + [program.watch for program in self.programs]
+        return next((watch for watch in watches if watch.holds()), None)
+
 
 compiled_functions: WeakSet[CompiledFunction] = WeakSet()
 
@@ -131,7 +136,9 @@ class CompiledFunction:
 
         No lock is held: several threads may record calls of one signature, and each takes what the others left.
         """
-        watch = Watch(self.function, [x for x in leaves if not isinstance(x, Tensor)])
+        watch = signature.known()
+        if watch is None:
+            watch = Watch(self.function, [x for x in leaves if not isinstance(x, Tensor)])
         call = _Call(self.function, given, form, leaves, watch)
         last = signature.last.pop(call.kind, None)
         if last is not None and not last[2].holds():

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from functools import partial
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
 from .._C import lib, raise_error
-from ..autograd.function import MultiOutput, OutputBackward, OutputGradients
+from ..autograd.function import MultiOutput
 from ..display.graph.formats import lines
 from ..display.graph.reading import Node
 from ..functions.creation import zeros
@@ -33,15 +34,16 @@ class ReplayedBackward(MultiOutput):
 
     def __init__(self, edges: Sequence[Any], outputs: Sequence[Tensor], run: Callable[[list[Any]], Sequence[Any]]):
         super().__init__(edges)
-        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in outputs]
-        self.run = run
-        for i, output in enumerate(outputs):
-            record(output, OutputBackward(i), (self,))
+        self.run, self.outputs = run, len(outputs)
+        if self.outputs == 1:  # it needs no node of its own
+            record(outputs[0], self, edges)
+        else:
+            self.record_outputs(outputs)
 
-    def backward(self, gradients: OutputGradients) -> Sequence[Any]:
+    def backward(self, gradients: Any) -> Sequence[Any]:
         if mode.enabled:
             raise RuntimeError("a compiled function cannot be differentiated twice: call the function itself for that")
-        return self.run([gradients.get(i) for i in range(len(self.kinds))])
+        return self.run([gradients] if self.outputs == 1 else [gradients.get(i) for i in range(self.outputs)])
 
     def release(self) -> None:
         super().release()
@@ -125,9 +127,12 @@ class Program:
             else:
                 self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
                 number += 1
-        self.settings = [[tuple(group.values()) for group in x.param_groups] for x in recorder.steps]
+        self.settings = [[dict(group) for group in x.param_groups] for x in recorder.steps]
+        self.entry = outcome.entry
         self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
+        alive = [x for x, node in zip(outcome.new, outcome.nodes) if node == "alive"]
+        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in alive]
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
         outcome.new, outcome.backward_results = [], [None] * len(outcome.backward_results)
@@ -144,19 +149,19 @@ class Program:
             return MISS
         if mode.autocast != self.autocast or not self.watch.holds() or not self._ready():
             return MISS
-        if self.outcome.entry:
-            arguments = (*arguments, *[node.grad for node in self.outcome.entry])
+        if self.entry:
+            arguments = (*arguments, *[node.grad for node in self.entry])
         results: list[Any] = []
-        status = lib.replay_program(self.handle, arguments, results)
-        if status == 2:  # somebody keeps a view of a gradient
-            for k in range(len(self.gradients)):
-                if not lib.gradient_is_free(self.handle, k):
-                    self._renew(k)
-            status = lib.replay_program(self.handle, arguments, results)
-        if status != 0:
+        if status := lib.replay_program(self.handle, arguments, results):
+            if status == 2:  # somebody keeps a view of a gradient
+                for k in range(len(self.gradients)):
+                    if not lib.gradient_is_free(self.handle, k):
+                        self._renew(k)
+                status = lib.replay_program(self.handle, arguments, results)
             if status > 0:
                 return MISS
-            self._fail()
+            if status < 0:
+                self._fail()
         for node, gradient in self.gradients:
             if node.grad is not gradient:
                 node.grad = gradient
@@ -173,15 +178,14 @@ class Program:
     def _ready(self) -> bool:
         """Let options, generators and gradients be those of the moment; whether the program fits them."""
         for k, optimizer in enumerate(self.recorder.steps):
-            for group, values in zip(optimizer.param_groups, self.settings[k]):
-                if tuple(group.values()) != values and not self._take_settings(k):
-                    return False
+            if optimizer.param_groups != self.settings[k] and not self._take_settings(k):
+                return False
         if self.recorder.generators:
             for address, (generator, state) in list(self.recorder.generators.items()):
                 if generator._state is not state:
                     self._take_generator(address, generator)
-        if self.outcome.entry:
-            if any(node.grad is None for node in self.outcome.entry):
+        if self.entry:
+            if any(node.grad is None for node in self.entry):
                 return False
             for k in range(len(self.gradients)):
                 self._renew(k)
@@ -210,10 +214,27 @@ class Program:
         if alive:
             saved = results[-1]
             edges = [arguments[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
-            ReplayedBackward(edges, alive, Backward(self, saved, alive))
+            ReplayedBackward(edges, alive, partial(self._replay_backward, saved))
         for i, k in outcome.input_gradients:
             arguments[i].grad = new[k]
         return rebuilt(outcome, new, arguments, self.gradients)
+
+    def _replay_backward(self, saved: Any, gradients: list[Any]) -> Sequence[Any]:
+        """The gradients of the arguments and leaves, from those of the results of a call that saved something."""
+        results: list[Any] = []
+        given = [
+            zeros(shape, dtype=dtype, device=device) if gradient is None else wrap(lib.contiguous_tensor(gradient._ptr))
+            for gradient, (shape, dtype, device) in zip(gradients, self.kinds)
+        ]
+        status = lib.replay_backward(self.handle, saved, len(given), array_of([x._ptr for x in given]), results)
+        if status > 0:
+            raise RuntimeError(_CHANGED)
+        if status < 0:
+            raise_error()
+        parts: list[Any] = [None] * len(self.outcome.backward_edges)
+        for i, handle in zip(self.backward_slots, results):
+            parts[i] = wrap(handle)
+        return parts
 
     def _fail(self) -> None:
         """Raise the error of a kernel. Gradients that may have been half written are gone."""
@@ -226,18 +247,17 @@ class Program:
 
     def _take_settings(self, k: int) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
-        optimizer = self.recorder.steps[k]
-        now = [tuple(group.values()) for group in optimizer.param_groups]
-        if [len(group) for group in now] != [len(group) for group in self.settings[k]]:
+        optimizer, settings = self.recorder.steps[k], self.settings[k]
+        if [group.keys() for group in optimizer.param_groups] != [group.keys() for group in settings]:
             return False
-        for group, new, old in zip(optimizer.param_groups, now, self.settings[k]):
-            for name, x, y in zip(group, new, old):
-                is_live = optimizer.live is None or name in optimizer.live
+        for group, old in zip(optimizer.param_groups, settings):
+            for name, x in group.items():
+                y, is_live = old[name], optimizer.live is None or name in optimizer.live
                 if x is not y and not (is_live and _is_number(x) and _is_number(y) and _zeros(x) == _zeros(y)):
                     return False
         options = b"".join(optimizer.options(group) for group in optimizer.param_groups)
         lib.set_program_options(self.handle, k, options)
-        self.settings[k] = now
+        self.settings[k] = [dict(group) for group in optimizer.param_groups]
         return True
 
     def _take_generator(self, address: int, generator: Any) -> None:
@@ -295,28 +315,3 @@ def rebuilt(outcome: Outcome, new: Sequence[Any], arguments: Sequence[Any], grad
     from_where = {"new": lambda i: new[i], "input": lambda i: arguments[i], "gradient": lambda i: gradients[i][1]}
     leaves = (x if kind == "value" else from_where[kind](x) for kind, x in outcome.sources)
     return unflatten(outcome.form, leaves)
-
-
-class Backward:
-    """The backward of one call of a program."""
-
-    def __init__(self, program: Program, saved: Any, outputs: Sequence[Tensor]) -> None:
-        self.program, self.saved = program, saved
-        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in outputs]
-
-    def __call__(self, gradients: list[Any]) -> Sequence[Any]:
-        program, results = self.program, list[Any]()
-        given = [
-            zeros(shape, dtype=dtype, device=device) if gradient is None else gradient.contiguous()
-            for gradient, (shape, dtype, device) in zip(gradients, self.kinds)
-        ]
-        addresses = array_of([x._ptr for x in given])
-        status = lib.replay_backward(program.handle, self.saved, len(given), addresses, results)
-        if status > 0:
-            raise RuntimeError(_CHANGED)
-        if status < 0:
-            raise_error()
-        parts: list[Any] = [None] * len(program.outcome.backward_edges)
-        for i, handle in zip(program.backward_slots, results):
-            parts[i] = wrap(handle)
-        return parts

@@ -133,8 +133,10 @@ class Watch:
 
     def _behind_class(self, kind: type) -> Iterator[Any]:
         for part in kind.__mro__:
-            if self._is_users(part) and part not in self._classes:
-                self._classes.add(part)
+            if part in self._classes:
+                continue
+            self._classes.add(part)
+            if self._is_users(part):
                 names = [name for name in vars(part) if not name.startswith("__") or name == "__call__"]
                 yield from self._entries(vars(part), names)
 

@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Sequence
 
 import pytest
 
@@ -29,19 +30,23 @@ class Ended:
     """How a launch ended."""
 
     status: int
-    seconds: float
+    at: float  # of time.monotonic()
     output: str
     orphans: list[str]
 
+    def seconds_after(self, folder: Path) -> float:
+        """From what a program of programs/ noted in this folder to the end of the launcher and all ranks."""
+        return self.at - float((folder / "time").read_text())
+
 
 def launch(
-    ranks: int, script: Path | str, *arguments: str, limit: float = 60, interrupt: float = 0, **environment: str
-):
-    """Run a program on so many ranks. `interrupt`: seconds after which the launcher gets a Ctrl-C."""
+    ranks: int, script: Path | str, *arguments: str, limit: float = 60, options: Sequence[str] = (), **environment: str
+) -> Ended:
+    """Run a program on so many ranks of each machine; `options` are the launcher's."""
     mark = f"NORCH_TEST={os.getpid()}-{time.monotonic_ns()}"
-    command = [sys.executable, "-m", "norch.distributed.run", "--nproc-per-node", str(ranks), str(script), *arguments]
+    launcher = [sys.executable, "-m", "norch.distributed.run", "--nproc-per-node", str(ranks), *options]
+    command = [*launcher, str(script), *arguments]
     names = dict([mark.split("=")])
-    started = time.monotonic()
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -53,9 +58,6 @@ def launch(
         start_new_session=True,
     )
     try:
-        if interrupt:
-            time.sleep(interrupt)
-            process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         process.kill()
@@ -63,9 +65,8 @@ def launch(
             os.kill(pid, signal.SIGKILL)
         output, _ = process.communicate()
         pytest.fail(f"{script} on {ranks} ranks did not end within {limit} s:\n{output}")
-    took = time.monotonic() - started
-    orphans = _after_a_moment(mark)
-    return Ended(process.returncode, took, output, orphans)
+    at = time.monotonic()
+    return Ended(process.returncode, at, output, _after_a_moment(mark))
 
 
 def _processes(mark: str) -> list[int]:

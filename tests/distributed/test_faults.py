@@ -1,6 +1,7 @@
 """One rank fails: all end soon, with a status that tells and the first cause named with its rank, nothing is left."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,40 +10,52 @@ import threading
 import pytest
 from launching import HERE, ROOT, launch, needs_mpi
 
+import norch
 from norch.distributed.watch import HIGH
 
-# what the last rank does -> what must be said; {0} is its number
+# what the last rank does -> what the launcher must say; {0} is the rank's number
 FAULTS = {
     "import": "rank {0} raised ModuleNotFoundError: No module named 'no_such_module'",
     "forward": "rank {0} raised ArithmeticError: this one",
     "backward": "rank {0} raised ArithmeticError: this one",
-    "loader": "sample 5 is damaged",
+    "loader": "rank {0} raised OSError: OSError caught in DataLoader worker",
     "killed": "rank {0} ended without a word",
     "crashes": "rank {0} ended without a word",
     "vanishes": "rank {0} ended without a word",
     "status 3": "rank {0} ended with status 3",
-    "stopped": "did not call it",
-    "leaves": "destroy_process_group()",
-    "one more": "destroy_process_group()",
-    "shape": "float32 [1000]",
-    "dtype": "float64 [10]",
-    "operation": "broadcast(src=0) of float32 [10]",
+    "stopped": "rank {0} did not call it",
+    "leaves": "rank {0} called destroy_process_group()",
+    "one more": "rank {0} called all_reduce(SUM)",
+    "shape": "rank {0} called all_reduce(SUM) of float32 [1000]",
+    "dtype": "rank {0} called all_reduce(SUM) of float64 [10]",
+    "operation": "rank {0} called broadcast(src=0) of float32 [10]",
     "memory": "rank {0} raised MemoryError",
     "model": "rank {0} has another model than rank 0: weight [9, 8]",
+    "full disk": "RuntimeError: rank 0: OSError: [Errno 27] File too large",
+    "interrupt": "SIGINT: ending all ranks",
+    "no launcher": "",  # nobody is there to say it
 }
+WITHIN = 5  # seconds
+TIMEOUT = 2  # of the program: a stopped rank is noticed after that
 
 
 @needs_mpi
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_one_rank_ends_all(fault, ranks, tmp_path):
-    before = shared_memory()
-    ended = launch(ranks, HERE / "programs" / "faults.py", fault, TMPDIR=str(tmp_path))
-    assert ended.status != 0, ended.output
-    assert FAULTS[fault].format(ranks - 1) in ended.output, ended.output
+    before, temporary, written = shared_memory(), tmp_path / "temporary", tmp_path / "written"
+    temporary.mkdir(), written.mkdir()
+    ended = launch(ranks, HERE / "programs" / "faults.py", fault, str(written), TMPDIR=str(temporary))
+    assert ended.status == 130 if fault == "interrupt" else ended.status != 0, ended.output
+    said = "".join(re.findall("^norch.distributed.run: .*", ended.output, re.MULTILINE))  # by the launcher
+    assert FAULTS[fault].format(ranks - 1) in said, ended.output
+    assert ended.seconds_after(written) < WITHIN + (TIMEOUT if fault == "stopped" else 0), ended.output
     assert not ended.orphans
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(temporary) == []
     assert shared_memory() - before == set()
+    if fault == "full disk":  # the checkpoint from before is whole, and alone
+        assert sorted(os.listdir(written)) == ["run.norch", "time"]
+        assert norch.utils.load_checkpoint(written / "run.norch")["epoch"] == 1
 
 
 def shared_memory():
@@ -72,22 +85,11 @@ dist.init_process_group(timeout=10)
 
 
 @needs_mpi
-def test_a_slow_rank_is_waited_for():
-    ended = launch(2, HERE / "programs" / "faults.py", "slow")
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("what", ["slow", "stray"])
+def test_what_is_no_fault_ends_nothing(what, ranks, tmp_path):
+    ended = launch(ranks, HERE / "programs" / "faults.py", what, str(tmp_path))
     assert ended.status == 0 and not ended.orphans, ended.output
-
-
-@needs_mpi
-def test_an_interrupt_of_the_launcher_ends_all():
-    ended = launch(2, HERE / "programs" / "faults.py", "every rank sleeps", interrupt=4)
-    assert ended.status == 130 and "SIGINT" in ended.output and not ended.orphans, ended.output
-    assert ended.seconds < 4 + 5
-
-
-@needs_mpi
-def test_the_launcher_killed_ends_its_ranks():
-    ended = launch(2, HERE / "programs" / "kills_launcher.py")
-    assert ended.status != 0 and not ended.orphans, ended
 
 
 def test_a_stray_process_is_not_taken_for_a_rank():

@@ -139,6 +139,29 @@ def test_aims_are_met_or_not(benchmarks, ratios, met):
     assert run.met(ratios, 1.5, 2) == met
 
 
+# ---- What replays ---------------------------------------------------------------------------------------------------
+
+
+def test_replays_alone_beside_eager_norch(run_alone):
+    output = run_alone("replays.py", "--quick", "--only", "tensors ready|8x8|empty")
+    for name in ("torch", "magnetron", "tinygrad"):
+        assert f"{name} is not compared" in output or f"no module {name} " in output
+    rows = re.findall(r"^(\S.+?)  +[\d.]+ (?:ns|us|ms) +([\d.]+) ", output, re.MULTILINE)
+    assert [name for name, _ in rows] == ["sin2 step, tensors ready", "20 operations on 8x8", "empty, two inputs"]
+    assert float(rows[0][1]) > 1 and "recording costs up to" in output
+    assert re.search(r"us 4, 2.5: (aim|floor|below)$", output, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "goal, met", [(("", 3, 2), "aim"), (("", 2, 1), "floor"), (("", 1, 0.5), "below"), (("torch", 4, 8), "floor")]
+)
+def test_goals_are_met_or_not(benchmarks, goal, met):
+    import replays
+
+    assert replays.reached(replays.Goal(*goal), 2e-6, {"torch": (5.0, 0.1)}) == met
+    del sys.modules["replays"], sys.modules["replay_steps"]
+
+
 # ---- Small frameworks, each in an interpreter of its own ------------------------------------------------------------
 
 

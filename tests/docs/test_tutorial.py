@@ -14,6 +14,7 @@ from documents import ROOT, Block, blocks_of, find_compiler, quoted
 
 FOLDER = ROOT / "examples" / "tutorial"
 CHAPTERS = sorted(FOLDER.glob("[0-9][0-9]-*.md"))
+STEPS = sorted((FOLDER / "steps").glob("*.md"))
 COUNT = len(CHAPTERS)
 PICTURES = sorted(path.stem for path in (FOLDER / "pictures").glob("*.svg"))
 NEAR = 60  # lines that a link may be off, a screen or two: few changes in norch need `make links`
@@ -85,10 +86,12 @@ def test_links_and_files_named_exist(document):
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("document", [*CHAPTERS, FOLDER / "README.md", FOLDER / "map.md"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "document", [*CHAPTERS, *STEPS, FOLDER / "README.md", FOLDER / "map.md"], ids=lambda path: path.stem
+)
 def test_a_file_named_is_a_link_to_its_line(document):
     text = text_of(document)
-    made, line = links.linked(text, FOLDER), r"#L(\d+)\)"
+    made, line = links.linked(text, document.parent), r"#L(\d+)\)"
     assert re.sub(line, "#L)", text) == re.sub(line, "#L)", made), "run `make links`"
     pairs = zip(re.findall(line, text), re.findall(line, made))
     assert all(abs(int(ours) - int(new)) <= NEAR for ours, new in pairs), "run `make links`"

@@ -22,6 +22,16 @@ class InAList(nn.Module):
         self.layers = [nn.Linear(3, 2)]
 
 
+class Plain(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Small(nn.Conv2d):
+    def __init__(self):
+        super().__init__(3, 4)
+
+
 # call, type of the exception, what the message says
 MISTAKES = [
     (lambda: LINEAR(norch.tensor([[1, 2, 3]])), RuntimeError, r"linear: input is norch.int64.*float32; \.float\(\)"),
@@ -64,6 +74,23 @@ MISTAKES = [
     (lambda: optim.SGD([X], lr="0.1"), TypeError, r"lr is '0.1' \(str\), expected a number"),
     (lambda: optim.Adam([X], betas=0.9), TypeError, "betas: 0.9, expected two"),
     (lambda: nn.utils.clip_grad_norm_(LINEAR, 1.0), TypeError, r"expected its parameters: model\.parameters\(\)"),
+    (lambda: nn.Conv2d(3, 4), TypeError, r"^Conv2d\.__init__\(\) missing 1 required"),
+    (lambda: nn.MaxPool2d(2, size=3), TypeError, r"^MaxPool2d.*'size'; it takes kernel_size, stride"),
+    (lambda: nn.MaxPool2d(2, ceil_mode="no"), TypeError, "^MaxPool2d: ceil_mode: expected True or False"),
+    (lambda: Plain(X), TypeError, r"^Plain\.__init__\(\) takes 1 positional"),
+    (lambda: Small(), TypeError, r"^Conv2d\.__init__\(\) missing 1"),
+    (lambda: norch.distributions.Normal(1.0), TypeError, r"^Normal\.__init__\(\) missing 1"),
+    (lambda: nn.Linear(3), TypeError, "expected output_dim or out_features, two names of one size; got neither"),
+    (lambda: nn.ReLU(X), TypeError, "expected True or False, got a Tensor"),
+    (lambda: nn.Embedding(10, 3)(norch.tensor([10])), IndexError, r"embedding: .*the table has the rows 0 to 9"),
+    (lambda: nn.ModuleDict([LINEAR]), TypeError, "given a list, expected a dict, or pairs"),
+    (lambda: optim.SGD(LINEAR.state_dict(), lr=0.1), TypeError, r"as state_dict\(\) returns; expected model\.param"),
+    (lambda: rates().step(X), TypeError, r"expected nothing: loss\.backward\(\) first"),
+    (lambda: optim.lr_scheduler.LambdaLR(rates(), 0.5), TypeError, "lr_lambda is 0.5, expected a function"),
+    (lambda: f"{X:.2f}", TypeError, r"'\.2f' is for one number, got a tensor of shape \[4, 3\]"),
+    (lambda: norch.tensor([X, X]), ValueError, r"stack\(\) joins tensors"),
+    (lambda: norch.manual_seed("a"), TypeError, "manual_seed: expected an integer, got 'a'"),
+    (lambda: norch.ones(2, dtype=type("float32", (), {})), TypeError, r"write norch\.float32"),
 ]
 
 
@@ -100,7 +127,10 @@ def test_a_file_of_text_is_named(tmp_path):
     (tmp_path / "notes.pt").write_text("These are my notes.")
     with pytest.raises(ValueError, match="it begins with 'These ar', as no file of weights does"):
         norch.load(tmp_path / "notes.pt")
-    with pytest.raises(FileNotFoundError, match=r"missing'"):
+    (tmp_path / "empty.pt").touch()
+    with pytest.raises(ValueError, match="it is empty"):
+        norch.load(tmp_path / "empty.pt")
+    with pytest.raises(FileNotFoundError, match=r"no such folder to write to; os\.makedirs makes one: .*missing'"):
         norch.save({"x": X}, tmp_path / "missing" / "x.pt")
 
 

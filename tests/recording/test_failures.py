@@ -182,6 +182,9 @@ def test_odd_arguments():
         norch.compile(lambda x: x, fullgraph="no")
     with pytest.raises(TypeError, match="disable"):
         norch.compile(lambda x: x, disable="no")
+    for name, value in {"mode": 3, "backend": 3, "options": "fast", "dynamic": 1}.items():
+        with pytest.raises(TypeError, match=f"compile: {name}: expected .*, got {value!r}"):
+            norch.compile(lambda x: x, **{name: value})
 
     class Slotted:
         __slots__ = ()

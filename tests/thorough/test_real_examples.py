@@ -58,6 +58,17 @@ def test_learns_saves_and_draws(script, name, bound, direction, tmp_path):
     assert weights and all(isinstance(weight, norch.Tensor) for weight in weights.values())
 
 
+@pytest.mark.parametrize("script", ["wine", "diabetes", "lstm_sequence"])
+def test_a_compiled_step_prints_the_same_figures(script, tmp_path):
+    plain, compiled = (
+        run(EXAMPLES / f"{script}.py", "--quick", "--no-plot", *option, folder=tmp_path)
+        for option in ([], ["--compile"])
+    )
+    assert compiled.returncode == 0 and compiled.stderr == ""
+    figures = [re.sub(r" \(.* processor time\)", "", result.stdout) for result in (plain, compiled)]
+    assert figures[0] == figures[1]
+
+
 @pytest.mark.parametrize("script, name, bound, direction", IN_TORCH, ids=[row[0] for row in IN_TORCH])
 def test_torch_runs_the_script_when_the_import_is_changed(script, name, bound, direction, tmp_path):
     for file in ("common", script):

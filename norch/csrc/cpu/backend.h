@@ -15,7 +15,7 @@ VECTOR_KERNELS
 void naive_matmul_cpu(const Tensor& a, const Tensor& b, Tensor& out);
 }  // namespace NORCH_ISA
 
-#ifdef NORCH_REALS_ONLY
+#if defined(NORCH_REALS_ONLY) && !defined(NORCH_BASELINE_ONLY)
 namespace baseline {
 #define KERNEL(name, arguments) void name##_tensor_cpu arguments;
 VECTOR_KERNELS

@@ -108,6 +108,9 @@ struct Program {
     void run_steps(Phase& phase, int32_t& step, int32_t end);  // from `step`, which it counts up
 };
 
+// recording/plan.cpp
+Writing written_by(const Program& program, const Phase& phase, int32_t steps);
+
 // recording/chains.cpp
 void find_chains(Program& program, Phase& phase, const std::vector<Lifetime>& lifetimes);
 void run_chain(const Chain& chain, Recording& recording);

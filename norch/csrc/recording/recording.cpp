@@ -45,8 +45,14 @@ int32_t Recording::memory_of(const Tensor& tensor) {
     auto [place, is_new] = known.try_emplace(storage, int32_t(memories.size()));
     if (is_new) {
         storage->references++;
-        memories.push_back({Memory::EXTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
-                            storage->device, where(), -1, tensor.writes});
+        memories.push_back({Memory::EXTERNAL,
+                            storage,
+                            static_cast<char*>(storage->data),
+                            storage->nbytes,
+                            storage->device,
+                            {},
+                            -1,
+                            tensor.writes});
         if (tensor.writes) tensor.writes->references++;
     }
     return place->second;

@@ -47,7 +47,10 @@ def embedding(
 
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
     """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
-    result = weight.index_select(0, index)
+    try:
+        result = weight.index_select(0, index)
+    except IndexError as error:
+        raise IndexError(f"embedding: {error}: the table has the rows 0 to {len(weight) - 1}") from None
     if scale_grad_by_freq and weight.requires_grad:
         counts = index.new_zeros(weight.shape[0]).index_add(0, index, index.ones_like())
         still = result.detach()

@@ -241,7 +241,13 @@ class _Dict(_Container[T], MutableMapping[str, T]):
 
     def __init__(self, parameters: Mapping[str, T | Tensor] | Iterable[tuple[str, T | Tensor]] | None = None) -> None:
         super().__init__()
-        for name, value in dict({} if parameters is None else parameters).items():
+        try:
+            values = dict({} if parameters is None else parameters)
+        except (TypeError, ValueError):
+            kind = type(parameters).__name__
+            name = type(self).__name__
+            raise TypeError(f"{name}: given a {kind}, expected a dict, or pairs of a name and a value") from None
+        for name, value in values.items():
             self[name] = value
 
     def __getitem__(self, key: str) -> T:

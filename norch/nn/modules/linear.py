@@ -91,7 +91,8 @@ class Linear(Module):
 def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: str) -> int:
     """The size given under one of its two names."""
     if (ours is None) == (theirs is None):
-        raise TypeError(f"Linear expects {our_name} (or {their_name}), once")
+        given = "neither" if ours is None else "both"
+        raise TypeError(f"Linear: expected {our_name} or {their_name}, two names of one size; got {given}")
     size = theirs if ours is None else ours
     if not isinstance(size, int) or isinstance(size, bool):
         raise TypeError(f"Linear: {our_name} is {size!r}, expected an int")

@@ -27,6 +27,9 @@ class LambdaLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1):
         self.lr_lambdas = for_each_group(lr_lambda, check_optimizer(optimizer), "lr_lambda")
+        for factor in self.lr_lambdas:
+            if not callable(factor):
+                raise TypeError(f"lr_lambda is {factor!r}, expected a function, such as lambda epoch: 0.9**epoch")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

@@ -1,22 +1,38 @@
-"""A rank does something wrong: argument 1 says what, and the last rank is the one."""
+"""A rank does something wrong: argument 1 says what, and the last rank is the one. Argument 2: a folder to write to."""
 
 import os
+import resource
 import signal
+import socket
 import sys
 import time
+from pathlib import Path
 
 import norch
 import norch.distributed as dist
 from norch import nn
+from norch.distributed.checkpoint import save_checkpoint
 from norch.nn.parallel import DistributedDataParallel
 from norch.utils.data import DataLoader, Dataset
 
-case = sys.argv[1]
+case, folder = sys.argv[1:]
 me = os.environ["RANK"] == str(int(os.environ["WORLD_SIZE"]) - 1)
+
+
+def tell_time():
+    """From here on the test counts the seconds."""
+    Path(folder, "time").write_text(str(time.monotonic()))
+
+
+def launcher():
+    return int(os.environ["NORCH_BOARD"].split("/")[2])
+
+
 if case == "import" and me:
+    tell_time()
     import no_such_module  # noqa: F401
 
-dist.init_process_group(timeout=2)
+dist.init_process_group(timeout=60)
 model = DistributedDataParallel(nn.Linear(8, 8))
 optimizer = norch.optim.SGD(model.parameters(), lr=0.01)
 
@@ -33,6 +49,7 @@ class Data(Dataset):
 
     def __getitem__(self, i):
         if me and i == 5:
+            tell_time()
             raise OSError("sample 5 is damaged")
         return norch.ones(8)
 
@@ -42,12 +59,20 @@ def spoil(*_):
 
 
 step()
-print("the first step is done", flush=True)
+dist.group.WORLD.timeout = 2  # not before: on a busy machine some ranks start seconds after others
+if me and case != "loader":
+    tell_time()
 if case == "loader":
     for batch in DataLoader(Data(), batch_size=2, num_workers=1):
         step(batch)
-elif case == "every rank sleeps":
+elif case in ("interrupt", "no launcher"):
+    if me:
+        os.kill(launcher(), signal.SIGINT if case == "interrupt" else signal.SIGKILL)
     time.sleep(60)
+elif case == "full disk":  # as far as rank 0, which writes, can see
+    save_checkpoint(f"{folder}/run.norch", epoch=1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+    save_checkpoint(f"{folder}/run.norch", epoch=2, much=norch.ones(100_000))
 elif me:
     if case == "forward":
         model.module.register_forward_hook(spoil)
@@ -61,6 +86,10 @@ elif me:
         os.kill(os.getpid(), signal.SIGSTOP)
     elif case == "slow":
         time.sleep(1)
+    elif case == "stray":  # a process that is no rank
+        host, port, _ = os.environ["NORCH_WATCH"].split(":")
+        stray = socket.create_connection((host, int(port)))
+        stray.sendall(b'{"token": "guessed", "rank": 0, "pid": 1}\n{"failed": "all is lost"}\nnonsense\n')
     elif case == "leaves":
         sys.exit(0)
     elif case == "status 3":

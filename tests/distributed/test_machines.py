@@ -1,0 +1,124 @@
+"""Ranks on several machines, all of which are this one.
+
+What stands for ssh and srun starts its command here, in a bare environment: what other machines must be told has to
+come through mpirun.
+"""
+
+import os
+import re
+from types import SimpleNamespace
+
+import pytest
+from launching import HERE, launch, needs_mpi
+
+from norch.distributed.run import command
+
+SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+echo "$1" >> LOG
+shift
+exec env -i HOME="$HOME" PATH=/usr/bin:/bin sh -c "$*"
+"""
+SRUN = """#!/bin/sh
+[ "$1" = --version ] && exit
+echo "$*" >> LOG
+while [ "${1#/}" = "$1" ]; do shift; done
+for node in 0 1; do env -i HOME="$HOME" PATH=/usr/bin:/bin SLURM_NODEID=$node SLURM_PROCID=$node "$@" & done
+wait
+"""
+SLURM = {  # what it tells a job of two nodes
+    "SLURM_JOB_ID": "7", "SLURM_JOBID": "7", "SLURM_NNODES": "2", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4",
+    "SLURM_NODELIST": "node[1-2]", "SLURM_JOB_NODELIST": "node[1-2]", "SLURM_TASKS_PER_NODE": "2(x2)",
+}  # fmt: skip
+TWO = ["--nnodes", "2"]
+
+
+@pytest.fixture
+def machines(tmp_path):
+    """The environment in which mpirun uses the stand-ins, and the file in which they note whom they were to reach."""
+    log = tmp_path / "log"
+    for name, text in (("ssh", SSH), ("srun", SRUN)):
+        (tmp_path / name).write_text(text.replace("LOG", f"'{log}'"))
+        (tmp_path / name).chmod(0o755)
+    ssh = str(tmp_path / "ssh")
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    return {"HYDRA_LAUNCHER_EXEC": ssh, "PRTE_MCA_plm_ssh_agent": ssh, "PATH": path}, log
+
+
+def is_mpich():
+    import norch.distributed as dist
+
+    return "MPICH" in dist.mpi.load().Get_library_version()
+
+
+def run_on_two(options, environment):
+    """All ranks know their places; those of MPICH also communicate (Open MPI's see that it is one machine)."""
+    sums = is_mpich()
+    ended = launch(
+        2, HERE / "programs" / "machines.py", "sums" if sums else "", options=[*TWO, *options], **environment,
+        NORCH_TEST_SETTING="told",
+    )  # fmt: skip
+    assert ended.status == 0 and not ended.orphans, ended.output
+    said = sorted(re.findall("here: (.*)", ended.output))
+    total = 4.0 if sums else 1.0
+    assert said == [f"{rank} 4 {rank % 2} 2 {rank // 2} told {total}" for rank in range(4)], ended.output
+
+
+@needs_mpi
+@pytest.mark.parametrize("kind", ["hosts", "hostfile"])
+def test_two_machines_by_ssh(kind, machines, tmp_path):
+    environment, log = machines
+    (tmp_path / "hosts").write_text("node1\nnode2\n")
+    run_on_two(["--hosts", "node1,node2"] if kind == "hosts" else ["--hostfile", str(tmp_path / "hosts")], environment)
+    assert sorted(log.read_text().split()) == ["node1", "node2"]
+
+
+@needs_mpi
+def test_two_nodes_under_slurm(machines):
+    environment, log = machines
+    if is_mpich():  # by srun; Open MPI's package reaches Slurm's nodes by ssh
+        del environment["HYDRA_LAUNCHER_EXEC"]
+    run_on_two([], {**environment, **SLURM})
+    assert "node1" in log.read_text() and "node2" in log.read_text()
+
+
+@needs_mpi
+@pytest.mark.parametrize("fault", ["forward", "killed", "vanishes"])
+def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
+    if not is_mpich():
+        pytest.skip("Open MPI's ranks see that it is one machine")
+    environment, _ = machines
+    ended = launch(
+        2,
+        HERE / "programs" / "faults.py",
+        fault,
+        str(tmp_path),
+        options=[*TWO, "--hosts", "node1,node2"],
+        **environment,
+    )
+    said = "rank 3 raised ArithmeticError: this one" if fault == "forward" else "rank 3 ended without a word"
+    assert ended.status != 0 and said in ended.output and not ended.orphans, ended.output
+    assert ended.seconds_after(tmp_path) < 5, ended.output
+
+
+@pytest.mark.parametrize(
+    "version, options, expected",
+    [
+        ("HYDRA build details:", {}, "mpirun -ppn 2 -n 4"),
+        ("HYDRA build details:", {"hosts": "a,b"}, "mpirun -hosts a,b -ppn 2 -n 4"),
+        ("HYDRA build details:", {"hostfile": "them"}, "mpirun -f them -ppn 2 -n 4"),
+        (
+            "mpirun (Open MPI) 5.0.8",
+            {"hosts": "a,b"},
+            "mpirun --map-by ppr:2:node:OVERSUBSCRIBE --bind-to none -x A -x B --host a:2,b:2 -n 4",
+        ),
+        (
+            "mpirun (Open MPI) 4.1.4",
+            {"hostfile": "them"},
+            "mpirun --map-by ppr:2:node --oversubscribe --bind-to none -x A -x B --hostfile them -n 4",
+        ),
+    ],
+)
+def test_the_command_of_each_mpirun(version, options, expected):
+    chosen = SimpleNamespace(**{"hosts": None, "hostfile": None, **options})
+    assert " ".join(command("mpirun", version, 4, 2, chosen, ["A", "B"])) == expected
