@@ -153,7 +153,8 @@ __global__ void __launch_bounds__(MAX_THREADS)
 template <class Row, class T>
 __global__ void loss_kernel(const T* x, const T* y, double* sums, int64_t size, T parameter) {
     double sum = 0;
-    for (int64_t i = first_of_thread(); i < size; i += all_threads()) sum += double(Row::loss_of(x[i], y[i], parameter));
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        sum += double(Row::loss_of(x[i], y[i], parameter));
     const double total = sum_row(sum);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
@@ -172,7 +173,8 @@ template <class Row, class T>
 __global__ void loss_backward_kernel(const T* gradient, const T* x, const T* y, T* out, int64_t size, T parameter,
                                      double scale) {
     const T factor = T(scale * gradient[0]);
-    for (int64_t i = first_of_thread(); i < size; i += all_threads()) out[i] = factor * Row::slope_of(x[i], y[i], parameter);
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        out[i] = factor * Row::slope_of(x[i], y[i], parameter);
 }
 
 // ---- The launchers -----------------------------------------------------------------------------------------------
@@ -290,10 +292,11 @@ void sum_of_pairs(const char* name, const Tensor& x, const Tensor& y, Tensor& ou
     DeviceScratch<double> sums(blocks, out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        loss_kernel<Row, T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(data_as<T>(x), data_as<T>(y), sums.data,
-                                                                                  x.size, T(parameter));
+        loss_kernel<Row, T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(
+            data_as<T>(x), data_as<T>(y), sums.data, x.size, T(parameter));
         check_launch(name);
-        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(sums.data, blocks, data_as<T>(out), scale);
+        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(
+            sums.data, blocks, data_as<T>(out), scale);
     });
     check_launch(name);
 }
