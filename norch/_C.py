@@ -193,6 +193,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "philox_block": (None, [c_uint64, c_uint64, c_uint64, ARRAY]),
     "set_default_dtype": (STATUS, [c_int32]),
     "full_tensor": (RESULT, [ARRAY, c_int32, TENSOR, c_int32, c_int32]),
+    "empty_like_tensor": (RESULT, [TENSOR, c_int32, c_int32]),
     "full_like_tensor": (RESULT, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
     "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),

@@ -53,7 +53,8 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
 
 
 def _copied(source: Tensor, kind: dtype, device: int) -> _C.Handle:
-    copy = wrap(lib.cast_tensor(source._ptr, kind.number))
+    rows = wrap(lib.contiguous_tensor(source._ptr))
+    copy = wrap(lib.cast_tensor(rows._ptr, kind.number))
     if copy._struct.device != device:
         copy = wrap(lib.to_device(copy._ptr, device))
     return copy._ptr

@@ -59,13 +59,14 @@ API Tensor* alias_tensor(Tensor* tensor);                // the same elements un
 API Tensor* data_tensor(Tensor* tensor);                 // the same, whose writes are counted apart
 API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
 API Tensor* contiguous_tensor(Tensor* tensor);           // an alias if it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a contiguous copy in another dtype
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a copy in another dtype, stored in the same order
 API Tensor* to_device(Tensor* tensor, int32_t device);   // a contiguous copy on another device
 API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source, broadcast and cast
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
 API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
 API Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device);
+API Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device);  // its shape, and the order in memory
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api.h"
+#include "api/storage_order.h"
 #include "cuda/backend.h"
 #include "dispatch.h"
 
@@ -103,6 +104,10 @@ Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t 
     return build([&] { return new_tensor(shape, ndim, dtype, device); });
 }
 
+Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device) {
+    return build([&] { return new_like(*tensor, dtype, device); });
+}
+
 Tensor* number_tensor(double real, int64_t integer, int32_t dtype) {
     return build([&] {
         Owned number(new_struct());
@@ -141,6 +146,19 @@ Owned cast(const Tensor& tensor, int32_t dtype) {
     return result;
 }
 
+Owned new_like(const Tensor& tensor, int32_t dtype, int32_t device) {
+    Owned result = new_tensor(tensor.shape, tensor.ndim, dtype, device);
+    const Tensor* const one[] = {&tensor};
+    StorageOrder(one).lay_out(*result);
+    return result;
+}
+
+Owned converted(const Tensor& tensor, int32_t dtype) {
+    Owned result = new_like(tensor, dtype, tensor.device);
+    assign(tensor, *result);
+    return result;
+}
+
 Owned widened(const Tensor& tensor) { return cast(tensor, wide_of(tensor.dtype)); }
 
 Owned contiguous(const Tensor& tensor) {
@@ -171,7 +189,7 @@ Tensor* contiguous_tensor(Tensor* tensor) {
 }
 
 Tensor* cast_tensor(Tensor* tensor, int32_t dtype) {
-    return build([&] { return cast(*tensor, dtype); });
+    return build([&] { return converted(*tensor, dtype); });
 }
 
 namespace copies {  // between devices: of any dtype, contiguous

@@ -6,14 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
 from .. import operation
-from .._C import RangeError, ShapeError, device_number, lib
+from .._C import RangeError, ShapeError, device_number, lib, number
 from ..arguments import chosen, flag, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
 from ..packing import counting, filled, inferred, tensor_of, uninitialized
 from ..types import (
     DType,
     Operand,
-    Size,
     Sizes,
     check_dtype,
     default,
@@ -22,6 +21,7 @@ from ..types import (
     layout,
     memory_format,
     order_of,
+    preserve_format,
     strided,
 )
 from .out import into
@@ -214,19 +214,20 @@ def ones(
     return made(result, "ones", requires_grad, pin_memory, layout, out)
 
 
-def _like(input: Tensor, dtype: DType | None, device: str | None, name: str) -> tuple[Size, dtype, str]:
-    """The shape, dtype and device of another tensor, unless dtype or device are given."""
-    check_tensor(input, name)
-    return input.shape, input.dtype if dtype is None else check_dtype(dtype), device or input.device
+def _like(input: Tensor, dtype: DType | None, device: str | None, order: memory_format | None, name: str) -> Tensor:
+    """A tensor whose values are not set, like another, unless dtype, device or memory format are given."""
+    kind = check_tensor(input, name).dtype if dtype is None else check_dtype(dtype)
+    if order is None or order is preserve_format:
+        return wrap(lib.empty_like_tensor(input._ptr, kind.number, device_number(device or input.device)))
+    return in_format(input.shape, kind, device or input.device, order, name)
 
 
 def _filled_like(
     input: Tensor, value: Operand, dtype: DType | None, device: str | None, order: memory_format | None, name: str
 ) -> Tensor:
-    shape, kind, place = _like(input, dtype, device, name)
-    if order_of(order, len(shape), name) is None:
-        return filled(shape, value, kind, place)
-    return in_format(shape, kind, place, order, name).fill_(value)
+    if dtype is device is order is None and isinstance(value, (int, float)):
+        return wrap(lib.full_like_tensor(check_tensor(input, name)._ptr, number(value)._ptr))
+    return _like(input, dtype, device, order, name).fill_(value)
 
 
 def empty_like(
@@ -241,10 +242,12 @@ def empty_like(
 ) -> Tensor:
     """A tensor of another's shape, dtype and device, with its values not set. Raises TypeError for anything else.
 
+    Its dimensions lie in memory in the same order, unless `memory_format` asks for another.
+
     >>> norch.empty_like(norch.ones(2, 3)).shape
     norch.Size([2, 3])
     """
-    result = in_format(*_like(input, dtype, device, "empty_like"), memory_format, "empty_like")
+    result = _like(input, dtype, device, memory_format, "empty_like")
     return made(result, "empty_like", requires_grad, pin_memory, layout)
 
 

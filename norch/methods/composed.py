@@ -215,6 +215,8 @@ class ComposedMethods:
         if isinstance(p, str) and p != "fro":
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {p!r}')
         p = 2.0 if p is None or p == "fro" else float(p)
+        if p == 2:
+            return root((x * x).sum(dim, keepdim))
         size = x.abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
@@ -222,8 +224,6 @@ class ComposedMethods:
             return size.isnan()._choose(1.0, size.sign()).sum(dim, keepdim)
         if p == 1:
             return size.sum(dim, keepdim)
-        if p == 2:
-            return root((x * x).sum(dim, keepdim))
         return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
     def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:

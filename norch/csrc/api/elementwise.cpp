@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 // ---- Promotion ---------------------------------------------------------------------------------------------------
@@ -64,13 +65,13 @@ static T as_stored(T value, int32_t dtype) {
 struct Operand {
     const Tensor* tensor;  // the operand itself, what it was converted to, or the view
     Tensor view;
-    Owned converted;
+    Owned copy;
 
     Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name, Rule rule = SAME)
         : tensor(&given) {
         if (!given.is_number && given.dtype != dtype) {
-            converted = cast(given, dtype);
-            tensor = converted.tensor;
+            copy = converted(given, dtype);
+            tensor = copy.tensor;
         }
         if (!given.is_number && has_shape(given, shape, ndim)) return;
         view = expanded(*tensor, shape, ndim, name);
@@ -78,6 +79,12 @@ struct Operand {
         if (given.is_number) place_number(given, dtype, name, rule);
     }
     Operand(const Operand&) = delete;
+
+    void put_in(const StorageOrder& order) {
+        if (order.by_rows) return;
+        view = order.view(*tensor);
+        tensor = &view;
+    }
 
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
     // the wide one, rounded only for comparisons: what was stored as 0.1 equals 0.1.
@@ -131,13 +138,13 @@ static bool overlap(const Storage& x, const Storage& y) {
 static void separate(Operand& operand, const Tensor& out) {
     const Tensor& view = *operand.tensor;
     if (view.is_number || !overlap(*view.storage, *out.storage) || same_view(view, out)) return;
-    operand.converted = cast(view, view.dtype);
-    operand.tensor = operand.converted.tensor;
+    operand.copy = converted(view, view.dtype);
+    operand.tensor = operand.copy.tensor;
 }
 
-// Runs compute(result) for a result of dtype, which is out itself if that is its dtype.
-template <class F>
-static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const char* name, F compute) {
+// `like` is an operand, which tells the device.
+static void check_result(const Tensor& out, const Tensor& like, const Shape& shape, int32_t dtype, const char* name) {
+    check_devices(out, like, name);
     if (!has_shape(out, shape.sizes, shape.ndim))
         fail(SHAPE_ERROR, "{}: output with shape {} does not match the broadcast shape {}", name, shape_text(out),
              shape_text(shape.sizes, shape.ndim));
@@ -145,34 +152,50 @@ static void write_result(Tensor& out, const Shape& shape, int32_t dtype, const c
         fail(RUNTIME_ERROR, "{}: result type {} cannot be cast to the output type {}", name, dtype_name(dtype),
              dtype_name(out.dtype));
     check_writable(out, name);
-    if (out.dtype == dtype) {
-        compute(out);
-    } else {
-        Owned result = new_tensor(out.shape, out.ndim, dtype, out.device);
-        compute(*result);
-        assign(*result, out);
+}
+
+// Runs compute(result) for a new result, or for out if it is not null: then for a result of dtype, which is out itself
+// if that is its dtype. The result of a launch and its operands have their dimensions in the order of storage.
+template <int N, class F>
+static Owned computed(Operand* const (&operands)[N], const Shape& shape, int32_t dtype, int32_t device, Tensor* out,
+                      F compute) {
+    const Tensor* tensors[N];
+    for (int k = 0; k < N; k++) {
+        if (out) separate(*operands[k], *out);
+        tensors[k] = operands[k]->tensor;
     }
-    mark_written(out);
+    const Tensor* const target[] = {out};
+    const StorageOrder order = out ? StorageOrder(target) : StorageOrder(tensors);
+    for (Operand* operand : operands) operand->put_in(order);
+
+    Owned result;
+    if (!out || out->dtype != dtype) {
+        result = new_tensor(shape.sizes, shape.ndim, dtype, device);
+        order.lay_out(*result);
+    }
+    Tensor& written = result.tensor ? *result : *out;
+    if (written.size && order.by_rows) {
+        compute(written);
+    } else if (written.size) {
+        Tensor view = order.view(written);
+        compute(view);
+    }
+    if (!out) return result;
+    if (result.tensor) assign(*result, *out);
+    mark_written(*out);
+    return Owned();
 }
 
 static Owned unary(const UnaryKernel& kernel, Rule rule, const Tensor& x, Tensor* out) {
     const char* name = kernel.name;
     int32_t dtype = computing_dtype(x.dtype, rule, name);
     Operand operand(x, dtype, x.shape, x.ndim, name);
-    auto compute = [&](Tensor& result) {
-        if (result.size) kernel.launch(x.device, *operand.tensor, result);
-    };
     int32_t result_dtype = rule == TEST ? int32_t(BOOL) : dtype;
-    if (out) {
-        Shape shape;
-        broadcast(shape, x, name);
-        separate(operand, *out);
-        write_result(*out, shape, result_dtype, name, compute);
-        return Owned();
-    }
-    Owned result = new_tensor(x.shape, x.ndim, result_dtype, x.device);
-    compute(*result);
-    return result;
+    Shape shape;
+    broadcast(shape, x, name);
+    if (out) check_result(*out, x, shape, result_dtype, name);
+    return computed<1>({&operand}, shape, result_dtype, x.device, out,
+                       [&](Tensor& result) { kernel.launch(x.device, *operand.tensor, result); });
 }
 
 // Integers have no infinity: dividing by zero is refused.
@@ -227,21 +250,11 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     Operand a(x, dtype, shape.sizes, shape.ndim, name, rule), b(y, dtype, shape.sizes, shape.ndim, name, rule);
     if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
-    auto compute = [&](Tensor& result) {
-        if (result.size == 0) return;
+    if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);
+    return computed<2>({&a, &b}, shape, result_dtype, device, out, [&](Tensor& result) {
         if (&kernel == &kernels::pow && launch_power(device, *a.tensor, y, result)) return;
         kernel.launch(device, *a.tensor, *b.tensor, result);
-    };
-    if (out) {
-        check_devices(*out, first_tensor(x, y), name);
-        separate(a, *out);
-        separate(b, *out);
-        write_result(*out, shape, result_dtype, name, compute);
-        return Owned();
-    }
-    Owned result = new_tensor(shape.sizes, shape.ndim, result_dtype, device);
-    compute(*result);
-    return result;
+    });
 }
 
 static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
@@ -259,18 +272,9 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
     Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
-    auto compute = [&](Tensor& result) {
-        if (result.size) kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result);
-    };
-    if (out) {
-        check_devices(*out, first_tensor(c, x, y), name);
-        for (Operand* operand : {&first, &a, &b}) separate(*operand, *out);
-        write_result(*out, shape, dtype, name, compute);
-        return Owned();
-    }
-    Owned result = new_tensor(shape.sizes, shape.ndim, dtype, device);
-    compute(*result);
-    return result;
+    if (out) check_result(*out, first_tensor(c, x, y), shape, dtype, name);
+    return computed<3>({&first, &a, &b}, shape, dtype, device, out,
+                       [&](Tensor& result) { kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result); });
 }
 
 // A row OP(add, SAME, ...) becomes
@@ -334,20 +338,19 @@ const char* list_rules(int32_t arity) {
 #undef RULE
 }
 
-static Owned full(const int64_t* shape, int ndim, const Tensor& number, int32_t dtype, int32_t device) {
-    Owned result = new_tensor(shape, ndim, dtype, device);
+static Owned filled(Owned result, const Tensor& number) {
     check_devices(*result, number, "full");
-    Operand value(number, number.is_number ? dtype : number.dtype, shape, ndim, "full");
+    Operand value(number, number.is_number ? result->dtype : number.dtype, result->shape, result->ndim, "full");
     assign(*value.tensor, *result);
     return result;
 }
 
 Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device) {
-    return build([&] { return full(shape, ndim, *number, dtype, device); });
+    return build([&] { return filled(new_tensor(shape, ndim, dtype, device), *number); });
 }
 
 Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
-    return build([&] { return full(tensor->shape, tensor->ndim, *number, tensor->dtype, tensor->device); });
+    return build([&] { return filled(new_like(*tensor, tensor->dtype, tensor->device), *number); });
 }
 
 // Where the number of the row and that of the column say so: a number for each row and column, and two kernels.

@@ -8,7 +8,7 @@
 #include "host/parallel.h"
 #include "ops/reductions.h"
 #include "ops/reduced_dims.h"
-#include "cpu/loops/odometer.h"
+#include "cpu/loops/tiles.h"
 
 inline namespace NORCH_ISA {
 namespace {
@@ -20,6 +20,7 @@ enum {
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
+    PACKED = 16384,    // elements of rows with gaps that are packed at a time
 };
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
 template <class T>
 const T* side_by_side(T* buffer, const T* x, int64_t n, int64_t stride) {
     if (stride == 1) return x;
-    for (int64_t i = 0; i < n; i++) buffer[i] = x[i * stride];
+    copy_line<T, false>(buffer, const_cast<T*>(x), n, stride);
     return buffer;
 }
 
@@ -107,18 +108,21 @@ typename Op::Total reduce_all(const Layout<1>& reduced, const T* x) {
 
 // For each element of out (operand 1 of kept) the reduced dimensions are walked, row by row.
 template <class Op, class T>
-void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
+                 typename Op::Result* out) {
     using Result = typename Op::Result;
     if (kept.size == 1 && reduced.size > BLOCK) {
-        *out = Result(reduce_all<Op>(reduced, x));
+        *out = Result(Op::repeated(reduce_all<Op>(reduced, x), repeats));
         return;
     }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         Odometer<2> at(kept, kept.ndim);
         at.seek(begin);
-        for (int64_t i = begin; i < end; i++, at.next())
-            out[at.offset[1]] = Result(reduce_some_rows<Op>(reduced, x + at.offset[0], 0, rows));
+        for (int64_t i = begin; i < end; i++, at.next()) {
+            const auto total = reduce_some_rows<Op>(reduced, x + at.offset[0], 0, rows);
+            out[at.offset[1]] = Result(Op::repeated(total, repeats));
+        }
     });
 }
 
@@ -151,35 +155,53 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
     }
 }
 
+// The same for columns that are `step` apart.
+template <class Op, class T>
+void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_t step, typename Op::Total* totals) {
+    if (step == 1) return add_rows<Op>(x, count, stride, columns, totals);
+    T packed[PACKED];
+    const int64_t height = PACKED / columns;
+    for (int64_t start = 0; start < count; start += height) {
+        const int64_t rows = smaller(height, count - start);
+        for (int64_t i = 0; i < rows; i++)
+            copy_line<T, false>(packed + i * columns, const_cast<T*>(x) + (start + i) * stride, columns, step);
+        add_rows<Op>(packed, rows, columns, columns, totals);
+    }
+}
+
 // A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on
 // the number of threads.
 template <class Op, class T>
-void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
+                         typename Op::Result* out) {
     using Total = typename Op::Total;
     const int across = kept.ndim - 1;
-    const int64_t columns = kept.shape[across], rows = reduced.shape[0], row = reduced.strides[0][0];
+    const int64_t columns = kept.shape[across], step = kept.strides[0][across];
+    const int64_t rows = reduced.shape[0], row = reduced.strides[0][0];
     const int64_t height = 1 + BLOCK / columns, pieces = (rows + height - 1) / height;
     Scratch<Total> totals(pieces * columns);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; k++) {
             Total* piece = &totals[k * columns];
             for (int64_t c = 0; c < columns; c++) piece[c] = Op::empty();
-            add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, piece);
+            add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, step, piece);
         }
     });
     for (int64_t k = 1; k < pieces; k++)
         for (int64_t c = 0; c < columns; c++) totals[c] = Op::combine(totals[c], totals[k * columns + c]);
-    for (int64_t c = 0; c < columns; c++) out[c * kept.strides[1][across]] = typename Op::Result(totals[c]);
+    for (int64_t c = 0; c < columns; c++)
+        out[c * kept.strides[1][across]] = typename Op::Result(Op::repeated(totals[c], repeats));
 }
 
-// The last dimension of kept has stride 1 in x.
+// The last dimension of kept has the smallest stride in x.
 template <class Op, class T>
-void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x, typename Op::Result* out) {
+void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
+                    typename Op::Result* out) {
     using Result = typename Op::Result;
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
-    const int64_t width = kept.shape[across];
+    const int64_t width = kept.shape[across], step = kept.strides[0][across];
     if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
-        return reduce_long_columns<Op>(kept, reduced, x, out);
+        return reduce_long_columns<Op>(kept, reduced, repeats, x, out);
     const int64_t blocks = (width + COLUMNS - 1) / COLUMNS, items = kept.size / width * blocks;
     parallel_for(items, 1 + SMALL_WORK / (reduced.size * smaller(width, COLUMNS)), [&](int64_t begin, int64_t end) {
         typename Op::Total totals[COLUMNS];
@@ -190,11 +212,12 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, const T* x,
             for (int64_t c = 0; c < columns; c++) totals[c] = Op::empty();
             Odometer<1> row(reduced, last);
             do {
-                const T* start = x + at.offset[0] + row.offset[0] + j;
-                add_rows<Op>(start, reduced.shape[last], reduced.strides[0][last], columns, totals);
+                const T* start = x + at.offset[0] + row.offset[0] + j * step;
+                add_rows<Op>(start, reduced.shape[last], reduced.strides[0][last], columns, step, totals);
             } while (row.next());
             Result* results = out + at.offset[1] + j * kept.strides[1][across];
-            for (int64_t c = 0; c < columns; c++) results[c * kept.strides[1][across]] = Result(totals[c]);
+            for (int64_t c = 0; c < columns; c++)
+                results[c * kept.strides[1][across]] = Result(Op::repeated(totals[c], repeats));
             if (j + columns == width) at.next();
         }
     });
@@ -206,15 +229,17 @@ template <template <class> class Op>
 void reduce(const Tensor& x, Tensor& out) {
     if (out.size == 0) return;
     ReducedDims dims = reduced_dims(x, out);
-    const bool across =
-        dims.reduced.size > 1 && dims.reduced.strides[0][dims.reduced.ndim - 1] != 1 && bring_columns_last(dims.kept);
-    for_any(x.dtype, [&](auto type) {
+    const int64_t repeats = take_repeats(dims.reduced), step = dims.reduced.strides[0][dims.reduced.ndim - 1];
+    const bool across = dims.reduced.size > 1 && step != 1 && bring_columns_last(dims.kept, step);
+    auto run = [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<const T>(x);
         auto to = static_cast<typename Op<T>::Result*>(out.data);
-        if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, from, to);
-        reduce_rows<Op<T>>(dims.kept, dims.reduced, from, to);
-    });
+        if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
+        reduce_rows<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
+    };
+    if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
+    for_any(x.dtype, run);
 }
 
 }  // namespace
@@ -229,7 +254,9 @@ void reduce(const Tensor& x, Tensor& out) {
 // for each element of out and the elements of x along the reduced axes, in any order.
 #define REDUCTION_CPU(name, Op, result, has_empty)         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) { \
-        INTEGERS_IN_BASELINE(x.dtype, name, x, out);       \
+        if (x.dtype != INT64) {                            \
+            INTEGERS_IN_BASELINE(x.dtype, name, x, out);   \
+        }                                                  \
         reduce<Op>(x, out);                                \
     }
 REDUCTIONS(REDUCTION_CPU)

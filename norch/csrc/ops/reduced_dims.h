@@ -40,14 +40,38 @@ inline ReducedDims reduced_dims(const Tensor& x, const Tensor& out) {
     return {collapse<2>({&kept_x, &kept_out}), collapse<1>({&reduced})};
 }
 
-// Brings a dimension along which x is contiguous to the end of kept; false if there is none.
-inline bool bring_columns_last(Layout<2>& kept) {
+// Brings the dimension along which x has the smallest stride, if it is less than `limit`, to the end of kept; false if
+// there is none. Those where x repeats do not count.
+inline bool bring_columns_last(Layout<2>& kept, int64_t limit = 2) {
+    int columns = -1;
     for (int d = 0; d < kept.ndim; d++) {
-        if (kept.strides[0][d] != 1 || kept.shape[d] == 1) continue;
-        swap_dims(kept, d, kept.ndim - 1);
-        return true;
+        const int64_t stride = kept.strides[0][d];
+        if (stride <= 0 || stride >= limit || kept.shape[d] < (stride == 1 ? 2 : 16)) continue;  // too short to pack
+        columns = d;
+        limit = stride;
     }
-    return false;
+    if (columns < 0) return false;
+    swap_dims(kept, columns, kept.ndim - 1);
+    return true;
+}
+
+// Takes the dimensions along which x repeats out of the reduced ones: how often each of its elements counts.
+inline int64_t take_repeats(Layout<1>& reduced) {
+    if (reduced.size == 0) return 1;
+    int64_t count = 1;
+    int left = 0;
+    for (int d = 0; d < reduced.ndim; d++) {
+        if (reduced.strides[0][d] == 0) {
+            count *= reduced.shape[d];
+            continue;
+        }
+        reduced.strides[0][left] = reduced.strides[0][d];
+        reduced.shape[left++] = reduced.shape[d];
+    }
+    if (left == 0) reduced.shape[left++] = 1;
+    reduced.ndim = left;
+    reduced.size /= count;
+    return count;
 }
 
 }  // namespace NORCH_ISA

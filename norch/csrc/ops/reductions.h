@@ -1,6 +1,8 @@
 // Every reduction once, for CPU and CUDA alike. Each has the type of its partial results, the type of its totals, the
 // value that an empty reduction gives, and combine() for two partial results or two totals.
 //
+// repeated() is the total of `count` equal totals, where a tensor repeats.
+//
 // Partial results are short-lived: floats are added in float over a few dozen elements, then in double.
 
 #pragma once
@@ -23,6 +25,7 @@ struct Sum {
     HOST_DEVICE static A combine(A a, A b) {
         return a + b;
     }
+    HOST_DEVICE static Total repeated(Total total, int64_t count) { return total * Total(count); }
 };
 
 template <class T>
@@ -33,6 +36,12 @@ struct Prod {
     HOST_DEVICE static constexpr Total empty() { return 1; }
     HOST_DEVICE static Partial lift(T x) { return x; }
     HOST_DEVICE static Total combine(Total a, Total b) { return a * b; }
+    HOST_DEVICE static Total repeated(Total total, int64_t count) {  // by squares
+        Total power = 1;
+        for (; count > 1; count /= 2, total *= total)
+            if (count % 2) power *= total;
+        return power * total;
+    }
 };
 
 template <class T, bool LARGEST>
@@ -53,6 +62,7 @@ struct Extreme {
         const T best = beats(b, a) ? b : a;  // a NaN in a stays, as nothing beats it
         return b != b ? b : best;
     }
+    HOST_DEVICE static T repeated(T total, int64_t) { return total; }
 };
 template <class T>
 using Max = Extreme<T, true>;
@@ -67,6 +77,7 @@ struct Any {
     HOST_DEVICE static constexpr bool empty() { return false; }
     HOST_DEVICE static bool lift(T x) { return x != T(0); }
     HOST_DEVICE static bool combine(bool a, bool b) { return a | b; }
+    HOST_DEVICE static bool repeated(bool total, int64_t) { return total; }
 };
 
 template <class T>
@@ -77,6 +88,7 @@ struct All {
     HOST_DEVICE static constexpr bool empty() { return true; }
     HOST_DEVICE static bool lift(T x) { return x != T(0); }
     HOST_DEVICE static bool combine(bool a, bool b) { return a & b; }
+    HOST_DEVICE static bool repeated(bool total, int64_t) { return total; }
 };
 
 }  // namespace NORCH_ISA

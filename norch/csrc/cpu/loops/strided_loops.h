@@ -134,7 +134,9 @@ void run_tile(const Walk<N>& walk, char* const (&corner)[N], int64_t rows, int64
         const bool flat = rows == 1 || (step == 0 ? row_stride[k] == 0 : row_stride[k] == columns);
         staged[k] = (step != 0 && step != 1) || !(by_row || flat);
         run.repeats[k] = step == 0 && !staged[k];
-        if (staged[k]) copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
+        const bool is_read = k < N - walk.written || run.options;  // a loop with options updates
+        if (staged[k] && is_read)
+            copy_tile<false>(walk.item[k], buffer[k], corner[k], rows, columns, row_stride[k], step);
     }
     run.n = by_row ? columns : rows * columns;
     int64_t step[N];  // bytes to the next row

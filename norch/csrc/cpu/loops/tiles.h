@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include <type_traits>
+
 #include "cpu/loops/simd.h"
 #include "cpu/loops/odometer.h"
 
@@ -85,6 +87,22 @@ void transpose(const Word* from, int64_t from_row, Word* to, int64_t to_row, int
 
 // ---- Tiles -------------------------------------------------------------------------------------------------------
 
+// Copies n elements between a line without gaps and one with a stride.
+template <class Word, bool STORE>
+void copy_line(Word* line, Word* spread, int64_t n, int64_t stride) {
+    auto copy = [=](auto step) {
+        INDEPENDENT for (int64_t i = 0; i < n; i++) {
+            if (STORE)
+                spread[i * step] = line[i];
+            else
+                line[i] = spread[i * step];
+        }
+    };
+    if (stride == 2) return copy(std::integral_constant<int64_t, 2>());  // which the compiler vectorises
+    if (stride == -1) return copy(std::integral_constant<int64_t, -1>());
+    copy(stride);
+}
+
 // Copies between a tile, whose rows are contiguous, and a tensor, along the smaller stride of the tensor.
 template <class Word, bool STORE>
 void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
@@ -92,19 +110,20 @@ void copy_tile(Word* tile, Word* tensor, int64_t rows, int64_t columns, int64_t 
         if (STORE) return transpose(tile, columns, tensor, column_stride, rows, columns);
         return transpose(tensor, column_stride, tile, columns, columns, rows);
     }
-    auto copy = [=](int64_t row, int64_t column) {
-        Word &in_tile = tile[row * columns + column], &in_tensor = tensor[row * row_stride + column * column_stride];
-        if (STORE)
-            in_tensor = in_tile;
-        else
-            in_tile = in_tensor;
-    };
-    if (llabs(row_stride) < llabs(column_stride)) {
-        for (int64_t column = 0; column < columns; column++)
-            for (int64_t row = 0; row < rows; row++) copy(row, column);
-    } else {
+    if (rows == 1 || llabs(row_stride) >= llabs(column_stride)) {
         for (int64_t row = 0; row < rows; row++)
-            for (int64_t column = 0; column < columns; column++) copy(row, column);
+            copy_line<Word, STORE>(tile + row * columns, tensor + row * row_stride, columns, column_stride);
+        return;
+    }
+    for (int64_t column = 0; column < columns; column++) {
+        for (int64_t row = 0; row < rows; row++) {
+            Word &in_tile = tile[row * columns + column],
+                 &in_tensor = tensor[row * row_stride + column * column_stride];
+            if (STORE)
+                in_tensor = in_tile;
+            else
+                in_tile = in_tensor;
+        }
     }
 }
 
