@@ -58,8 +58,8 @@ def turns(calls: Calls, repeats: int, rounds: int) -> dict[str, float]:
 # ---- Collectives -----------------------------------------------------------------------------------------------------
 
 
-def collectives(counts: tuple[int, ...], rounds: int) -> None:
-    """Each collective by size, beside mpi4py's on NumPy arrays; and what a model of them needs."""
+def collectives(counts: tuple[int, ...], rounds: int) -> float:
+    """Each collective by size, beside mpi4py's on NumPy arrays and memcpy; returns alpha, the latency of a message."""
     import numpy
     from mpi4py import MPI
 
@@ -101,7 +101,8 @@ def collectives(counts: tuple[int, ...], rounds: int) -> None:
     least, most = min(found), max(found)
     alpha = found[least] / (2 * math.log2(world))
     beta = 2 * most * (world - 1) / world / found[most]
-    say(f"for the model of docs/distributed.md: alpha {alpha * 1e6:.1f} us, beta {beta / 1e9:.2f} GB/s")
+    say(f"alpha {alpha * 1e6:.1f} us, beta {beta / 1e9:.2f} GB/s")
+    return alpha
 
 
 # ---- A step of training ----------------------------------------------------------------------------------------------
@@ -140,8 +141,11 @@ def join_torch() -> None:
     torch.distributed.init_process_group("gloo", rank=dist.get_rank(), world_size=dist.get_world_size())
 
 
-def steps(widths: tuple[int, ...], batch: int, rounds: int) -> None:
-    """A step under DistributedDataParallel, with and without sums, and torch's beside it."""
+def steps(widths: tuple[int, ...], batch: int, rounds: int) -> tuple[int, float]:
+    """A step under DistributedDataParallel, with and without sums, and torch's beside it.
+
+    Returns the bytes of the gradients and the seconds of a step without sums.
+    """
     ours, count = stepper(norch, nn.parallel.DistributedDataParallel, widths, batch)
     calls = {f"norch {name}": call for name, call in ours.items()}
     if torch is None:
@@ -159,6 +163,7 @@ def steps(widths: tuple[int, ...], batch: int, rounds: int) -> None:
         say(f"  efficiency of torch {took['torch without'] / took['torch with sums']:.2f}")
         say(f"  torch's time over norch's {took['torch with sums'] / took['norch with sums']:.2f}")
         torch.distributed.destroy_process_group()
+    return 4 * count, took["norch without"]
 
 
 def main() -> None:
@@ -172,9 +177,11 @@ def main() -> None:
         raise SystemExit("expected several ranks: python -m norch.distributed.run --nproc-per-node 2 " + __file__)
     rounds, counts, widths, batch = SIZES[options.size]
     if options.only != "steps":
-        collectives(counts, rounds)
+        alpha = collectives(counts, rounds)
     if options.only != "collectives":
-        steps(widths, batch, rounds)
+        size, step = steps(widths, batch, rounds)
+    if options.only is None:
+        say(f"for the model of docs/distributed.md: ALPHA, BYTES, STEP = {alpha:.1e}, {size / 1e6:.0f}e6, {step:.2g}")
     dist.destroy_process_group()
 
 

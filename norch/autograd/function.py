@@ -93,6 +93,7 @@ class Function:
     broadcasts: ClassVar[bool] = False  # True: an operand may be smaller than the result
     overwrites: ClassVar[bool] = False  # True: in place, nothing of the first operand remains
     is_leaf: ClassVar[bool] = False
+    refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 
@@ -291,6 +292,7 @@ class AccumulateGrad(Function):
     """The end of the chain rule: the gradient that arrives here is added to the `.grad` of a leaf tensor."""
 
     is_leaf = True
+    refuses_writes = True
     awaited: ClassVar[WeakSet[AccumulateGrad] | None] = None  # those with `after`, which backward finishes early
 
     def __init__(self, leaf: Tensor) -> None:

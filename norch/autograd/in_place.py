@@ -38,7 +38,7 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
         result._untracked = True
     elif base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
-    if root._edge is None or not root._edge.is_leaf:  # a leaf in a graph refuses to be written to
+    if root._edge is None or not root._edge.refuses_writes:
         views = root._views
         if views is None:
             root._views = Views((ref(result),))
@@ -73,7 +73,7 @@ class Views(list["ref[Tensor]"]):
 
 
 def _is_recorded_leaf(x: Tensor) -> bool:
-    return x._edge is not None and x._edge.is_leaf
+    return x._edge is not None and x._edge.refuses_writes
 
 
 def become(x: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:

@@ -13,6 +13,7 @@ from .places import (
     ReduceOp,
     alone,
     checked,
+    copy_each,
     description,
     mean_of,
     memory_of,
@@ -129,7 +130,7 @@ def all_gather_into_tensor(
         return None
     _divided(output_tensor, input_tensor, ranks, name)
     if ranks.size() == 1:
-        return alone(async_op, [(output_tensor, input_tensor.reshape(output_tensor.shape))])
+        return alone(async_op, [output_tensor], [input_tensor])
     whole, part = placed(output_tensor, filled=False), placed(input_tensor)
     start = whole.data_ptr() + ranks.rank() * part.numel() * part.element_size()
     source = _groups.MPI.IN_PLACE if part.data_ptr() == start else memory_of(part)
@@ -159,16 +160,12 @@ def all_gather(
         return None
     parts = _same(tensor_list, tensor, ranks.size(), "all_gather")
     if ranks.size() == 1:
-        return alone(async_op, [(parts[0], tensor)])
+        return alone(async_op, parts, [tensor])
     part = placed(tensor)
     whole = empty([ranks.size(), *part.shape], dtype=part.dtype, device=part.device)
     call = lambda comm: comm.Iallgather(memory_of(part), memory_of(whole, part.numel()))  # noqa: E731
-    return run(ranks, async_op, description("all_gather", tensor), call, (part, whole), lambda: _spread(parts, whole))
-
-
-def _spread(parts: Sequence[Tensor], whole: Tensor) -> None:
-    for part, row in zip(parts, whole.unbind(0)):
-        part.detach().copy_(row.to(part.device))
+    finish = lambda: copy_each(parts, whole.unbind(0))  # noqa: E731
+    return run(ranks, async_op, description("all_gather", tensor), call, (part, whole), finish)
 
 
 # ---- To one, or from one --------------------------------------------------------------------------------------------
@@ -227,7 +224,7 @@ def reduce_scatter_tensor(
         return None
     _divided(input, output, ranks, name)
     if ranks.size() == 1:
-        return alone(async_op, [(output, input.reshape(output.shape))])
+        return alone(async_op, [output], [input])
     part, whole, MPI = placed(output, wide, filled=False), placed(input, wide), _groups.MPI
     source, target = memory_of(whole, part.numel()), memory_of(part)
     call = lambda comm: comm.Ireduce_scatter_block(source, target, getattr(MPI, operation))  # noqa: E731
@@ -253,8 +250,7 @@ def reduce_scatter(
         return None
     parts = _same(input_list, checked(output, "reduce_scatter"), ranks.size(), "reduce_scatter")
     whole = empty([len(parts), *output.shape], dtype=output.dtype, device=output.device)
-    for row, part in zip(whole.unbind(0), parts):
-        row.copy_(part.detach().to(row.device))
+    copy_each(whole.unbind(0), parts)
     return reduce_scatter_tensor(output, whole, op, group, async_op)
 
 
@@ -292,13 +288,13 @@ def gather(
     receives = ranks.rank() == root
     parts = _many(gather_list, tensor, ranks, receives, "gather", "gather_list")
     if ranks.size() == 1:
-        return alone(async_op, [(parts[0], tensor)])
+        return alone(async_op, parts, [tensor])
     part = placed(tensor)
     whole = empty([len(parts), *part.shape], dtype=part.dtype, device=part.device)
     target = memory_of(whole, part.numel()) if receives else None
     call = lambda comm: comm.Igather(memory_of(part), target, root)  # noqa: E731
     what = description("gather", tensor, f"dst={dst}")
-    return run(ranks, async_op, what, call, (part, whole), lambda: _spread(parts, whole))
+    return run(ranks, async_op, what, call, (part, whole), lambda: copy_each(parts, whole.unbind(0)))
 
 
 @flags
@@ -326,11 +322,10 @@ def scatter(
     sends = ranks.rank() == root
     parts = _many(scatter_list, tensor, ranks, sends, "scatter", "scatter_list")
     if ranks.size() == 1:
-        return alone(async_op, [(tensor, parts[0])])
+        return alone(async_op, [tensor], parts)
     part = placed(tensor, filled=False)
     whole = empty([len(parts), *part.shape], dtype=part.dtype, device=part.device)
-    for row, given in zip(whole.unbind(0) if sends else (), parts):
-        row.copy_(given.detach().to(row.device))
+    copy_each(whole.unbind(0), parts)
     source = memory_of(whole, part.numel()) if sends else None
     call = lambda comm: comm.Iscatter(source, memory_of(part), root)  # noqa: E731
     what = description("scatter", tensor, f"src={src}")

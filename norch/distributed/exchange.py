@@ -8,7 +8,7 @@ from ..arguments import flags
 from ..functions.creation import empty
 from ..tensor import Tensor
 from .group import ProcessGroup, _groups, of
-from .places import Group, alone, checked, description, memory_of, placed, run, written_back
+from .places import Group, alone, checked, copy_each, description, memory_of, placed, run, written_back
 from .work import Work
 
 __all__ = ["all_to_all", "all_to_all_single", "irecv", "isend", "recv", "send"]
@@ -42,7 +42,7 @@ def all_to_all_single(
         raise ValueError(f"{name}: the input is {input.dtype}, the output {output.dtype}")
     sent, received = _splits(input, input_split_sizes, ranks), _splits(output, output_split_sizes, ranks)
     if ranks.size() == 1:
-        return alone(async_op, [(output, input.reshape(output.shape))])
+        return alone(async_op, [output], [input])
     source, target = placed(input), placed(output, filled=False)
     what = f"{name} of {str(input.dtype).split('.')[-1]}" + ("" if input_split_sizes else f" {list(input.shape)}")
     call = lambda comm: comm.Ialltoallv(_parts(source, sent), _parts(target, received))  # noqa: E731
@@ -91,16 +91,11 @@ def all_to_all(
     if any(x.dtype is not dtype for x in [*inputs, *outputs]):
         raise ValueError("all_to_all: the tensors have different dtypes, expected one")
     if ranks.size() == 1:
-        return alone(async_op, [(outputs[0], inputs[0])])
+        return alone(async_op, outputs, inputs)
     sent, received = [x.numel() for x in inputs], [x.numel() for x in outputs]
     source, target = empty(sum(sent), dtype=dtype), empty(sum(received), dtype=dtype)
-    for place, x in zip(source.split(sent), inputs):
-        place.copy_(x.detach().reshape(-1).to(place.device))
-
-    def finish() -> None:
-        for x, place in zip(outputs, target.split(received)):
-            x.detach().copy_(place.reshape(x.shape).to(x.device))
-
+    copy_each(source.split(sent), inputs)
+    finish = lambda: copy_each(outputs, target.split(received))  # noqa: E731
     call = lambda comm: comm.Ialltoallv(_parts(source, sent), _parts(target, received))  # noqa: E731
     return run(ranks, async_op, f"all_to_all of {dtype}", call, (source, target), finish)
 

@@ -8,7 +8,7 @@ once.
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 from .._C import lib
 from ..functions.creation import empty
@@ -130,9 +130,14 @@ def run(
     return None
 
 
-def alone(async_op: bool, copies: Sequence[tuple[Tensor, Tensor]] = ()) -> Work | None:
+def copy_each(into: Iterable[Tensor], sources: Iterable[Tensor]) -> None:
+    """Copy each tensor to its place, which may have another shape and lie on another device."""
+    for place, x in zip(into, sources):
+        if place is not x:
+            place.detach().copy_(x.detach().reshape(place.shape).to(place.device))
+
+
+def alone(async_op: bool, into: Sequence[Tensor] = (), sources: Sequence[Tensor] = ()) -> Work | None:
     """The collective of a group of one: copies at most."""
-    for into, source in copies:
-        if into is not source:
-            into.detach().copy_(source.detach().to(into.device))
+    copy_each(into, sources)
     return _Done() if async_op else None

@@ -24,6 +24,8 @@ from .watch import Watch
 
 __all__ = ["main"]
 
+LEAVING = 30  # seconds
+
 
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m norch.distributed.run", description=__doc__)
@@ -132,8 +134,10 @@ def _supervise(command: list[str], environment: dict[str, str], watch: Watch) ->
     first = watch.until(lambda: bool(stopped) or process.poll() is not None)
     if stopped:
         print(f"norch.distributed.run: {signal.Signals(stopped[0]).name}: ending all ranks", file=sys.stderr)
-    elif first is None and process.poll() is None:  # all are done
-        _wait(process, 5)
+    elif first is None and process.poll() is None:  # all are done: what is left is Python's end and MPI's
+        _wait(process, LEAVING)
+        if process.poll() is None:
+            print(f"norch.distributed.run: the ranks did not end {LEAVING} s after their scripts", file=sys.stderr)
     elif first is not None:
         print(f"norch.distributed.run: {first}; ending all ranks", file=sys.stderr)
     if process.poll() is None:

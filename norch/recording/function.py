@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from typing import Any, Callable
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from .._C import CPYTHON, int64_array, lib, raise_error
 from ..autograd.engine import grad
-from ..autograd.function import Function
+from ..autograd.function import AccumulateGrad, Function
 from ..given import warn
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
@@ -206,6 +206,12 @@ def _key(value: Any) -> Any:
     return id(value)
 
 
+class StandIn(AccumulateGrad):
+    """The node of a leaf that stands for an argument which is no leaf: it may be written to."""
+
+    refuses_writes = False
+
+
 class PassOn(Function):
     """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
 
@@ -226,6 +232,16 @@ class _Call:
         needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
         made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
         self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
+        self.stand_in_nodes: dict[int, Any] = {i: x._edge for i, x in self.stand_ins.items()}
+        for i, node in self.stand_in_nodes.items():
+            x = leaves[i]
+            if (
+                mode.enabled
+                and not x._edge.refuses_writes
+                and x._base is None
+                and not any(view() is not None for view in x._views or ())
+            ):
+                node.__class__ = StandIn  # (views would have to follow a write, and do not know the stand-in)
         self.given = [self.stand_ins.get(i, x) for i, x in enumerate(leaves)]
         self.nodes: list[Any] = list(
             {id(x): x._edge or x._leaf for x in watch.leaves if (x._edge or x._leaf) is not None}.values()
@@ -283,6 +299,8 @@ class _Call:
             if old is None and any(node is x for x, _ in self.outcome.leaves)
         ]
         reason = reason or self.recorder.refused()
+        if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
+            reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
         if self.stand_ins and mode.enabled:
             result = self._connected(result) if reason is None else self._passed_on(result)
         return result, reason
@@ -367,9 +385,14 @@ class _Call:
     def _passed_on(self, result: Any) -> Any:
         """The result as the function left it, with the graphs of the arguments behind the stand-ins."""
         for i, x in self.stand_ins.items():
-            node: Any = x._edge
-            if getattr(node, "is_leaf", False):
-                node.__class__, node.edges, node.result = PassOn, (self.leaves[i]._edge,), None
+            node, argument = self.stand_in_nodes[i], self.leaves[i]
+            if node.is_leaf:  # not yet, if it is passed twice
+                node.__class__, node.edges, node.result = PassOn, (argument._edge,), None
+            now: Any = x._edge
+            if now is not node:  # it was written to: the argument is what it is now
+                argument._edge = now
+                if now is not None:
+                    now.result = ref(argument)
         self._hand_gradients_over()
         return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
 

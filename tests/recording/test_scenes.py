@@ -329,7 +329,7 @@ def an_error_between_two_writes(compiled):
 
     def step(index):
         buffer.add_(1.0)
-        found = table(index).sum()
+        found = table.weight.index_select(0, index).sum()  # (nn.Embedding adds to the message in Python)
         buffer.add_(1.0)
         return found
 

@@ -221,3 +221,55 @@ def test_numpy_in_between():
     for function in (step, through):
         compiled, warned = beside_eager(lambda function=function: World(function, given))
         assert len(warned) == 1 and not compiled.programs
+
+
+def multiplied(a):
+    a.mul_(3)
+    return a + 1
+
+
+def added_and_returned(a):
+    a.add_(1)
+    return a
+
+
+def through_a_view(a):
+    a[:2].mul_(2)
+    return a.exp()
+
+
+def under_a_view(a):
+    view = a[1:]
+    a.mul_(2)
+    return view * view
+
+
+def after_it_was_saved(a):
+    y = a * a
+    a.add_(1)
+    return y
+
+
+@pytest.mark.parametrize(
+    "function",
+    [multiplied, added_and_returned, through_a_view, under_a_view, after_it_was_saved],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.filterwarnings("ignore:norch.compile")
+def test_a_write_to_an_argument_that_requires_gradients(function):
+    def called(function):
+        w = norch.ones(4, requires_grad=True)
+        a = w * 2
+        result = function(a)
+        try:
+            ((result * result).sum() + (a * 3).sum()).backward()
+        except RuntimeError as error:  # eager refuses it
+            return str(error)
+        return result.tolist(), a.tolist(), w.grad.tolist(), a._version
+
+    compiled = norch.compile(function)
+    assert [called(compiled) for _ in range(5)] == [called(function)] * 5
+    with pytest.raises(RuntimeError, match="writes to an argument that requires gradients"):
+        strict = norch.compile(function, fullgraph=True)
+        for _ in range(5):
+            strict(norch.ones(4, requires_grad=True) * 2)

@@ -234,6 +234,11 @@ void reduce(const Tensor& x, Tensor& out) {
     auto run = [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<const T>(x);
+        if constexpr (std::is_same_v<T, float> && std::is_same_v<typename Op<T>::Total, double>)
+            if (out.dtype == FLOAT64) {  // the total of a block, not rounded (recording/chains.cpp)
+                *data_as<double>(out) = reduce_some_rows<Op<T>>(dims.reduced, from, 0, 1);
+                return;
+            }
         auto to = static_cast<typename Op<T>::Result*>(out.data);
         if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
         reduce_rows<Op<T>>(dims.kept, dims.reduced, repeats, from, to);

@@ -2,13 +2,20 @@
 //
 // Ten operations on ten million floats each read and write main memory. Run on four thousand floats after another, they
 // find in the cache what the one before them left there: the same kernels, called on pieces (the idea is numexpr's).
+//
+// A reduction of all elements may end a chain. Then its kernel runs on each block of elements that it would add up on its
+// own (cpu/reductions.cpp), and the totals of the blocks are combined in their order: the same bits as eager.
+
+#include <string.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "host/parallel.h"
+#include "kernels.h"
 #include "recording/program.h"
 
-enum { PIECE = 4096, LEAST_ELEMENTS = 32768 };  // elements
+enum { PIECE = 4096, LEAST_ELEMENTS = 32768, BLOCK = 65536 };  // elements; the last is that of cpu/reductions.cpp
 
 // Whether a tensor has `elements` contiguous ones, or one that repeats.
 static bool repeats(const Tensor& tensor) {
@@ -52,8 +59,31 @@ static bool fits(const Recording& recording, int32_t first_slot, int32_t end_slo
     return true;
 }
 
+static bool is_reduction(const Step& step) {
+#define NAMED(kernel, ...) || !strcmp(step.name(), #kernel)
+    return step.graph_device() == CPU && step.operands.size() == 2 && (false REDUCTIONS(NAMED));
+#undef NAMED
+}
+
+// Whether a step reduces all of what the chain before it writes.
+static bool ends(const Recording& recording, const Chain& chain, const Step& step) {
+    if (!is_reduction(step) || step.operands[0].slot != chain.end_slot) return false;
+    const Slot &x = recording.slots[size_t(chain.end_slot)], &out = recording.slots[size_t(chain.end_slot) + 1];
+    if (x.memory < 0 || x.tensor.size != chain.elements || !is_contiguous(x.tensor) || is_narrow(x.tensor.dtype))
+        return false;
+    bool is_written = false, overlaps = false;
+    for (int32_t s = chain.begin; s < chain.end; s++)
+        for (const StepOperand& operand : recording.steps[size_t(s)]->operands) {
+            const Slot& slot = recording.slots[size_t(operand.slot)];
+            overlaps |= slot.memory == out.memory;
+            is_written |= operand.written && slot.memory == x.memory && slot.shift == x.shift &&
+                          slot.tensor.dtype == x.tensor.dtype;
+        }
+    return is_written && !overlaps && out.tensor.size == 1;
+}
+
 static Chain chain_from(const Recording& recording, const Phase& phase, int32_t begin) {
-    Chain chain = {begin, begin, -1, -1, 0, 0, {}};
+    Chain chain = {begin, begin, -1, -1, 0, 0, {}, false};
     chain.elements = elements_of(recording, *recording.steps[size_t(begin)]);
     std::vector<char> written;
     while (chain.elements && chain.end < phase.end) {
@@ -69,6 +99,11 @@ static Chain chain_from(const Recording& recording, const Phase& phase, int32_t 
         written = more;
         chain.end++;
     }
+    if (chain.end > begin && chain.end < phase.end && ends(recording, chain, *recording.steps[size_t(chain.end)])) {
+        chain.reduces = true;
+        chain.end++;
+        chain.end_slot += 2;
+    }
     return chain;
 }
 
@@ -79,13 +114,17 @@ void find_chains(Program& program, Phase& phase, const std::vector<Lifetime>& li
         step = std::max(step + 1, chain.end);
         if (chain.end - chain.begin < 2) continue;
         std::vector<Item> items;
+        const int32_t reduced = chain.reduces ? recording.slots[size_t(chain.end_slot) - 2].memory : -1;
         for (size_t m = 0; m < lifetimes.size(); m++) {
             const Lifetime& lifetime = lifetimes[m];
             Place& place = phase.places[m];
             if (place.kind != Place::ARENA || lifetime.first < chain.begin || lifetime.last >= chain.end) continue;
+            if (chain.reduces && lifetime.first == chain.end - 1) continue;  // the total
             place.kind = Place::CHAINED;
+            const bool is_reduced = int32_t(m) == reduced;  // it waits for the other pieces of its block
+            const Lifetime alive = is_reduced ? Lifetime{chain.begin, chain.end - 1} : lifetime;
             const Slot& any = recording.slots[size_t(phase.users[m].front())];
-            items.push_back({lifetime, PIECE * item_size(any.tensor.dtype), &place.offset});
+            items.push_back({alive, (is_reduced ? BLOCK : PIECE) * item_size(any.tensor.dtype), &place.offset});
         }
         chain.bytes = arranged(items, chain.begin, chain.end);
         for (int32_t s = chain.first_slot; s < chain.end_slot; s++) {
@@ -100,45 +139,104 @@ void find_chains(Program& program, Phase& phase, const std::vector<Lifetime>& li
 // What a thread works with: the chain's slots, each with the elements of one piece.
 struct Pieces {
     std::vector<Slot> slots;
+    std::vector<char*> bases;
     std::vector<int64_t> widths;  // in bytes: from an element to the next
+    std::vector<char> of_block;   // whether the base is the first element of a block
     Scratch<char> scratch;
 
     Pieces(const Chain& chain, const Recording& recording)
         : slots(recording.slots.begin() + chain.first_slot, recording.slots.begin() + chain.end_slot),
+          of_block(slots.size()),
           scratch(chain.bytes) {
         for (Slot& slot : slots) {
             Tensor& tensor = slot.tensor;
             const bool is_one = repeats(tensor);
-            if (slot.memory < 0) tensor.data = &tensor.value;
+            bases.push_back(slot.memory < 0 ? reinterpret_cast<char*>(&tensor.value) : static_cast<char*>(tensor.data));
             tensor.ndim = 1;
             tensor.strides[0] = is_one ? 0 : 1;
             widths.push_back(is_one ? 0 : item_size(tensor.dtype));
         }
+        const int32_t reduced = chain.reduces ? slots[slots.size() - 2].memory : -1;
         for (const auto& [slot, offset] : chain.between) {
-            slots[size_t(slot)].tensor.data = scratch.data + offset;
-            widths[size_t(slot)] = 0;
+            const size_t s = size_t(slot);
+            bases[s] = scratch.data + offset;
+            of_block[s] = slots[s].memory == reduced;
+            if (!of_block[s]) widths[s] = 0;
         }
     }
-    void resize(int64_t length) {
-        for (Slot& slot : slots) slot.tensor.shape[0] = slot.tensor.size = length;
+    void move_to(int64_t element, int64_t length, int64_t block) {
+        for (size_t i = 0; i < slots.size(); i++) {
+            slots[i].tensor.data = bases[i] + (element - (of_block[i] ? block : 0)) * widths[i];
+            slots[i].tensor.shape[0] = slots[i].tensor.size = length;
+        }
     }
-    void advance(int64_t length) {
-        for (size_t i = 0; i < slots.size(); i++)
-            slots[i].tensor.data = static_cast<char*>(slots[i].tensor.data) + length * widths[i];
+};
+
+// The last step of a chain, on parts of what it reduces. Its totals of floats are doubles, which lie one after another.
+struct Reduction {
+    Step& step;
+    Slot x, out;    // as the program has them
+    int32_t total;  // the dtype of totals
+    int64_t bytes;
+
+    Reduction(const Chain& chain, const Recording& recording)
+        : step(*recording.steps[size_t(chain.end) - 1]),
+          x(recording.slots[size_t(chain.end_slot) - 2]),
+          out(recording.slots[size_t(chain.end_slot) - 1]),
+          total(out.tensor.dtype == FLOAT32 && strcmp(step.name(), "max") && strcmp(step.name(), "min")
+                    ? int32_t(FLOAT64)
+                    : out.tensor.dtype),
+          bytes(item_size(total)) {}
+
+    void run(const void* from, int32_t dtype, int64_t n, void* to) const {
+        Slot slots[2] = {x, out};
+        for (Slot& slot : slots) {
+            slot.tensor.ndim = 1;
+            slot.tensor.strides[0] = 1;
+        }
+        slots[0].tensor.data = const_cast<void*>(from);
+        slots[0].tensor.dtype = dtype;
+        slots[0].tensor.shape[0] = slots[0].tensor.size = n;
+        slots[1].tensor.data = to;
+        slots[1].tensor.dtype = total;
+        slots[1].tensor.shape[0] = 1;
+        step.run(slots - step.operands[0].slot);
+    }
+    void finish(char* totals, int64_t blocks) const {
+        for (int64_t k = 1; k < blocks; k++) {
+            alignas(8) char pair[16];
+            memcpy(pair, totals, size_t(bytes));
+            memcpy(pair + bytes, totals + k * bytes, size_t(bytes));
+            run(pair, total, 2, totals);
+        }
+        if (total == FLOAT64 && out.tensor.dtype == FLOAT32)
+            *static_cast<float*>(out.tensor.data) = float(*reinterpret_cast<double*>(totals));
+        else
+            memcpy(out.tensor.data, totals, size_t(bytes));
     }
 };
 
 void run_chain(const Chain& chain, Recording& recording) {
-    const int64_t pieces = (chain.elements + PIECE - 1) / PIECE;
-    parallel_for(pieces, 1 + SMALL_WORK / PIECE, [&](int64_t begin, int64_t end) {
+    const int64_t block = chain.reduces ? BLOCK : PIECE, blocks = (chain.elements + block - 1) / block;
+    const int32_t end = chain.end - chain.reduces;
+    std::optional<Reduction> reduction;
+    if (chain.reduces) reduction.emplace(chain, recording);
+    Scratch<double> totals(chain.reduces ? blocks : 0);
+    char* const total = reinterpret_cast<char*>(totals.data);
+    parallel_for(blocks, 1 + SMALL_WORK / block, [&](int64_t begin, int64_t stop) {
         Pieces mine(chain, recording);
-        mine.advance(begin * PIECE);
-        for (int64_t piece = begin; piece < end; piece++) {
-            const int64_t left = chain.elements - piece * PIECE;
-            mine.resize(left < PIECE ? left : int64_t(PIECE));
-            for (int32_t step = chain.begin; step < chain.end; step++)
-                recording.steps[size_t(step)]->run(mine.slots.data() - chain.first_slot);
-            mine.advance(PIECE);
+        for (int64_t k = begin; k < stop; k++) {
+            const int64_t first = k * block, last = std::min(first + block, chain.elements);
+            for (int64_t at = first; at < last; at += PIECE) {
+                mine.move_to(at, std::min(last - at, int64_t(PIECE)), first);
+                for (int32_t step = chain.begin; step < end; step++)
+                    recording.steps[size_t(step)]->run(mine.slots.data() - chain.first_slot);
+            }
+            if (!reduction) continue;
+            mine.move_to(first, last - first, first);
+            const Tensor& x = mine.slots[mine.slots.size() - 2].tensor;
+            reduction->run(x.data, x.dtype, x.size, total + k * reduction->bytes);
         }
     });
+    if (reduction) reduction->finish(total, blocks);
 }

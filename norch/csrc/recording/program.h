@@ -38,6 +38,7 @@ struct Chain {
     int32_t first_slot, end_slot;                      // their slots
     int64_t elements, bytes;                           // of each tensor; of what a thread needs for one piece
     std::vector<std::pair<int32_t, int64_t>> between;  // slots of memory that only the chain sees, and its offset
+    bool reduces = false;  // its last step reduces to one element what a step before it computes
 };
 
 struct Lifetime {
