@@ -22,11 +22,11 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
-    if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
-        raise TypeError(f"{name} is {value!r}, expected an int or {axes} of them")
-    if len(given) != axes:
-        raise ShapeError(f"{name} is {value!r}, expected an int or {axes} of them")
-    return given
+    integers = all(isinstance(number, int) and not isinstance(number, bool) for number in given)
+    if integers and len(given) == axes:
+        return given
+    expected = "an int" if axes == 1 else f"an int or {axes} of them"
+    raise (ShapeError if integers else TypeError)(f"{name} is {value!r}, expected {expected}")
 
 
 _STILL = (1, 1, 1, 0, 0)  # the settings of an axis along which a window sees one element at a time
