@@ -257,11 +257,12 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
     "conv_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64, c_int32]),
     "max_pool_tensor": (RESULTS, [TENSOR, ARRAY, c_int32]),
-    "max_pool_backward": (RESULT, [TENSOR, TENSOR, ARRAY, c_int32, c_int64, c_int64]),
+    "max_pool_backward": (RESULT, [TENSOR, TENSOR, ARRAY, c_int32, ARRAY]),
+    "adaptive_max_pool_tensor": (RESULTS, [TENSOR, ARRAY]),
     "avg_pool_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
-    "avg_pool_backward": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double, c_int64, c_int64]),
-    "adaptive_avg_pool_tensor": (RESULT, [TENSOR, c_int64, c_int64]),
-    "adaptive_avg_pool_backward": (RESULT, [TENSOR, c_int64, c_int64]),
+    "avg_pool_backward": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double, ARRAY]),
+    "adaptive_avg_pool_tensor": (RESULT, [TENSOR, ARRAY]),
+    "adaptive_avg_pool_backward": (RESULT, [TENSOR, ARRAY]),
     "attention_tensor": (
         RESULTS,
         [TENSOR, TENSOR, TENSOR, TENSOR, c_double, c_int32, c_double, c_uint64, c_uint64],
@@ -336,6 +337,7 @@ def operations() -> dict[str, list[str]]:
         "shaped",
         "special",
         "special_pair",
+        "shaped_derivative",
     )
     kinds = (*elementwise, "reduction", "row", "summed_loss")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
@@ -349,7 +351,7 @@ def rules() -> dict[str, str]:
     return {name: rule for n, names in named for name, rule in zip(names, listed(n).decode().split())}
 
 
-for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2), operations().values()):
+for _arity, _names in zip((1, 2, 3, 2, 2, 1, 2, 1, 2, 3), operations().values()):
     for _name in _names:
         PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR] * _arity)
         PROTOTYPES[f"{_name}_into"] = (STATUS, [TENSOR] * (_arity + 1))

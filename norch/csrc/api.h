@@ -148,6 +148,7 @@ SPECIAL_PAIR_OPS(DECLARE_BINARY)
     API Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);  \
     API int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3);
 TERNARY_OPS(DECLARE_TERNARY)
+SHAPED_DERIVATIVE_OPS(DECLARE_TERNARY)
 #undef DECLARE_TERNARY
 
 // ---- Reductions over several axes (count -1: over all). A result without axes has shape [1].
@@ -351,26 +352,29 @@ API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* 
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                            int32_t needed);
-// Pools; with `ceil` a last window may begin inside the image and end outside. max_pool: the largest and their places.
+// Pools of [N, C, ...] with one to three axes (api/pooling.cpp); a window has five settings for each axis, `sizes` are
+// those of the axes: of the results of adaptive pools, of the images in a backward. With `ceil` a last window may begin
+// inside the image and end outside. max_pool: the largest and their places. In its backward no window means adaptive.
 API Results* max_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil);
-API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil, int64_t height,
-                              int64_t width);
-// Averages over the window, of `divisor` elements (0: of those it has); adaptive_avg_pool chooses windows for an output
-// of y times x.
+API Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* window, int32_t ceil,
+                              const int64_t* sizes);
+API Results* adaptive_max_pool_tensor(Tensor* x, const int64_t* sizes);
+// Averages over the window, of `divisor` elements (0: of those it has).
 API Tensor* avg_pool_tensor(Tensor* x, const int64_t* window, int32_t ceil, int32_t counts_padding, double divisor);
 API Tensor* avg_pool_backward(Tensor* gradient, const int64_t* window, int32_t ceil, int32_t counts_padding,
-                              double divisor, int64_t height, int64_t width);
-API Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width);
-API Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width);
+                              double divisor, const int64_t* sizes);
+API Tensor* adaptive_avg_pool_tensor(Tensor* x, const int64_t* sizes);
+API Tensor* adaptive_avg_pool_backward(Tensor* gradient, const int64_t* sizes);
 
 // ---- Normalization (api/normalization.cpp) of x as [outer, groups, inner], with a mean and a variance for each group.
-//      Weight and bias may be null. They have an element for each group if by_group, else for each position of inner.
+//      Weight and bias may be null. They have an element for each position of inner (affine 0), for each group (1), or for
+//      each channel of x [N, C, ...], whose groups are parts of the channels of a sample (2).
 //      Results: (x - mean) / sqrt(variance + eps) * weight + bias, mean [groups], variance [groups] (divided by n)
-API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t affine,
                               double eps);
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
-                                int64_t outer, int64_t groups, int32_t by_group, double eps, int32_t needed);
+                                int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
 
 // Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a
 // mask that broadcasts to [..., L, S], of bool or of numbers in the wide dtype, or null.

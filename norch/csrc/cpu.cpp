@@ -65,7 +65,12 @@ BRIEF(relu_backward)
 BRIEF(sigmoid_backward)
 BRIEF(tanh_backward)
 BRIEF(leaky_relu)
-BRIEF(leaky_relu_slope)
+BRIEF(hardshrink)
+BRIEF(softshrink)
+BRIEF(hardsigmoid)
+BRIEF(hardsigmoid_backward)
+BRIEF(hardswish)
+BRIEF(hardswish_backward)
 BRIEF(share)
 #undef BRIEF
 
@@ -281,6 +286,7 @@ SPECIAL_PAIR_OPS(BINARY_CPU)
         });                                                                                      \
     }
 TERNARY_OPS(TERNARY_CPU)
+SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 

@@ -257,6 +257,7 @@ SPECIAL_PAIR_OPS(BINARY_CUDA)
         });                                                                                          \
     }
 TERNARY_OPS(TERNARY_CUDA)
+SHAPED_DERIVATIVE_OPS(TERNARY_CUDA)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 

@@ -90,11 +90,19 @@ struct RpropOptions {
 
 // What normalization sees in a tensor: [outer, groups, inner], with a mean and a variance for each group. Weight and
 // bias have an element for each group, or for each position of the inner axis (then outer is 1, and a bias needs a
-// weight).
+// weight), or for each channel: then outer is 1, inner is channels of `span` elements, and `cycle` groups make a sample.
 struct Normalizing {
+    enum Affine : int32_t { BY_PLACE, BY_GROUP, BY_CHANNEL };
     int64_t outer, groups, inner;
     double eps;
-    int32_t by_group;
+    Affine affine;
+    int64_t cycle, span;
+
+    HOST_DEVICE int64_t first_channel(int64_t group) const { return group % cycle * (inner / span); }
+    // The element of weight and bias for element i of a group
+    HOST_DEVICE int64_t affine_of(int64_t group, int64_t i) const {
+        return affine == BY_PLACE ? i : affine == BY_GROUP ? group : first_channel(group) + i / span;
+    }
 };
 
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
@@ -163,6 +171,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     SHAPED_OPS(BINARY_KERNEL)                                                                       \
     SPECIAL_PAIR_OPS(BINARY_KERNEL)                                                                       \
     TERNARY_OPS(TERNARY_KERNEL)                                                                     \
+    SHAPED_DERIVATIVE_OPS(TERNARY_KERNEL)                                                                     \
     OPTIMIZERS(OPTIMIZER_KERNEL)                                                                    \
     /* velocity: null without momentum; first: it is not filled yet */                              \
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))

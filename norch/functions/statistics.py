@@ -90,7 +90,14 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
     >>> norch.trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor(4.)
     """
-    return _areas("trapezoid", y, x, dx, dim).sum(dim)
+    if x is not None:
+        return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
+    axis = _axis("trapezoid", y, dim)
+    size = y.shape[axis]
+    if size < 2:
+        return y.narrow(axis, 0, 0).sum(dim) * float(dx)
+    ends = y.select(axis, 0) + y.select(axis, size - 1)
+    return (y.narrow(axis, 1, size - 2).sum(dim) + ends / 2.0) * dx
 
 
 trapz = trapezoid
@@ -102,25 +109,31 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
     >>> norch.cumulative_trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor([1.5000, 4.0000])
     """
-    return _areas("cumulative_trapezoid", y, x, dx, dim).cumsum(dim)
+    areas = _areas("cumulative_trapezoid", y, x, dim).cumsum(dim)
+    return areas / 2.0 if x is not None else areas * (dx / 2.0)
 
 
-def _areas(name: str, y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
-    """The areas of the trapezoids between neighbours along a dimension."""
+def _axis(name: str, y: Tensor, dim: int) -> int:
     axis = axis_of(check_tensor(y, name), dim, name)
     if y.ndim == 0:
         raise IndexError(f"{name}: expected at least one dimension, got a tensor of none")
+    return axis
+
+
+def _areas(name: str, y: Tensor, x: Tensor | None, dim: int) -> Tensor:
+    """Twice the areas of the trapezoids between neighbours along a dimension; without x they are 1 wide."""
+    axis = _axis(name, y, dim)
     left = max(y.shape[axis] - 1, 0)
     both = y.narrow(axis, min(1, y.shape[axis]), left) + y.narrow(axis, 0, left)
     if x is None:
-        return both * dx / 2.0
+        return both
     if check_tensor(x, name).ndim == 1:
         if x.shape[0] != y.shape[axis]:
             raise ShapeError(f"{name}: {x.shape[0]} points for the size {y.shape[axis]} of dimension {dim}")
         x = x.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
     elif x.ndim < y.ndim:
         x = x.reshape([1] * (y.ndim - x.ndim) + list(x.shape))
-    return both * x.diff(dim=dim) / 2.0
+    return both * x.diff(dim=dim)
 
 
 # ---- Derivatives on grids ---------------------------------------------------------------------------------------

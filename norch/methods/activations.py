@@ -46,7 +46,7 @@ class ActivationMethods:
         tensor([0., 2.])
         """
         check_floating(self, "hardshrink")
-        return (self >= -lambd).logical_and(self <= lambd)._choose(0.0, self)
+        return kernels.hardshrink(self, lambd)
 
     def threshold(self: Tensor, threshold: float, value: float) -> Tensor:
         """x where x > threshold, `value` elsewhere; in the shape and dtype of x. Raises RuntimeError for bool.
@@ -56,4 +56,4 @@ class ActivationMethods:
         """
         if self.dtype is bool_:
             raise RuntimeError("threshold: expected numbers, got norch.bool")
-        return (self <= threshold)._choose(value if self.is_floating_point() else int(value), self)
+        return kernels.threshold(self, threshold, value if self.is_floating_point() else int(value))

@@ -106,9 +106,10 @@ def _linear(graph: Nodes, call: Call) -> str:
 
 
 def _window(array: Sequence[int], names: tuple[str, ...] = ("kernel_shape", "strides", "dilations")) -> dict[str, Any]:
-    """The attributes of a window: the kernel, stride and dilation of either axis, and the padding around them."""
-    settings = {name: list(array[2 * i : 2 * i + 2]) for i, name in enumerate(names)}
-    return {**settings, "pads": list(array[6:10])}
+    """The attributes of a window: the kernel, stride and dilation of each axis, and the padding around them."""
+    axes = len(array) // 5
+    settings = {name: list(array[axes * i : axes * (i + 1)]) for i, name in enumerate(names)}
+    return {**settings, "pads": list(array[3 * axes :])}
 
 
 @emits("conv_tensor")
@@ -173,7 +174,7 @@ def _max_pool(graph: Nodes, call: Call) -> list[str]:
     window, ceil = call.arguments
     x = call.operands[0]
     values, places = graph.add("MaxPool", graph.name(x), outputs=2, ceil_mode=int(ceil), **_window(window))
-    return [values, graph.add("Mod", places, graph.integers(x.shape[2] * x.shape[3]))]
+    return [values, graph.add("Mod", places, graph.integers(math.prod(x.shape[2:])))]
 
 
 @emits("avg_pool_tensor")
@@ -191,12 +192,41 @@ def _avg_pool(graph: Nodes, call: Call) -> str:
 @emits("adaptive_avg_pool_tensor")
 def _adaptive_avg_pool(graph: Nodes, call: Call) -> str:
     """Windows of one size where the input is a multiple of the output; else products with the shares of each output."""
-    x, out = call.operands[0], call.arguments
-    if not any(size % count for size, count in zip(x.shape[2:], out)):
-        window = [size // count for size, count in zip(x.shape[2:], out)]
+    x, (out,) = call.operands[0], call.arguments
+    window = _even(x.shape[2:], out)
+    if window:
         return graph.add("AveragePool", graph.name(x), kernel_shape=window, strides=window)
-    rows, columns = (_shares(graph, size, count, call.kind) for size, count in zip(x.shape[2:], out))
-    return graph.add("MatMul", rows, graph.add("MatMul", graph.name(x), graph.add("Transpose", columns, perm=[1, 0])))
+    result, last = graph.name(x), len(x.shape) - 1
+    for axis, size, count in zip(range(2, last + 1), x.shape[2:], out):
+        order = list(range(last + 1))
+        order[axis], order[last] = last, axis
+        shares = graph.add("Transpose", _shares(graph, size, count, call.kind), perm=[1, 0])
+        result = graph.add("MatMul", graph.add("Transpose", result, perm=order), shares)
+        result = graph.add("Transpose", result, perm=order)
+    return result
+
+
+@emits("adaptive_max_pool_tensor")
+def _adaptive_max_pool(graph: Nodes, call: Call) -> list[str]:
+    """As _max_pool, of a copy of the input in which all windows have one size and lie side by side."""
+    x, (out,) = call.operands[0], call.arguments
+    copy, window, places = graph.name(x), [], [0]
+    for axis, size, count in zip(range(2, len(x.shape)), x.shape[2:], out):
+        spans = [(o * size // count, -(-(o + 1) * size // count)) for o in range(count)]
+        window.append(max(end - begin for begin, end in spans))
+        # a shorter window sees its last element several times
+        seen = [min(begin + k, end - 1) for begin, end in spans for k in range(window[-1])]
+        copy = graph.add("Gather", copy, graph.integers(seen), axis=axis)
+        places = [place * size + i for place in places for i in seen]
+    values, found = graph.add("MaxPool", copy, outputs=2, kernel_shape=window, strides=window)
+    found = graph.add("Mod", found, graph.integers(len(places)))
+    return [values, graph.add("Gather", graph.integers(places), found, axis=0)]
+
+
+def _even(sizes: Sequence[int], counts: Sequence[int]) -> list[int]:
+    """The window of each axis if all divide evenly, else an empty list."""
+    uneven = any(size % count for size, count in zip(sizes, counts))
+    return [] if uneven else [size // count for size, count in zip(sizes, counts)]
 
 
 def _shares(graph: Nodes, size: int, count: int, kind: dtype) -> str:
@@ -239,14 +269,16 @@ def _attention(graph: Nodes, call: Call) -> list[str]:
 def _normalized(graph: Nodes, call: Call) -> list[str]:
     """(x - mean) / sqrt(variance + eps) * weight + bias over [outer, groups, inner] (autograd/derivatives)."""
     x, weight, bias = call.operands
-    outer, groups, by_group, eps = call.arguments
+    outer, groups, affine, eps = call.arguments
     seen = graph.add("Reshape", graph.name(x), graph.joined_sizes(outer, groups, -1))
     axes = graph.integers([0, 2])
     mean = graph.add("ReduceMean", seen, axes, keepdims=1)
     centred = graph.add("Sub", seen, mean)
     variance = graph.add("ReduceMean", graph.add("Mul", centred, centred), axes, keepdims=1)
     result = graph.add("Div", centred, graph.add("Sqrt", graph.add("Add", variance, graph.number(eps, call.kind))))
-    shape = graph.integers([1, -1, 1] if by_group else [1, 1, -1])
+    shape = graph.integers({0: [1, 1, -1], 1: [1, -1, 1]}.get(affine, [1, -1, *[1] * (len(x.shape) - 2)]))
+    if affine == 2:  # by channel
+        result = graph.add("Reshape", result, graph.shape(call.results[0]))
     for value, kind in ((weight, "Mul"), (bias, "Add")):
         if value is not None:
             result = graph.add(kind, result, graph.add("Reshape", graph.name(value), shape))

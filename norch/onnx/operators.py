@@ -89,6 +89,15 @@ FORMULAS: dict[str, Callable[..., str]] = {
     "gelu": lambda g, n, x: g.add("Gelu", x, approximate="none"),
     "gelu_tanh": lambda g, n, x: g.add("Gelu", x, approximate="tanh"),
     "silu": lambda g, n, x: g.add("Mul", x, g.add("Sigmoid", x)),
+    "mish": lambda g, n, x: g.add("Mul", x, g.add("Tanh", g.add("Softplus", x))),
+    "selu": lambda g, n, x: g.add("Selu", x),
+    "logsigmoid": lambda g, n, x: g.add("Neg", g.add("Softplus", g.add("Neg", x))),
+    "hardsigmoid": lambda g, n, x: g.add("HardSigmoid", x, alpha=1 / 6, beta=0.5),
+    "hardswish": lambda g, n, x: g.add("HardSwish", x),
+    "hardshrink": lambda g, n, x, a: g.add("Where", g.add("LessOrEqual", g.add("Abs", x), a), n(0), x),
+    "softshrink": lambda g, n, x, a: g.add("Mul", g.add("Sign", x), g.add("Relu", g.add("Sub", g.add("Abs", x), a))),
+    "threshold": lambda g, n, x, limit, value: g.add("Where", g.add("LessOrEqual", x, limit), value, x),
+    "scale_and_shift": lambda g, n, x, scale, shift: g.add("Add", g.add("Mul", x, scale), shift),
     "leaky_relu": lambda g, n, x, slope: g.add("Where", g.add("Greater", x, n(0)), x, g.add("Mul", x, slope)),
     "elu": lambda g, n, x, a: g.add(
         "Where", g.add("Greater", x, n(0)), x, g.add("Mul", a, g.add("Sub", g.add("Exp", x), n(1)))

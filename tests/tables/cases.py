@@ -215,6 +215,14 @@ def choices() -> list:
             )
             for shapes in [((2, 3), (2, 3), (2, 3)), ((2, 3), (3,), (2, 1)), ((3,), (2, 3), (1,))]
         ),
+        case(
+            "threshold",
+            [(2, 5)],
+            lambda lib, x: lib.nn.functional.threshold(x, 1, 3),
+            lambda x: elementwise(lambda v: v if v > 1 else 3, x),
+            "ThresholdBackward",
+            accepted=DTYPES[1:],
+        ),
         case("max(dim)", [(3, 4)], lambda lib, x: x.max(dim=1)[0], maxima, "PickBackward"),
         case("min(dim)", [(3, 4)], lambda lib, x: x.min(1).values, minima, "PickBackward"),
         case(
@@ -547,4 +555,6 @@ TERNARY_NAMES = [
     "addcmul",
     "addcdiv",
     "lerp",
+    "threshold",
+    "scale_and_shift",
 ]  # the rows of operations.h with three operands, which CASES covers

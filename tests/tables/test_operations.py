@@ -34,14 +34,15 @@ def test_every_operation_of_the_library_has_a_row():
     with_backward = {row.c_row for row in UNARY if row.backward} | set(operations["activation"])
     assert set(operations["derivative"]) <= {f"{name}_backward" for name in with_backward}
     parametric = {row for row in operations["shaped"] if not row.endswith("_slope")}
-    assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh", "mish"}
+    assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh", "threshold"}
+    corners = {"leaky_relu_backward", "shrink_backward", "floor_backward", "ceiling_backward"}
+    assert set(operations["shaped_derivative"]) == corners  # of TESTED_IN_TEST_ACTIVATIONS
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 
 TESTED_BY_THEMSELVES = {
-    "AccumulateGrad",  # tests/autograd
     "ToBackward",  # test_gradients.py
     "CustomBackward",  # tests/autograd
     "_Start",  # tests/autograd/test_attack_findings.py
@@ -51,8 +52,10 @@ TESTED_BY_THEMSELVES = {
     "AttentionBackward",  # tests/nn/test_attention.py
     "ReplayedBackward",  # tests/recording
     "PassOn",
+    "StandIn",
     "NLLBackward",  # test_fused.py
     "PReluBackward",  # tests/nn/test_activations.py
+    "GluBackward",
     "_StandardGamma",  # tests/oracle/test_oracle_distributions.py
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
     "IgammacBackward",
@@ -111,6 +114,13 @@ TESTED_IN_TEST_ACTIVATIONS = {
     "elu": "EluBackward",
     "softplus": "SoftplusBackward",
     "hardtanh": "HardtanhBackward",
+    "selu": "SeluBackward",
+    "logsigmoid": "LogsigmoidBackward",
+    "hardsigmoid": "HardsigmoidBackward",
+    "hardswish": "HardswishBackward",
+    "hardshrink": "ShrinkBackward",
+    "softshrink": "ShrinkBackward",
+    "threshold": "ThresholdBackward",
 }
 TESTED_IN_TEST_PAIR_LOSSES = {
     "share": "ShareBackward",

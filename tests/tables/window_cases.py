@@ -189,6 +189,14 @@ def window_cases(case: Callable) -> list:
     def group_norm(lib, x, weight, bias):
         return lib.nn.functional.group_norm(x, 2, weight, bias, eps=0.1)
 
+    def batch_norm_eval(lib, x, weight, bias):
+        ones = weight.detach() * 0 + 1
+        return lib.nn.functional.batch_norm(x, ones, ones * 3, weight, bias, eps=1.0)
+
+    def scaled_and_shifted(x, weight, bias):
+        elements = [(x.at(at) - 1) / 2 * weight.at(at[1:2]) + bias.at(at[1:2]) for at in indices(x.shape)]
+        return Array(elements, x.shape)
+
     by_channel = normalized(lambda n, c, *_: c, lambda n, c, *_: (c,))
     by_row = normalized(lambda *index: index[:-1], lambda *index: index[-1:])
     by_group = normalized(lambda n, c, *_: (n, c // 2), lambda n, c, *_: (c,), eps=0.1)
@@ -215,6 +223,7 @@ def window_cases(case: Callable) -> list:
         even((2, 1, 3, 4), (4, 6)),
         row("batch_norm", [(3, 2, 2, 2), (2,), (2,)], batch_norm, by_channel, "NormalizeBackward"),
         row("batch_norm", [(5, 3), (3,), (3,)], batch_norm, by_channel, "NormalizeBackward"),
+        row("scale_and_shift", [(3, 2, 2), (2,), (2,)], batch_norm_eval, scaled_and_shifted, "ScaleAndShiftBackward"),
         row("layer_norm", [(3, 2, 5), (5,), (5,)], layer_norm, by_row, "NormalizeBackward"),
         row("group_norm", [(2, 4, 3), (4,), (4,)], group_norm, by_group, "NormalizeBackward"),
     ]

@@ -7,14 +7,17 @@ As everywhere, `backward` is the formula, in tensor operations, and `fused` the 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import lib, number
 from ...operation import check_operand, recorded, wrap
 from ..function import Function, Gradients
+from .joining import cat
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al., "Self-Normalizing ..." (2017)
 
 # ---- Without a parameter ----------------------------------------------------------------------------------------
 
@@ -32,6 +35,31 @@ def gelu_tanh(x: Tensor) -> Tensor:
 def silu(x: Tensor) -> Tensor:
     """x sigmoid(x)"""
     return recorded(wrap(lib.silu_tensor(x._ptr)), SiluBackward, (x,))
+
+
+def mish(x: Tensor) -> Tensor:
+    """x tanh(softplus(x))"""
+    return recorded(wrap(lib.mish_tensor(x._ptr)), MishBackward, (x,))
+
+
+def selu(x: Tensor) -> Tensor:
+    """SELU_SCALE elu(x, SELU_ALPHA)"""
+    return recorded(wrap(lib.selu_tensor(x._ptr)), SeluBackward, (x,))
+
+
+def logsigmoid(x: Tensor) -> Tensor:
+    """log(1 / (1 + e^-x))"""
+    return recorded(wrap(lib.logsigmoid_tensor(x._ptr)), LogsigmoidBackward, (x,))
+
+
+def hardsigmoid(x: Tensor) -> Tensor:
+    """relu6(x + 3) / 6"""
+    return recorded(wrap(lib.hardsigmoid_tensor(x._ptr)), HardsigmoidBackward, (x,))
+
+
+def hardswish(x: Tensor) -> Tensor:
+    """x relu6(x + 3) / 6"""
+    return recorded(wrap(lib.hardswish_tensor(x._ptr)), HardswishBackward, (x,))
 
 
 class GeluBackward(Function):
@@ -70,6 +98,63 @@ class SiluBackward(Function):
         return [wrap(lib.silu_backward_tensor(gradient._ptr, self.x._ptr))]
 
 
+class MishBackward(Function):
+    """y = x t with t = tanh(softplus(x)): dy/dx = t + x sigmoid(x) (1 - t^2)"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        t = softplus(x, math.inf).tanh()
+        return [gradient * (t + x * x.sigmoid() * (1 - t * t))]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.mish_backward_tensor(gradient._ptr, self.x._ptr))]
+
+
+class SeluBackward(Function):
+    """y = s x if x > 0, else s a (e^x - 1): dy/dx = s if x > 0, else s a e^x"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, positive = self.x, self.x > 0
+        below = SELU_SCALE * SELU_ALPHA * positive._choose(0.0, x).exp()
+        return [gradient * positive._choose(SELU_SCALE, below)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.selu_backward_tensor(gradient._ptr, self.x._ptr))]
+
+
+class LogsigmoidBackward(Function):
+    """d log(s(x))/dx = s(-x), with s the sigmoid"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient * (-self.x).sigmoid()]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.logsigmoid_backward_tensor(gradient._ptr, self.x._ptr))]
+
+
+class HardsigmoidBackward(Function):
+    """y = relu6(x + 3) / 6: dy/dx = 1/6 between -3 and 3, 0 elsewhere and for NaN"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x.detach()
+        return [(x > -3.0).logical_and(x < 3.0)._choose(gradient / 6.0, 0.0)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.hardsigmoid_backward_tensor(gradient._ptr, self.x._ptr))]
+
+
+class HardswishBackward(Function):
+    """y = x relu6(x + 3) / 6: dy/dx = 0 up to -3, 1 from 3 on, x / 3 + 1 / 2 between"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, values = self.x, self.x.detach()
+        between = (values >= 3.0)._choose(gradient, gradient * (x / 3.0 + 0.5))
+        return [(values <= -3.0)._choose(0.0, between)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(lib.hardswish_backward_tensor(gradient._ptr, self.x._ptr))]
+
+
 # ---- With a parameter -------------------------------------------------------------------------------------------
 
 
@@ -88,12 +173,6 @@ def elu(x: Tensor, alpha: float) -> Tensor:
     return recorded(_with_number(lib.elu_tensor, x, alpha), EluBackward, (x,), alpha)
 
 
-def mish(x: Tensor) -> Tensor:
-    """x tanh(softplus(x)), element by element."""
-    values = x.detach()
-    return recorded(values * softplus(values, math.inf).tanh(), MishBackward, (x,))
-
-
 def softplus(x: Tensor, threshold: float) -> Tensor:
     """log(1 + e^x), or x if x > threshold"""
     return recorded(_with_number(lib.softplus_tensor, x, threshold), SoftplusBackward, (x,), threshold)
@@ -105,10 +184,27 @@ def hardtanh(x: Tensor, low: float, high: float) -> Tensor:
     return recorded(wrap(lib.clamp_tensor(x._ptr, *bounds)), HardtanhBackward, (x,), low, high)
 
 
-def _with_number(function: Callable[..., int], x: Tensor, parameter: float) -> Tensor:
+def hardshrink(x: Tensor, size: float) -> Tensor:
+    """0 if |x| <= size, else x"""
+    return recorded(_with_number(lib.hardshrink_tensor, x, size), ShrinkBackward, (x,), size)
+
+
+def softshrink(x: Tensor, size: float) -> Tensor:
+    """0 if |x| <= size, else x moved towards 0 by size"""
+    return recorded(_with_number(lib.softshrink_tensor, x, size), ShrinkBackward, (x,), size)
+
+
+def threshold(x: Tensor, limit: float, value: float) -> Tensor:
+    """value if x <= limit, else x"""
+    result = wrap(lib.threshold_tensor(x._ptr, *(check_operand(y, "threshold")._ptr for y in (limit, value))))
+    return recorded(result, ThresholdBackward, (x,), limit)
+
+
+def _with_number(function: Callable[..., int], *operands: Any) -> Tensor:
+    *tensors, parameter = operands
     if not isinstance(parameter, (int, float)):
         raise TypeError(f"an activation has a number as its parameter, got {type(parameter).__name__}")
-    return wrap(function(x._ptr, number(float(parameter))._ptr))
+    return wrap(function(*[x._ptr for x in tensors], number(float(parameter))._ptr))
 
 
 class _ParametricBackward(Function):
@@ -126,7 +222,7 @@ class LeakyReluBackward(_ParametricBackward):
         return [(self.x > 0)._choose(gradient, self.parameter * gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        return [gradient * _with_number(lib.leaky_relu_slope_tensor, self.x, self.parameter)]
+        return [_with_number(lib.leaky_relu_backward_tensor, gradient, self.x, self.parameter)]
 
 
 class PReluBackward(Function):
@@ -164,13 +260,24 @@ class SoftplusBackward(_ParametricBackward):
         return [gradient * _with_number(lib.softplus_slope_tensor, self.x, self.parameter)]
 
 
-class MishBackward(Function):
-    """y = x t with t = tanh(softplus(x)): dy/dx = t + x sigmoid(x) (1 - t^2)"""
+class ShrinkBackward(_ParametricBackward):
+    """y = 0 if |x| <= a, else x or x moved towards 0 by a: dy/dx = 0 or 1; a NaN lets its gradient through"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x = self.x
-        t = softplus(x, math.inf).tanh()
-        return [gradient * (t + x * x.sigmoid() * (1 - t * t))]
+        return [(self.x.detach().abs() <= self.parameter)._choose(0.0, gradient)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [_with_number(lib.shrink_backward_tensor, gradient, self.x, self.parameter)]
+
+
+class ThresholdBackward(_ParametricBackward):
+    """y = x if x > a, else a number: dy/dx = 1 or 0; a NaN lets its gradient through"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [(self.x.detach() <= self.parameter)._choose(0.0, gradient)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [_with_number(lib.floor_backward_tensor, gradient, self.x, self.parameter)]
 
 
 class HardtanhBackward(Function):
@@ -183,6 +290,43 @@ class HardtanhBackward(Function):
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x.detach()
         return [(x <= self.low).logical_or(x >= self.high)._choose(0.0, gradient)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        above = _with_number(lib.floor_backward_tensor, gradient, self.x, self.low)
+        return [_with_number(lib.ceiling_backward_tensor, above, self.x, self.high)]
+
+
+# ---- Halves -----------------------------------------------------------------------------------------------------
+
+
+def glu(x: Tensor, axis: int) -> Tensor:
+    """a sigmoid(b) for the halves a and b of x along an axis"""
+    a, b = _halves(x.detach(), axis)
+    return recorded(a * b.sigmoid(), GluBackward, (x,), axis)
+
+
+def _halves(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    size = x.shape[axis] // 2
+    return x._slice(axis, 0, size, 1), x._slice(axis, size, size, 1)
+
+
+class GluBackward(Function):
+    """y = a s(b), with s the sigmoid: dy/da = s(b), dy/db = a s(b) (1 - s(b))"""
+
+    def __init__(self, x: Tensor, axis: int) -> None:
+        super().__init__(x)
+        self.axis = axis
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        a, b = _halves(self.x, self.axis)
+        s = b.sigmoid()
+        return [cat([gradient * s, gradient * a * (s * (1.0 - s))], self.axis)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        a, b = _halves(self.x, self.axis)
+        s = b.sigmoid()
+        for_gate = wrap(lib.sigmoid_backward_tensor((gradient * a)._ptr, s._ptr))
+        return [cat([gradient * s, for_gate], self.axis)]
 
 
 # ---- Softmax ----------------------------------------------------------------------------------------------------

@@ -22,12 +22,15 @@ Window = ctypes.Array[ctypes.c_int64]
 
 
 @functools.lru_cache(maxsize=256)
-def window_array(*settings: tuple[int, int]) -> Window:
-    """The C array of a window's five pairs of settings. Raises OverflowError for integers beyond 64 bits."""
-    numbers = [number for pair in settings for number in pair]
+def window_array(*settings: tuple[int, ...]) -> Window:
+    """The C array of a window's five settings, of each a number for each axis.
+
+    Raises OverflowError for integers beyond 64 bits.
+    """
+    numbers = [number for setting in settings for number in setting]
     if any(not -(2**63) <= number < 2**63 for number in numbers):  # ctypes would cut them off
         raise RangeError(f"expected integers of 64 bits, got {shown(numbers)}")
-    return (ctypes.c_int64 * 10)(*numbers)
+    return (ctypes.c_int64 * len(numbers))(*numbers)
 
 
 # ---- Columns ----------------------------------------------------------------------------------------------------

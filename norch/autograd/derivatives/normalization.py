@@ -5,26 +5,47 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..._C import lib
-from ...operation import address, recorded, several
+from ...operation import address, computed, recorded, several
+from ...types import Operand
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
     from ...tensor import Tensor
 
-Settings = tuple[int, int, bool, float]  # outer, groups, by_group, eps
+BY_PLACE, BY_GROUP, BY_CHANNEL = 0, 1, 2  # what weight and bias have an element for
+Settings = tuple[int, int, int, float]  # outer, groups, one of these, eps
 
 
 def normalize(
-    x: Tensor, weight: Tensor | None, bias: Tensor | None, outer: int, groups: int, by_group: bool, eps: float
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, outer: int, groups: int, affine: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x - mean) / sqrt(variance + eps) * weight + bias; and mean and variance, [groups], without a graph.
 
     x is seen as [outer, groups, inner], the means are those of the groups. Weight and bias, or None, have an element
-    for each group if `by_group`, else for each place of the inner axis; then outer is 1, and a bias needs a weight.
+    for each group; for each place of the inner axis (then outer is 1, and a bias needs a weight); or for each channel
+    of x [N, C, ...], whose groups are parts of the channels of a sample.
     """
-    settings = outer, groups, by_group, eps
+    settings = outer, groups, affine, eps
     result, mean, variance = several(lib.normalize_tensor(x._ptr, address(weight), address(bias), *settings))
     return recorded(result, NormalizeBackward, (x, weight, bias), mean, variance, settings), mean, variance
+
+
+def scale_and_shift(x: Tensor, scale: Operand, shift: Operand) -> Tensor:
+    """x * scale + shift, which broadcast."""
+    return computed("scale_and_shift", ScaleAndShiftBackward, x, scale, shift)
+
+
+class ScaleAndShiftBackward(Function):
+    """y = x s + t: dy/dx = s, dy/ds = x, dy/dt = 1"""
+
+    broadcasts = True
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            gradient * self.y if self.needs(0) else None,
+            gradient * self.x if self.needs(1) else None,
+            gradient if self.needs(2) else None,
+        ]
 
 
 class NormalizeBackward(Function):
@@ -45,19 +66,21 @@ class NormalizeBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, weight = self.x, self._weight()
-        outer, groups, by_group, eps = self.settings
+        outer, groups, affine, eps = self.settings
         rows, g = x.reshape(outer, groups, -1), gradient.reshape(outer, groups, -1)
         over_group = (0, 2)
         centred = rows - rows.mean(over_group, keepdim=True)
         rate = ((centred * centred).mean(over_group, keepdim=True) + eps).rsqrt()
         y = centred * rate
-        weighted = g if weight is None else g * weight.reshape([1, groups, 1] if by_group else [1, 1, -1])
+        # weight and bias are one dimension of this shape, and constant along the others
+        seen = (*x.shape[:2], -1) if affine == BY_CHANNEL else (outer, groups, -1)
+        along, others = ([1, 1, -1], (0, 1)) if affine == BY_PLACE else ([1, -1, 1], (0, 2))
+        weighted = g if weight is None else (g.reshape(seen) * weight.reshape(along)).reshape(g.shape)
         shared = weighted.mean(over_group, keepdim=True) + y * (weighted * y).mean(over_group, keepdim=True)
-        over_others = over_group if by_group else (0, 1)
         return [
             (rate * (weighted - shared)).reshape(x.shape) if self.needs(0) else None,
-            (g * y).sum(over_others).reshape(self.input[1].shape) if self.needs(1) else None,
-            g.sum(over_others).reshape(self.input[2].shape) if self.needs(2) else None,
+            (g * y).reshape(seen).sum(others).reshape(self.input[1].shape) if self.needs(1) else None,
+            g.reshape(seen).sum(others).reshape(self.input[2].shape) if self.needs(2) else None,
         ]
 
     def fused(self, gradient: Tensor) -> Gradients:

@@ -1,10 +1,13 @@
-"""Pooling over images [N, C, height, width], and its derivatives. Windows are those of convolution.py."""
+"""Pooling over sequences, images and volumes [N, C, ...], and its derivatives.
+
+Windows are those of convolution.py, of as many axes; adaptive pools choose their own for the sizes of their result.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Sequence
 
-from ..._C import lib
+from ..._C import int64_array, lib
 from ...operation import recorded, several, wrap
 from ..function import Function, Gradients
 from .convolution import Window
@@ -21,24 +24,31 @@ def max_pool(x: Tensor, window: Window, ceil: bool) -> tuple[Tensor, Tensor]:
     return recorded(values, MaxPoolBackward, (x,), indices, window, ceil), indices
 
 
+def adaptive_max_pool(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The same of windows that share out the images evenly, for a result of these sizes."""
+    values, indices = several(lib.adaptive_max_pool_tensor(x._ptr, int64_array(sizes)))
+    return recorded(values, MaxPoolBackward, (x,), indices, None, False), indices
+
+
 class MaxPoolBackward(Function):
     """The gradient of a window goes to its largest element."""
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, indices: Tensor, window: Window, ceil: bool) -> None:
+    def __init__(self, x: Tensor, indices: Tensor, window: Window | None, ceil: bool) -> None:
         super().__init__(x)
         self.size, self.indices, self.window, self.ceil = x.shape[2:], indices, window, ceil
 
     def backward(self, gradient: Tensor) -> Gradients:
         indices = self.unchanged(self.indices)
-        images = gradient.new_zeros([*gradient.shape[:2], self.size[0] * self.size[1]])
+        images = gradient.new_zeros([*gradient.shape[:2], self.size.numel()])
         images = images.scatter_add(2, indices.flatten(2), gradient.flatten(2))
         return [images.reshape(*gradient.shape[:2], *self.size)]
 
     def fused(self, gradient: Tensor) -> Gradients:
         indices = self.unchanged(self.indices)
-        return [wrap(lib.max_pool_backward(gradient._ptr, indices._ptr, self.window, self.ceil, *self.size))]
+        settings = self.window, self.ceil, int64_array(self.size)
+        return [wrap(lib.max_pool_backward(gradient._ptr, indices._ptr, *settings))]
 
     def release(self) -> None:
         super().release()
@@ -58,7 +68,7 @@ def avg_pool(x: Tensor, window: Window, ceil: bool, counts_padding: bool, diviso
 
 def _avg_unpool(x: Tensor, settings: Settings, size: Sequence[int]) -> Tensor:
     """Each element shared by what its window saw in an image of this size."""
-    result = wrap(lib.avg_pool_backward(x._ptr, *settings, *size))
+    result = wrap(lib.avg_pool_backward(x._ptr, *settings, int64_array(size)))
     return recorded(result, AvgUnpoolBackward, (x,), settings)
 
 
@@ -88,15 +98,15 @@ class AvgUnpoolBackward(Function):
         return [avg_pool(gradient, *self.settings)]
 
 
-def adaptive_avg_pool(x: Tensor, height: int, width: int) -> Tensor:
-    """Averages over height x width windows that share out the image evenly, [N, C, height, width]."""
-    result = wrap(lib.adaptive_avg_pool_tensor(x._ptr, height, width))
+def adaptive_avg_pool(x: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Averages over windows that share out the images evenly, for a result [N, C, *sizes]."""
+    result = wrap(lib.adaptive_avg_pool_tensor(x._ptr, int64_array(sizes)))
     return recorded(result, AdaptiveAvgPoolBackward, (x,))
 
 
-def _adaptive_avg_unpool(x: Tensor, height: int, width: int) -> Tensor:
+def _adaptive_avg_unpool(x: Tensor, sizes: Sequence[int]) -> Tensor:
     """Each element shared by what its window saw in an image of this size."""
-    result = wrap(lib.adaptive_avg_pool_backward(x._ptr, height, width))
+    result = wrap(lib.adaptive_avg_pool_backward(x._ptr, int64_array(sizes)))
     return recorded(result, AdaptiveAvgUnpoolBackward, (x,))
 
 
@@ -110,7 +120,7 @@ class AdaptiveAvgPoolBackward(Function):
         self.size = x.shape[2:]
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [_adaptive_avg_unpool(gradient, *self.size)]
+        return [_adaptive_avg_unpool(gradient, self.size)]
 
 
 class AdaptiveAvgUnpoolBackward(Function):
@@ -123,4 +133,4 @@ class AdaptiveAvgUnpoolBackward(Function):
         self.size = x.shape[2:]
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [adaptive_avg_pool(gradient, *self.size)]
+        return [adaptive_avg_pool(gradient, self.size)]

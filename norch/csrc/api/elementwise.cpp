@@ -313,6 +313,7 @@ SPECIAL_PAIR_OPS(DEFINE_BINARY)
         return attempt([&] { ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, out); });           \
     }
 TERNARY_OPS(DEFINE_TERNARY)
+SHAPED_DERIVATIVE_OPS(DEFINE_TERNARY)
 
 const char* list_operations(int32_t arity) {
 #define NAME(name, rule, formula) #name " "
@@ -325,10 +326,11 @@ const char* list_operations(int32_t arity) {
     if (arity == 7) return SHAPED_OPS(NAME);
     if (arity == 8) return SPECIAL_OPS(NAME);
     if (arity == 9) return SPECIAL_PAIR_OPS(NAME);
+    if (arity == 10) return SHAPED_DERIVATIVE_OPS(NAME);
 #undef NAME
 #define NAME(name, ...) #name " "
-    if (arity == 10) return REDUCTIONS(NAME);
-    if (arity == 11) return ROW_OPS(NAME);
+    if (arity == 11) return REDUCTIONS(NAME);
+    if (arity == 12) return ROW_OPS(NAME);
     return LOSSES(NAME);
 #undef NAME
 }

@@ -7,12 +7,30 @@
 namespace {
 
 // How x falls into groups, after checks.
-Normalizing sizes_of(const Tensor& x, int64_t outer, int64_t groups, int32_t by_group, double eps) {
+Normalizing sizes_of(const Tensor& x, int64_t outer, int64_t groups, int32_t affine, double eps) {
     check_real(x, "normalize");
-    if (outer < 1 || groups < 1 || x.size % outer || x.size / outer % groups || (outer > 1 && !by_group))
+    const bool by_channel = affine == Normalizing::BY_CHANNEL;
+    if (outer < 1 || groups < 1 || x.size % outer || x.size / outer % groups ||
+        (outer > 1 && affine != Normalizing::BY_GROUP))
         fail(SHAPE_ERROR, "normalize: input of shape {} does not fall into {} x {} groups", shape_text(x), outer,
              groups);
-    return {outer, groups, x.size / outer / groups, eps, by_group};
+    if (by_channel && (x.ndim < 2 || !x.size || groups % x.shape[0] || x.shape[1] % (groups / x.shape[0])))
+        fail(SHAPE_ERROR, "normalize: the channels of shape {} do not fall into {} groups", shape_text(x), groups);
+    const int64_t channels = by_channel ? x.shape[0] * x.shape[1] : 1;
+    return {outer,
+            groups,
+            x.size / outer / groups,
+            eps,
+            Normalizing::Affine(affine),
+            by_channel ? groups / x.shape[0] : 1,
+            x.size / channels};
+}
+
+// How many elements weight and bias have.
+int64_t affine_size(const Tensor& x, const Normalizing& sizes) {
+    return sizes.affine == Normalizing::BY_CHANNEL ? x.shape[1]
+           : sizes.affine == Normalizing::BY_GROUP ? sizes.groups
+                                                   : sizes.inner;
 }
 
 // A weight, bias or statistic as the kernels take it.
@@ -25,15 +43,16 @@ Owned checked(const Tensor& given, const Tensor& x, int64_t size, const char* wh
 
 }  // namespace
 
-Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t by_group,
+Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer, int64_t groups, int32_t affine,
                           double eps) {
     return build_several<3>([&](Tensor** results) {
-        const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
-        const int64_t affine = by_group ? groups : sizes.inner;
+        const Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
+        const int64_t size = affine_size(*x, sizes);
         Owned from = contiguous(*x), w, b, out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
-        if (weight) w = checked(*weight, *x, affine, "weight");
-        if (bias) b = checked(*bias, *x, affine, "bias");
-        if (bias && !weight && !by_group) fail(VALUE_ERROR, "normalize: a bias for each place comes with a weight");
+        if (weight) w = checked(*weight, *x, size, "weight");
+        if (bias) b = checked(*bias, *x, size, "bias");
+        if (bias && !weight && affine == Normalizing::BY_PLACE)
+            fail(VALUE_ERROR, "normalize: a bias for each place comes with a weight");
         Owned mean = new_tensor(&groups, 1, x->dtype, x->device),
               variance = new_tensor(&groups, 1, x->dtype, x->device);
         if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape {} has no elements", shape_text(*x));
@@ -45,19 +64,19 @@ Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer
 }
 
 Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance, int64_t outer,
-                            int64_t groups, int32_t by_group, double eps, int32_t needed) {
+                            int64_t groups, int32_t affine, double eps, int32_t needed) {
     enum { INPUT = 1, WEIGHT = 2, BIAS = 4 };
     return build_several<3>([&](Tensor** results) {
-        const Normalizing sizes = sizes_of(*x, outer, groups, by_group, eps);
-        const int64_t affine = by_group ? groups : sizes.inner;
+        const Normalizing sizes = sizes_of(*x, outer, groups, affine, eps);
+        const int64_t size = affine_size(*x, sizes);
         Owned g = checked(*gradient, *x, x->size, "gradient"), from = contiguous(*x), w, made[3];
-        if (weight) w = checked(*weight, *x, affine, "weight");
+        if (weight) w = checked(*weight, *x, size, "weight");
         Owned centre = checked(*mean, *x, groups, "mean"), spread = checked(*variance, *x, groups, "variance");
         if (needed & INPUT) made[0] = new_tensor(x->shape, x->ndim, x->dtype, x->device);
         for (int k = 1; k < 3; k++)
             if (needed & (WEIGHT | BIAS) & (1 << k))
                 made[k] = weight ? new_tensor(weight->shape, weight->ndim, x->dtype, x->device)
-                                 : new_tensor(&affine, 1, x->dtype, x->device);
+                                 : new_tensor(&size, 1, x->dtype, x->device);
         kernels::normalize_backward.launch(x->device, *g, *from, w.tensor, *centre, *spread, made[0].tensor,
                                            made[1].tensor, made[2].tensor, sizes);
         for (int k = 0; k < 3; k++) results[k] = made[k].give();

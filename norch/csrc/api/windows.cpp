@@ -1,14 +1,14 @@
-// What slides a window over images, in the C API: unfold and fold, convolution, pooling, and their gradients.
+// What slides a window over images, in the C API: unfold and fold, convolution, and their gradients.
 //
-// Images are [N, C, y, x]; Python brings in what has no batch, or a single axis. ops/windows.h has the geometry.
+// Images are [N, C, y, x]; Python brings in what has no batch, or a single axis. ops/windows.h has the geometry, pooling.cpp the
+// pools.
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/windows.h"
 #include "dispatch.h"
 
 namespace {
-
-// ---- Checks ------------------------------------------------------------------------------------------------------
 
 void check_rank(const Tensor& x, const char* name) {
     if (x.ndim != 4) fail(SHAPE_ERROR, "{}: input has shape {}, expected [N, C, height, width]", name, shape_text(x));
@@ -19,31 +19,8 @@ void check_images(const Tensor& x, const char* name) {
     check_rank(x, name);
 }
 
-void check_number(const Tensor& x, const char* name) {
-    if (x.dtype == BOOL) fail(RUNTIME_ERROR, "{}: expected a dtype of numbers, got bool", name);
-}
-
-// A window's settings for one axis, which lie two apart.
-Axis axis_of(const int64_t* given, int64_t in, bool ceil, const char* name) {
-    enum { LARGEST = INT32_MAX };  // of any setting: what is computed of them fits 64 bits
-    static const char* const names[] = {"kernel size", "stride", "dilation", "padding", "padding"};
-    for (int k = 0; k < 5; k++) {
-        const int64_t value = given[2 * k], least = k < 3;
-        if (value < least || value > LARGEST)
-            fail(RUNTIME_ERROR, "{}: {} is {}, expected {} to {}", name, names[k], value, least, LARGEST);
-    }
-    Axis axis = {in, 0, given[0], given[2], given[4], given[6]};
-    const int64_t padded = in + given[6] + given[8], seen = axis.dilation * (axis.kernel - 1) + 1;
-    if (padded < seen)
-        fail(SHAPE_ERROR, "{}: a window of {} elements is larger than the input, which has {} with its padding", name,
-             seen, padded);
-    axis.out = (padded - seen + (ceil ? axis.stride - 1 : 0)) / axis.stride + 1;
-    if (ceil && (axis.out - 1) * axis.stride >= in + axis.before) axis.out--;  // it would see padding only
-    return axis;
-}
-
 Window window_of(const int64_t* given, int64_t height, int64_t width, bool ceil, const char* name) {
-    return {axis_of(given, height, ceil, name), axis_of(given + 1, width, ceil, name)};
+    return {axis_of(given, 2, height, ceil, name), axis_of(given + 1, 2, width, ceil, name)};
 }
 
 Window window_of(const int64_t* given, const Tensor& x, bool ceil, const char* name) {
@@ -57,6 +34,28 @@ Owned new_images(const Tensor& like, int64_t channels, int64_t height, int64_t w
 }
 
 }  // namespace
+
+void check_number(const Tensor& x, const char* name) {
+    if (x.dtype == BOOL) fail(RUNTIME_ERROR, "{}: expected a dtype of numbers, got bool", name);
+}
+
+Axis axis_of(const int64_t* given, int apart, int64_t in, bool ceil, const char* name) {
+    enum { LARGEST = INT32_MAX };  // of any setting: what is computed of them fits 64 bits
+    static const char* const names[] = {"kernel size", "stride", "dilation", "padding", "padding"};
+    for (int k = 0; k < 5; k++) {
+        const int64_t value = given[k * apart], least = k < 3;
+        if (value < least || value > LARGEST)
+            fail(RUNTIME_ERROR, "{}: {} is {}, expected {} to {}", name, names[k], value, least, LARGEST);
+    }
+    Axis axis = {in, 0, given[0], given[apart], given[2 * apart], given[3 * apart]};
+    const int64_t padded = in + axis.before + given[4 * apart], seen = axis.dilation * (axis.kernel - 1) + 1;
+    if (padded < seen)
+        fail(SHAPE_ERROR, "{}: a window of {} elements is larger than the input, which has {} with its padding", name,
+             seen, padded);
+    axis.out = (padded - seen + (ceil ? axis.stride - 1 : 0)) / axis.stride + 1;
+    if (ceil && (axis.out - 1) * axis.stride >= in + axis.before) axis.out--;  // it would see padding only
+    return axis;
+}
 
 // ---- Columns -----------------------------------------------------------------------------------------------------
 
@@ -166,132 +165,5 @@ Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_
         results[0] = for_input.give();
         results[1] = for_weight.give();
         results[2] = for_bias.give();
-    });
-}
-
-// ---- Pooling -----------------------------------------------------------------------------------------------------
-
-// Torch's rule: a window that lies in the padding alone has no largest element.
-static void check_padding(const int64_t* given, const char* name) {
-    for (int d = 0; d < 2; d++) {
-        const int64_t seen = given[4 + d] * (given[d] - 1) + 1;
-        if (given[6 + d] > seen / 2)
-            fail(RUNTIME_ERROR, "{}: padding is {}, expected at most half of the window's {} elements", name,
-                 given[6 + d], seen);
-    }
-}
-
-// The taps of a dilated window may step over a small image.
-static void check_taps(const Axis& axis, const char* name) {
-    if (axis.dilation == 1) return;
-    for (int64_t o = 0; o < axis.out && axis.input(o, 0) < 0; o++) {
-        bool sees = false;
-        for (int64_t tap = 0; tap < axis.kernel && !sees; tap++) sees = axis.holds(axis.input(o, tap));
-        if (!sees)
-            fail(SHAPE_ERROR, "{}: no tap of the window at {} falls on the {} elements of the input", name, o, axis.in);
-    }
-}
-
-// A pool's window; an image without elements is refused, as it has no largest one and no average.
-static Window pool_window(const int64_t* given, int64_t height, int64_t width, bool ceil, const char* name) {
-    const Window window = window_of(given, height, width, ceil, name);
-    check_padding(given, name);
-    check_taps(window.y, name);
-    check_taps(window.x, name);
-    if (height == 0 || width == 0) fail(SHAPE_ERROR, "{}: an image of {} x {} has no elements", name, height, width);
-    return window;
-}
-
-static void check_gradient(const Tensor& gradient, const Window& window, const char* name) {
-    check_images(gradient, name);
-    if (gradient.shape[2] != window.y.out || gradient.shape[3] != window.x.out)
-        fail(SHAPE_ERROR, "{}: gradient has shape {}, expected [N, C, {}, {}]", name, shape_text(gradient),
-             window.y.out, window.x.out);
-}
-
-Results* max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil) {
-    return build_several<2>([&](Tensor** results) {
-        check_number(*x, "max_pool");
-        check_rank(*x, "max_pool");
-        const Window window = pool_window(given, x->shape[2], x->shape[3], ceil, "max_pool");
-        Owned largest = new_images(*x, x->shape[1], window.y.out, window.x.out);
-        Owned places = new_tensor(largest->shape, 4, INT64, x->device);
-        if (largest->size) kernels::max_pool.launch(x->device, *contiguous(*x), *largest, *places, window);
-        results[0] = largest.give();
-        results[1] = places.give();
-    });
-}
-
-Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* given, int32_t ceil, int64_t height,
-                          int64_t width) {
-    return build([&] {
-        const Window window = pool_window(given, height, width, ceil, "max_pool_backward");
-        check_gradient(*gradient, window, "max_pool_backward");
-        check_devices(*gradient, *indices, "max_pool_backward");
-        if (indices->dtype != INT64 || !same_shape(*indices, *gradient))
-            fail(SHAPE_ERROR, "max_pool_backward: indices have shape {} and dtype {}, expected {} and int64",
-                 shape_text(*indices), dtype_name(indices->dtype), shape_text(*gradient));
-        Owned out = new_images(*gradient, gradient->shape[1], height, width);
-        if (out->size)
-            kernels::max_pool_backward.launch(out->device, *contiguous(*gradient), *contiguous(*indices), *out, window);
-        return out;
-    });
-}
-
-static Owned average(const Tensor& x, const Averaging& averaging, const char* name) {
-    check_images(x, name);
-    Owned out = new_images(x, x.shape[1], averaging.window.y.out, averaging.window.x.out);
-    if (out->size) kernels::avg_pool.launch(x.device, *contiguous(x), *out, averaging);
-    return out;
-}
-
-static Owned average_backward(const Tensor& gradient, const Averaging& averaging, const char* name) {
-    const Window& window = averaging.window;
-    check_gradient(gradient, window, name);
-    Owned out = new_images(gradient, gradient.shape[1], window.y.in, window.x.in);
-    if (out->size) kernels::avg_pool_backward.launch(out->device, *contiguous(gradient), *out, averaging);
-    return out;
-}
-
-static Averaging averaging_of(const int64_t* given, int64_t height, int64_t width, int32_t ceil, int32_t counts_padding,
-                              double divisor, const char* name) {
-    return {pool_window(given, height, width, ceil, name), divisor, counts_padding};
-}
-
-Tensor* avg_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, int32_t counts_padding, double divisor) {
-    return build([&] {
-        check_images(*x, "avg_pool");
-        const auto averaging = averaging_of(given, x->shape[2], x->shape[3], ceil, counts_padding, divisor, "avg_pool");
-        return average(*x, averaging, "avg_pool");
-    });
-}
-
-Tensor* avg_pool_backward(Tensor* gradient, const int64_t* given, int32_t ceil, int32_t counts_padding, double divisor,
-                          int64_t height, int64_t width) {
-    return build([&] {
-        const auto averaging = averaging_of(given, height, width, ceil, counts_padding, divisor, "avg_pool_backward");
-        return average_backward(*gradient, averaging, "avg_pool_backward");
-    });
-}
-
-static Averaging adaptive(int64_t height, int64_t width, int64_t out_height, int64_t out_width, const char* name) {
-    if (height < 1 || width < 1 || out_height < 1 || out_width < 1 || out_height > INT32_MAX || out_width > INT32_MAX)
-        fail(SHAPE_ERROR, "{}: from an image of {} x {} to {} x {}, expected sizes of at least 1", name, height, width,
-             out_height, out_width);
-    return {{{height, out_height, 0, 0, 1, 0}, {width, out_width, 0, 0, 1, 0}}, 0, 0};
-}
-
-Tensor* adaptive_avg_pool_tensor(Tensor* x, int64_t height, int64_t width) {
-    return build([&] {
-        check_images(*x, "adaptive_avg_pool");
-        return average(*x, adaptive(x->shape[2], x->shape[3], height, width, "adaptive_avg_pool"), "adaptive_avg_pool");
-    });
-}
-
-Tensor* adaptive_avg_pool_backward(Tensor* gradient, int64_t height, int64_t width) {
-    const char* const name = "adaptive_avg_pool_backward";
-    return build([&] {
-        check_images(*gradient, name);
-        return average_backward(*gradient, adaptive(height, width, gradient->shape[2], gradient->shape[3], name), name);
     });
 }

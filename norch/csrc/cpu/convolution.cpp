@@ -232,23 +232,143 @@ void for_each_plane(const Sizes& sizes, const Window& window, F f) {
     });
 }
 
+// An image with its padding, so that each tap sees a row of outputs at contiguous places: the elements of a row that lie
+// a stride apart are brought together, one such part after the other.
+template <class T>
+class Phases {
+    enum { ROWS = 4, WIDTH = 64 / sizeof(T) };  // outputs that are computed at once
+    typedef T Vector __attribute__((vector_size(64)));
+    struct Unaligned {
+        Vector values;
+    } __attribute__((packed, may_alias, aligned(sizeof(T))));
+
+    const Window& window;
+    int64_t length, step;  // elements of a part; from one row of outputs to the next
+    Scratch<T> image;
+    Scratch<int64_t> offsets;  // of each tap
+
+    static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+    static int64_t part_of(const Axis& x) { return rounded(x.out, WIDTH) + x.dilation * (x.kernel - 1) / x.stride + 1; }
+    static int64_t rows_of(const Axis& y) {
+        return (rounded(y.out, ROWS) - 1) * y.stride + y.dilation * (y.kernel - 1) + 1;
+    }
+    static const Unaligned& at(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
+
+public:
+    explicit Phases(const Window& window)
+        : window(window),
+          length(part_of(window.x)),
+          step(window.y.stride * window.x.stride * length),
+          image(rows_of(window.y) * window.x.stride * length),
+          offsets(window.taps()) {
+        const Axis &y = window.y, &x = window.x;
+        for (int64_t i = 0; i < y.kernel; i++)
+            for (int64_t j = 0; j < x.kernel; j++) {
+                const int64_t column = j * x.dilation;
+                offsets[i * x.kernel + j] =
+                    (i * y.dilation * x.stride + column % x.stride) * length + column / x.stride;
+            }
+        memset(image.data, 0, size_t(image.count) * sizeof(T));
+    }
+
+    void fill(const T* x) {
+        const Axis &down = window.y, &across = window.x;
+        const int64_t stride = across.stride, rows = image.count / (stride * length);
+        for (int64_t r = 0; r < rows; r++) {
+            if (!down.holds(r - down.before)) continue;  // which stays 0
+            const T* from = x + (r - down.before) * across.in;
+            for (int64_t part = 0; part < stride; part++) {
+                T* to = &image[(r * stride + part) * length];
+                const int64_t start = part - across.before;  // to[k] is from[start + k * stride], if there is one
+                const int64_t first = start < 0 ? (-start + stride - 1) / stride : 0;
+                const int64_t last = smaller(length, (across.in - start + stride - 1) / stride);
+                if (stride == 1)
+                    INDEPENDENT for (int64_t k = first; k < last; k++) to[k] = from[start + k];
+                else if (stride == 2)
+                    INDEPENDENT for (int64_t k = first; k < last; k++) to[k] = from[start + 2 * k];
+                else
+                    for (int64_t k = first; k < last; k++) to[k] = from[start + k * stride];
+            }
+        }
+    }
+
+    // out[o] = start + the sum of what the taps see at o times their weights
+    void correlate(const T* weight, T start, T* out) const {
+        const int64_t width = window.x.out, taps = window.taps();
+        for (int64_t oy = 0; oy < window.y.out; oy += ROWS)
+            for (int64_t ox = 0; ox < width; ox += WIDTH) {
+                const T* from = image.data + oy * step + ox;
+                Vector sums[ROWS];
+                for (int r = 0; r < ROWS; r++) sums[r] = start - Vector{};
+                for (int64_t tap = 0; tap < taps; tap++) {
+                    const T* seen = from + offsets.data[tap];
+                    const T factor = weight[tap];
+                    for (int r = 0; r < ROWS; r++) sums[r] += factor * at(seen + r * step).values;
+                }
+                for (int r = 0; r < ROWS && oy + r < window.y.out; r++)
+                    memcpy(out + (oy + r) * width + ox, &sums[r], size_t(smaller(WIDTH, width - ox)) * sizeof(T));
+            }
+    }
+
+    static int64_t padded_width(const Window& window) { return rounded(window.x.out, WIDTH); }
+
+    // totals[tap] += the sum of gradient[o] times what the tap sees at o; rows of the gradient have a padded width
+    template <int TAPS>
+    void add_products(const T* gradient, int64_t tap, double* totals) const {
+        const int64_t width = padded_width(window);
+        Vector sums[TAPS] = {};
+        const T* seen[TAPS];
+        for (int k = 0; k < TAPS; k++) seen[k] = image.data + offsets.data[tap + k];
+        for (int64_t oy = 0; oy < window.y.out; oy++)
+            for (int64_t ox = 0; ox < width; ox += WIDTH) {
+                const Vector g = at(gradient + oy * width + ox).values;
+                for (int k = 0; k < TAPS; k++) sums[k] += g * at(seen[k] + oy * step + ox).values;
+            }
+        for (int k = 0; k < TAPS; k++)
+            for (int j = 0; j < WIDTH; j++) totals[tap + k] += double(sums[k][j]);
+    }
+};
+
 template <class T>
 void depthwise(const Sizes& sizes, const Window& window, const T* x, const T* weight, const T* bias, T* out) {
-    for_each_plane(sizes, window, [&](int64_t image, int64_t plane, int64_t channel) {
-        const T *from = x + image * window.inputs(), *taps = weight + channel * window.taps();
-        T* to = out + plane * window.outputs();
-        const T start = bias ? bias[channel] : T(0);
-        for (int64_t p = 0; p < window.outputs(); p++) to[p] = start;
-        for_each_tap(window, [=](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
-            const T factor = taps[tap], *seen = from + in;
-            T* row = to + at;
-            with_stride(window.x.stride, first, last, [=](int64_t o, int64_t i) { row[o] += factor * seen[i]; });
-        });
+    const int64_t work = window.outputs() * window.taps() * sizes.outputs;
+    parallel_for(sizes.samples * sizes.groups, 1 + SMALL_WORK / work, [&](int64_t begin, int64_t end) {
+        Phases<T> phases(window);
+        for (int64_t image = begin; image < end; image++) {
+            phases.fill(x + image * window.inputs());
+            for (int64_t k = 0; k < sizes.outputs; k++) {
+                const int64_t channel = image % sizes.groups * sizes.outputs + k;
+                phases.correlate(weight + channel * window.taps(), bias ? bias[channel] : T(0),
+                                 out + (image * sizes.outputs + k) * window.outputs());
+            }
+        }
     });
+}
+
+// The window that sees the gradient of a window of stride 1, from the image: its taps are those in reverse.
+Window reversed(const Window& window) {
+    auto reverse = [](const Axis& axis) {
+        return Axis{axis.out, axis.in, axis.kernel, 1, axis.dilation, axis.dilation * (axis.kernel - 1) - axis.before};
+    };
+    return {reverse(window.y), reverse(window.x)};
+}
+
+template <class T>
+void depthwise_input_unstrided(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
+    const Window back = reversed(window);
+    const int64_t taps = window.taps();
+    Scratch<T> turned(sizes.groups * taps);
+    for (int64_t c = 0; c < sizes.groups; c++)
+        for (int64_t tap = 0; tap < taps; tap++) turned[c * taps + tap] = weight[c * taps + taps - 1 - tap];
+    Sizes alike = sizes;
+    alike.outputs = 1;
+    depthwise(alike, back, gradient, turned.data, static_cast<const T*>(nullptr), out);
 }
 
 template <class T>
 void depthwise_input(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
+    if (window.y.stride == 1 && window.x.stride == 1 && sizes.outputs == 1)
+        return depthwise_input_unstrided(sizes, window, gradient, weight, out);
     memset(out, 0, size_t(sizes.samples * sizes.groups * window.inputs()) * sizeof(T));
     for_each_plane(sizes, window, [&](int64_t image, int64_t plane, int64_t channel) {
         const T *from = gradient + plane * window.outputs(), *taps = weight + channel * window.taps();
@@ -264,29 +384,22 @@ void depthwise_input(const Sizes& sizes, const Window& window, const T* gradient
 // The sums over a plane go into vectors of partial sums, those over the samples into double.
 template <class T>
 void depthwise_weight(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
-    enum { SUMS = 16 };
-    const int64_t channels = sizes.groups * sizes.outputs, taps = window.taps(), stride = window.x.stride;
+    const int64_t channels = sizes.groups * sizes.outputs, taps = window.taps(), rows = window.y.out;
+    const int64_t width = window.x.out, padded = Phases<T>::padded_width(window);
     parallel_for(channels, 1 + SMALL_WORK / (sizes.samples * window.outputs() * taps), [&](int64_t begin, int64_t end) {
-        Scratch<T> sums(taps * SUMS);
+        Phases<T> phases(window);
+        Scratch<T> g(rows * padded);
         Scratch<double> totals(taps);
+        memset(g.data, 0, size_t(g.count) * sizeof(T));
         for (int64_t channel = begin; channel < end; channel++) {
             for (int64_t tap = 0; tap < taps; tap++) totals[tap] = 0;
             for (int64_t sample = 0; sample < sizes.samples; sample++) {
-                const T *g = gradient + (sample * channels + channel) * window.outputs(),
-                        *from = x + (sample * sizes.groups + channel / sizes.outputs) * window.inputs();
-                memset(sums.data, 0, size_t(taps * SUMS) * sizeof(T));
-                for_each_tap(window, [&](int64_t tap, int64_t at, int64_t in, int64_t first, int64_t last) {
-                    const T *row = g + at, *seen = from + in;
-                    T* sum = &sums[tap * SUMS];
-                    int64_t o = first;
-                    for (; o + SUMS <= last; o += SUMS)
-                        with_stride(stride, 0, SUMS,
-                                    [=](int64_t j, int64_t i) { sum[j] += row[o + j] * seen[o * stride + i]; });
-                    with_stride(stride, 0, last - o,
-                                [=](int64_t j, int64_t i) { sum[j] += row[o + j] * seen[o * stride + i]; });
-                });
-                for (int64_t tap = 0; tap < taps; tap++)
-                    for (int64_t j = 0; j < SUMS; j++) totals[tap] += double(sums[tap * SUMS + j]);
+                phases.fill(x + (sample * sizes.groups + channel / sizes.outputs) * window.inputs());
+                const T* from = gradient + (sample * channels + channel) * window.outputs();
+                for (int64_t r = 0; r < rows; r++) memcpy(&g[r * padded], from + r * width, size_t(width) * sizeof(T));
+                int64_t tap = 0;
+                for (; tap + 4 <= taps; tap += 4) phases.template add_products<4>(g.data, tap, totals.data);
+                for (; tap < taps; tap++) phases.template add_products<1>(g.data, tap, totals.data);
             }
             for (int64_t tap = 0; tap < taps; tap++) out[channel * taps + tap] = T(totals[tap]);
         }

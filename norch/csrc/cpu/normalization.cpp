@@ -169,9 +169,15 @@ void normalize_tensor_cpu(const Tensor& x, const Tensor* weight, const Tensor* b
             data_as<T>(mean)[group] = centre;
             data_as<T>(variance)[group] = spread;
             const T rate = T(1 / ::sqrt(double(spread) + sizes.eps));
-            if (sizes.by_group || !w) {
-                const T scale = w ? rate * w[group] : rate, shift = b ? b[group] : T(0);
-                INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * scale + shift;
+            if (sizes.affine != Normalizing::BY_PLACE || !w) {
+                const bool by_channel = sizes.affine == Normalizing::BY_CHANNEL;
+                const int64_t step = by_channel ? sizes.span : n,
+                              first = by_channel ? sizes.first_channel(group) : group;
+                for (int64_t start = 0, k = first; start < n; start += step, k++) {
+                    const T scale = w ? rate * w[k] : rate, shift = b ? b[k] : T(0), *x = from + start;
+                    T* y = to + start;
+                    INDEPENDENT for (int64_t j = 0; j < step; j++) y[j] = (x[j] - centre) * scale + shift;
+                }
             } else if (b) {
                 INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = (from[j] - centre) * rate * w[j] + b[j];
             } else {
@@ -218,6 +224,27 @@ void backward_by_place(const T* g, const T* x, const T* weight, T* to, T* for_we
     INDEPENDENT for (int64_t j = 0; j < n; j++) to[j] = slope.of(weighted(j), x[j]);
 }
 
+// Weight and bias by channel: sums[0] and sums[1] of each channel of the group are what it adds to their gradients.
+template <class T>
+void backward_by_channel(const T* g, const T* x, const T* weight, T* to, double* sums, int64_t n, int64_t span,
+                         Slope<T> slope) {
+    double sum = 0, sum_y = 0;
+    for (int64_t start = 0, c = 0; start < n; start += span, c++) {
+        const T *part = g + start, *from = x + start;
+        sums[2 * c] = row_sum<T>(span, [=](int64_t i) { return part[i]; });
+        sums[2 * c + 1] = row_sum<T>(span, [=](int64_t i) { return part[i] * slope.y(from[i]); });
+        sum += (weight ? double(weight[c]) : 1) * sums[2 * c];
+        sum_y += (weight ? double(weight[c]) : 1) * sums[2 * c + 1];
+    }
+    if (!to) return;
+    slope.mean_g = T(sum / double(n)), slope.mean_gy = T(sum_y / double(n));
+    for (int64_t start = 0, c = 0; start < n; start += span, c++) {
+        const T *part = g + start, *from = x + start, factor = weight ? weight[c] : T(1);
+        T* out = to + start;
+        INDEPENDENT for (int64_t j = 0; j < span; j++) out[j] = slope.of(factor * part[j], from[j]);
+    }
+}
+
 // The sums of parts of the groups, which do not depend on the number of threads.
 template <class T>
 void add_parts(const T* parts, int64_t count, int64_t step, int64_t n, Tensor* out) {
@@ -242,7 +269,25 @@ void normalize_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, cons
         auto slope = [&](int64_t group) {
             return Slope<T>(data_as<T>(mean)[group], double(data_as<T>(variance)[group]), sizes.eps);
         };
-        if (sizes.by_group || !w) {
+        if (sizes.affine == Normalizing::BY_CHANNEL) {
+            const int64_t channels = sizes.inner / sizes.span, all = sizes.cycle * channels;
+            Scratch<double> sums(2 * sizes.groups * channels);
+            parallel_for(sizes.groups, 1 + SMALL_WORK / 4 / n, [&](int64_t begin, int64_t end) {
+                for (int64_t group = begin; group < end; group++)
+                    backward_by_channel(data_as<const T>(gradient) + group * n, data_as<const T>(x) + group * n,
+                                        w ? w + sizes.first_channel(group) : nullptr, dx ? dx + group * n : nullptr,
+                                        &sums[2 * group * channels], n, sizes.span, slope(group));
+            });
+            for (int64_t c = 0; c < all; c++) {
+                double total = 0, total_y = 0;
+                for (int64_t at = c; at < sizes.groups * channels; at += all)
+                    total += sums[2 * at], total_y += sums[2 * at + 1];
+                if (for_bias) data_as<T>(*for_bias)[c] = T(total);
+                if (for_weight) data_as<T>(*for_weight)[c] = T(total_y);
+            }
+            return;
+        }
+        if (sizes.affine == Normalizing::BY_GROUP || !w) {
             T *dw = for_weight ? data_as<T>(*for_weight) : nullptr, *db = for_bias ? data_as<T>(*for_bias) : nullptr;
             if (sizes.inner == 1 && sizes.outer > 1)
                 return columns_backward(data_as<const T>(gradient), data_as<const T>(x), w, data_as<const T>(mean),

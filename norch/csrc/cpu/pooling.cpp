@@ -34,31 +34,82 @@ struct Taps {
     }
 };
 
+// f(o, stride * o) for each output of a span; strides of 1 and 2 are known when it is compiled.
+template <class F>
+inline __attribute__((always_inline)) void for_span(const Span& span, int64_t stride, F f) {
+    if (stride == 1)
+        INDEPENDENT for (int64_t o = span.begin; o < span.end; o++) f(o, o);
+    else if (stride == 2)
+        INDEPENDENT for (int64_t o = span.begin; o < span.end; o++) f(o, 2 * o);
+    else
+        INDEPENDENT for (int64_t o = span.begin; o < span.end; o++) f(o, stride * o);
+}
+
+// Calls f(outputs, start, is first) for each tap of the window at a row of the result: output o of the span sees
+// element start + o * stride of the image.
+template <class F>
+void for_each_tap(const Window& window, int64_t oz, int64_t oy, F f) {
+    const Taps planes(window.z, oz), rows(window.y, oy);
+    bool is_first = true;
+    for (int64_t k = planes.first; k < planes.last; k++)
+        for (int64_t i = rows.first; i < rows.last; i++) {
+            const int64_t row = window.row(window.z.input(oz, k), window.y.input(oy, i));
+            for (int64_t j = 0; j < window.x.kernel; j++, is_first = false)
+                f(window.x.outputs(j), row + window.x.input(0, j), is_first);
+        }
+}
+
 // Row by row of the result, tap by tap: neighbours are compared at once.
 template <class T>
 void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across) {
     const Axis& axis = window.x;
-    for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
-        const Taps rows(window.y, oy);
-        for (int64_t o = 0; o < axis.out; o++) {
-            out[o] = Max<T>::empty();
-            indices[o] = rows.input * axis.in + across[o].input;
-        }
-        for (int64_t i = rows.first; i < rows.last; i++) {
-            for (int64_t j = 0; j < axis.kernel; j++) {
-                const int64_t start = window.y.input(oy, i) * axis.in + axis.input(0, j);
-                const Span seen = axis.outputs(j);
-                auto compare = [=](int64_t stride) {
-                    INDEPENDENT for (int64_t o = seen.begin; o < seen.end; o++) {
-                        const int64_t at = start + o * stride;
-                        const T value = x[at];
-                        const bool wins = (value > out[o]) | (value != value);
-                        out[o] = wins ? value : out[o];
-                        indices[o] = wins ? at : indices[o];
+    for (int64_t oz = 0; oz < window.z.out; oz++)
+        for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
+            for_each_tap(window, oz, oy, [=](const Span& seen, int64_t start, bool is_first) {
+                if (is_first && seen.begin == 0 && seen.end == axis.out)
+                    return for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
+                        out[o] = x[start + i];
+                        indices[o] = start + i;
+                    });
+                if (is_first) {  // some outputs begin in the padding
+                    const int64_t row = window.row(Taps(window.z, oz).input, Taps(window.y, oy).input);
+                    for (int64_t o = 0; o < axis.out; o++) {
+                        out[o] = Max<T>::empty();
+                        indices[o] = row + across[o].input;
                     }
-                };
-                // strides that the compiler knows are read in vectors
-                axis.stride == 1 ? compare(1) : axis.stride == 2 ? compare(2) : compare(axis.stride);
+                }
+                for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
+                    const T value = x[start + i];
+                    const bool wins = (value > out[o]) | (value != value);
+                    out[o] = wins ? value : out[o];
+                    indices[o] = wins ? start + i : indices[o];
+                });
+            });
+        }
+}
+
+// Windows of any places, one after the other.
+template <class T>
+void adaptive_max_pool_image(const T* x, T* out, int64_t* indices, const Window& window) {
+    for (int64_t oz = 0; oz < window.z.out; oz++) {
+        const Span planes = inputs_of(window.z, oz, false);
+        for (int64_t oy = 0; oy < window.y.out; oy++) {
+            const Span rows = inputs_of(window.y, oy, false);
+            for (int64_t ox = 0; ox < window.x.out; ox++) {
+                const Span columns = inputs_of(window.x, ox, false);
+                int64_t place = window.row(planes.begin, rows.begin) + columns.begin;
+                T largest = x[place];
+                for (int64_t k = planes.begin; k < planes.end; k++)
+                    for (int64_t i = rows.begin; i < rows.end; i++) {
+                        const int64_t row = window.row(k, i);
+                        for (int64_t at = row + columns.begin; at < row + columns.end; at++) {
+                            const bool wins = (x[at] > largest) | (x[at] != x[at]);
+                            largest = wins ? x[at] : largest;
+                            place = wins ? at : place;
+                        }
+                    }
+                *out++ = largest;
+                *indices++ = place;
             }
         }
     }
@@ -75,9 +126,12 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Wi
         const int64_t inputs = window.inputs(), outputs = window.outputs();
         Scratch<Taps> columns(window.x.out);  // the same for all rows
         for (int64_t o = 0; o < window.x.out; o++) columns[o] = Taps(window.x, o);
-        for_each_image(x, outputs * window.taps(), [&](int64_t i) {
-            max_pool_image(data_as<const T>(x) + i * inputs, data_as<T>(out) + i * outputs,
-                           data_as<int64_t>(indices) + i * outputs, window, columns.data);
+        for_each_image(x, is_adaptive(window.x) ? inputs : outputs * window.taps(), [&](int64_t i) {
+            const T* from = data_as<const T>(x) + i * inputs;
+            T* to = data_as<T>(out) + i * outputs;
+            int64_t* places = data_as<int64_t>(indices) + i * outputs;
+            is_adaptive(window.x) ? adaptive_max_pool_image(from, to, places, window)
+                                  : max_pool_image(from, to, places, window, columns.data);
         });
     });
 }
@@ -100,7 +154,7 @@ void max_pool_backward_tensor_cpu(const Tensor& gradient, const Tensor& indices,
 
 namespace {
 
-// What a window sees of an image, as contiguous runs: one for each row, or a single one if the window is as wide as the
+// What a window sees of a plane, as contiguous runs: one for each row, or a single one if the window is as wide as the
 // image.
 struct Runs {
     int64_t start, count, length, step;
@@ -114,6 +168,83 @@ struct Runs {
     }
 };
 
+// Calls f(run, length) for each run of what a window sees of an image.
+template <class F>
+void for_each_run(const Window& window, const Span& planes, const Seen& rows, const Seen& columns, F f) {
+    const Runs runs(rows, columns, window.x.in);
+    for (int64_t k = planes.begin; k < planes.end; k++)
+        for (int64_t i = 0; i < runs.count; i++) f(window.row(k, 0) + runs.start + i * runs.step, runs.length);
+}
+
+// Neighbouring outputs are computed side by side if their windows are narrow.
+bool is_narrow(const Window& window) { return !is_adaptive(window.x) && window.x.kernel < TAIL; }
+
+// What the outputs of a row are divided by: `rows` times the elements that each counts along the axis.
+template <class T>
+struct Divisors {
+    Scratch<T> counts;
+    const Averaging& averaging;
+
+    explicit Divisors(const Averaging& averaging) : counts(averaging.window.x.out), averaging(averaging) {
+        for (int64_t o = 0; o < averaging.window.x.out; o++)
+            counts[o] = T(inputs_of(averaging.window.x, o, averaging.counts_padding).count);
+    }
+    // out[o] = x[o] divided
+    void divide(const T* x, T* out, int64_t oz, int64_t oy) const {
+        const int64_t n = averaging.window.x.out;
+        const T rows = T(inputs_of(averaging.window.z, oz, averaging.counts_padding).count *
+                         inputs_of(averaging.window.y, oy, averaging.counts_padding).count);
+        const T divisor = T(averaging.divisor), *each = counts.data;
+        if (divisor)
+            INDEPENDENT for (int64_t o = 0; o < n; o++) out[o] = x[o] / divisor;
+        else
+            INDEPENDENT for (int64_t o = 0; o < n; o++) out[o] = x[o] / (rows * each[o]);
+    }
+};
+
+template <class T>
+void average_narrow(const T* x, T* out, const Averaging& averaging, const Divisors<T>& divisors) {
+    const Axis& axis = averaging.window.x;
+    for (int64_t oz = 0; oz < averaging.window.z.out; oz++)
+        for (int64_t oy = 0; oy < averaging.window.y.out; oy++, out += axis.out) {
+            memset(out, 0, size_t(axis.out) * sizeof(T));
+            for_each_tap(averaging.window, oz, oy, [=](const Span& seen, int64_t start, bool) {
+                for_span(seen, axis.stride, [=](int64_t o, int64_t i) { out[o] += x[start + i]; });
+            });
+            divisors.divide(out, out, oz, oy);
+        }
+}
+
+template <class T>
+void average_narrow_backward(const T* gradient, T* out, const Averaging& averaging, const Divisors<T>& divisors) {
+    const Axis& axis = averaging.window.x;
+    Scratch<T> row(axis.out);
+    for (int64_t oz = 0; oz < averaging.window.z.out; oz++)
+        for (int64_t oy = 0; oy < averaging.window.y.out; oy++, gradient += axis.out) {
+            divisors.divide(gradient, row.data, oz, oy);
+            const T* shares = row.data;
+            for_each_tap(averaging.window, oz, oy, [=](const Span& seen, int64_t start, bool) {
+                for_span(seen, axis.stride, [=](int64_t o, int64_t i) { out[start + i] += shares[o]; });
+            });
+        }
+}
+
+// Calls f(planes, rows, columns that it sees, what it is divided by) for each output in row order.
+template <class F>
+void for_each_output(const Averaging& averaging, F f) {
+    const Window& window = averaging.window;
+    for (int64_t oz = 0; oz < window.z.out; oz++) {
+        const Seen planes = inputs_of(window.z, oz, averaging.counts_padding);
+        for (int64_t oy = 0; oy < window.y.out; oy++) {
+            const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
+            for (int64_t ox = 0; ox < window.x.out; ox++) {
+                const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
+                f(planes, rows, columns, divisor_of(averaging, planes, rows, columns));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 // out[o] = the sum of what window o sees, divided
@@ -121,25 +252,22 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
     const Window& window = averaging.window;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        const Divisors<T> divisors(averaging);
         for_each_image(x, window.inputs(), [&](int64_t i) {
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
-            for (int64_t oy = 0; oy < window.y.out; oy++) {
-                const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
-                for (int64_t ox = 0; ox < window.x.out; ox++) {
-                    const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
-                    const Runs runs(rows, columns, window.x.in);
-                    T sum = 0;
-                    for (int64_t k = 0; k < runs.count; k++) {
-                        const T* run = from + runs.start + k * runs.step;
-                        if (runs.length >= TAIL)
-                            sum += T(row_sum<T>(runs.length, [=](int64_t j) { return run[j]; }));
-                        else
-                            for (int64_t j = 0; j < runs.length; j++) sum += run[j];
-                    }
-                    *to++ = T(sum / T(divisor_of(averaging, rows, columns)));
-                }
-            }
+            if (is_narrow(window)) return average_narrow(from, to, averaging, divisors);
+            for_each_output(averaging, [&](const Span& planes, const Seen& rows, const Seen& columns, double divisor) {
+                T sum = 0;
+                for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
+                    const T* run = from + start;
+                    if (length >= TAIL)
+                        sum += T(row_sum<T>(length, [=](int64_t j) { return run[j]; }));
+                    else
+                        for (int64_t j = 0; j < length; j++) sum += run[j];
+                });
+                *to++ = T(sum / T(divisor));
+            });
         });
     });
 }
@@ -149,22 +277,18 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
     const Window& window = averaging.window;
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        const Divisors<T> divisors(averaging);
         for_each_image(out, window.inputs(), [&](int64_t i) {
             const T* from = data_as<const T>(gradient) + i * window.outputs();
             T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
-            for (int64_t oy = 0; oy < window.y.out; oy++) {
-                const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
-                for (int64_t ox = 0; ox < window.x.out; ox++) {
-                    const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
-                    const T share = T(*from++ / T(divisor_of(averaging, rows, columns)));
-                    const Runs runs(rows, columns, window.x.in);
-                    for (int64_t k = 0; k < runs.count; k++) {
-                        T* run = to + runs.start + k * runs.step;
-                        for (int64_t j = 0; j < runs.length; j++) run[j] += share;
-                    }
-                }
-            }
+            if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors);
+            for_each_output(averaging, [&](const Span& planes, const Seen& rows, const Seen& columns, double divisor) {
+                const T share = T(*from++ / T(divisor));
+                for_each_run(window, planes, rows, columns, [=](int64_t start, int64_t length) {
+                    for (int64_t j = 0; j < length; j++) to[start + j] += share;
+                });
+            });
         });
     });
 }

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_kernel(const T* x, cons
             variance[group] = spread;
         }
         for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
-            const int64_t at = place_of(i, group, sizes), k = sizes.by_group ? group : i;
+            const int64_t at = place_of(i, group, sizes), k = sizes.affine_of(group, i);
             const T y = (x[at] - centre) * rate;
             out[at] = (weight ? y * weight[k] : y) + (bias ? bias[k] : T(0));
         }
@@ -46,11 +46,11 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T
     const int64_t n = sizes.outer * sizes.inner;
     for (int64_t group = blockIdx.x; group < sizes.groups; group += gridDim.x) {
         const T centre = mean[group], rate = T(1 / ::sqrt(double(variance[group]) + sizes.eps));
-        const bool by_place = weight && !sizes.by_group;
+        const bool varies = weight && sizes.affine != Normalizing::BY_GROUP;  // within the group
         double sum = 0, sum_y = 0;
         for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
             const int64_t at = place_of(i, group, sizes);
-            const T g = by_place ? gradient[at] * weight[i] : gradient[at];
+            const T g = varies ? gradient[at] * weight[sizes.affine_of(group, i)] : gradient[at];
             sum += double(g);
             sum_y += double(g * ((x[at] - centre) * rate));
         }
@@ -60,10 +60,11 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_backward_kernel(const T
         if (threadIdx.x == 0 && for_bias) for_bias[group] = T(sum);
         if (!for_x) continue;
         const T mean_g = T(sum / double(n)), mean_gy = T(sum_y / double(n));
-        const T factor = weight && !by_place ? weight[group] : T(1);
+        const T factor = weight && !varies ? weight[group] : T(1);
         for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
             const int64_t at = place_of(i, group, sizes);
-            const T g = by_place ? gradient[at] * weight[i] : gradient[at], y = (x[at] - centre) * rate;
+            const T g = varies ? gradient[at] * weight[sizes.affine_of(group, i)] : gradient[at];
+            const T y = (x[at] - centre) * rate;
             for_x[at] = factor * (rate * (g - mean_g - y * mean_gy));
         }
     }
@@ -84,6 +85,27 @@ __global__ void places_backward_kernel(const T* gradient, const T* x, const T* m
         }
         if (for_weight) for_weight[j] = T(sum_y);
         if (for_bias) for_bias[j] = T(sum);
+    }
+}
+
+// The same by channel: a thread for each channel goes through its elements in all samples.
+template <class T>
+__global__ void channels_backward_kernel(const T* gradient, const T* x, const T* mean, const T* variance, T* for_weight,
+                                         T* for_bias, Normalizing sizes) {
+    const int64_t step = gridDim.x * int64_t(blockDim.x), of_group = sizes.inner / sizes.span;
+    const int64_t channels = sizes.cycle * of_group;
+    for (int64_t c = blockIdx.x * int64_t(blockDim.x) + threadIdx.x; c < channels; c += step) {
+        double sum = 0, sum_y = 0;
+        for (int64_t group = c / of_group; group < sizes.groups; group += sizes.cycle) {
+            const T rate = T(1 / ::sqrt(double(variance[group]) + sizes.eps));
+            const int64_t start = group * sizes.inner + c % of_group * sizes.span;
+            for (int64_t at = start; at < start + sizes.span; at++) {
+                sum += double(gradient[at]);
+                sum_y += double(gradient[at] * ((x[at] - mean[group]) * rate));
+            }
+        }
+        if (for_weight) for_weight[c] = T(sum_y);
+        if (for_bias) for_bias[c] = T(sum);
     }
 }
 
@@ -109,16 +131,23 @@ void normalize_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, con
                                     const Tensor& variance, Tensor* for_x, Tensor* for_weight, Tensor* for_bias,
                                     const Normalizing& sizes) {
     cudaStream_t stream = use(x.device);
-    const bool by_place = !sizes.by_group;
+    const bool by_group = sizes.affine == Normalizing::BY_GROUP;
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (for_x || !by_place) {
+        if (for_x || by_group) {
             normalize_backward_kernel<T><<<at_most(sizes.groups, MAX_BLOCKS), group_threads(sizes), 0, stream>>>(
                 data_as<T>(gradient), data_as<T>(x), data_as<T>(weight), data_as<T>(mean), data_as<T>(variance), data_as<T>(for_x),
-                by_place ? nullptr : data_as<T>(for_weight), by_place ? nullptr : data_as<T>(for_bias), sizes);
+                by_group ? data_as<T>(for_weight) : nullptr, by_group ? data_as<T>(for_bias) : nullptr, sizes);
             check_launch("normalize_backward");
         }
-        if (!by_place || !(for_weight || for_bias)) return;
+        if (by_group || !(for_weight || for_bias)) return;
+        if (sizes.affine == Normalizing::BY_CHANNEL) {
+            const int64_t channels = sizes.cycle * (sizes.inner / sizes.span);
+            channels_backward_kernel<T><<<blocks_for(channels), threads_for(channels), 0, stream>>>(
+                data_as<T>(gradient), data_as<T>(x), data_as<T>(mean), data_as<T>(variance), data_as<T>(for_weight),
+                data_as<T>(for_bias), sizes);
+            return check_launch("normalize_backward");
+        }
         places_backward_kernel<T><<<blocks_for(sizes.inner), threads_for(sizes.inner), 0, stream>>>(
             data_as<T>(gradient), data_as<T>(x), data_as<T>(mean), data_as<T>(variance), data_as<T>(for_weight),
             data_as<T>(for_bias), sizes);

@@ -54,24 +54,47 @@ __global__ void fold_kernel(const T* columns, T* out, int64_t size, Window windo
 
 // ---- Pooling -----------------------------------------------------------------------------------------------------
 
+// An element of a tensor [images, z, y, x] by its number in row order.
+struct Voxel {
+    int64_t image, z, y, x;
+    __device__ Voxel(int64_t i, int64_t depth, int64_t height, int64_t width)
+        : image(i / width / height / depth), z(i / width / height % depth), y(i / width % height), x(i % width) {}
+    static __device__ Voxel of_output(int64_t i, const Window& w) { return {i, w.z.out, w.y.out, w.x.out}; }
+    static __device__ Voxel of_input(int64_t i, const Window& w) { return {i, w.z.in, w.y.in, w.x.in}; }
+};
+
+// The inputs that output o sees along an axis: from begin to end - 1, `step` apart.
+struct Steps : Span {
+    int64_t step;
+    __device__ Steps(const Axis& axis, int64_t o) {
+        step = axis.dilation;
+        if (is_adaptive(axis)) {
+            *static_cast<Span*>(this) = inputs_of(axis, o, false);
+            return;
+        }
+        begin = axis.input(o, 0);
+        end = axis.input(o, axis.kernel - 1) + 1;
+        if (begin < 0) begin += (-begin + step - 1) / step * step;
+        if (end > axis.in) end = axis.in;
+    }
+};
+
 template <class T>
 __global__ void max_pool_kernel(const T* x, T* out, int64_t* indices, int64_t size, Window window) {
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel o(e, window.y.out, window.x.out);
+        const Voxel o = Voxel::of_output(e, window);
+        const Steps planes(window.z, o.z), rows(window.y, o.y), columns(window.x, o.x);
         const T* image = x + o.image * window.inputs();
         T largest = Max<T>::empty();
         int64_t place = -1;
-        for (int64_t i = 0; i < window.y.kernel; i++) {
-            const int64_t row = window.y.input(o.y, i);
-            if (!window.y.holds(row)) continue;
-            for (int64_t j = 0; j < window.x.kernel; j++) {
-                const int64_t column = window.x.input(o.x, j), at = row * window.x.in + column;
-                if (!window.x.holds(column)) continue;
-                if (place >= 0 && !((image[at] > largest) | (image[at] != image[at]))) continue;
-                largest = image[at];
-                place = at;
-            }
-        }
+        for (int64_t k = planes.begin; k < planes.end; k += planes.step)
+            for (int64_t i = rows.begin; i < rows.end; i += rows.step)
+                for (int64_t j = columns.begin; j < columns.end; j += columns.step) {
+                    const int64_t at = window.row(k, i) + j;
+                    if (place >= 0 && !((image[at] > largest) | (image[at] != image[at]))) continue;
+                    largest = image[at];
+                    place = at;
+                }
         out[e] = largest;
         indices[e] = place;
     }
@@ -82,18 +105,17 @@ template <class T>
 __global__ void max_pool_backward_kernel(const T* gradient, const int64_t* indices, T* out, int64_t size,
                                          Window window) {
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel at(e, window.y.in, window.x.in);
-        const int64_t place = at.y * window.x.in + at.x;
+        const Voxel at = Voxel::of_input(e, window);
+        const Span planes = outputs_over(window.z, at.z), rows = outputs_over(window.y, at.y),
+                   columns = outputs_over(window.x, at.x);
+        const int64_t place = window.row(at.z, at.y) + at.x;
         T sum = T(0);
-        for (int64_t i = 0; i < window.y.kernel; i++) {
-            const int64_t row = window.y.output(at.y, i);
-            if (row < 0) continue;
-            for (int64_t j = 0; j < window.x.kernel; j++) {
-                const int64_t column = window.x.output(at.x, j);
-                const int64_t o = at.image * window.outputs() + row * window.x.out + column;
-                if (column >= 0 && indices[o] == place) sum += gradient[o];
-            }
-        }
+        for (int64_t k = planes.begin; k < planes.end; k++)
+            for (int64_t i = rows.begin; i < rows.end; i++)
+                for (int64_t j = columns.begin; j < columns.end; j++) {
+                    const int64_t o = ((at.image * window.z.out + k) * window.y.out + i) * window.x.out + j;
+                    if (indices[o] == place) sum += gradient[o];
+                }
         out[e] = sum;
     }
 }
@@ -102,14 +124,16 @@ template <class T>
 __global__ void avg_pool_kernel(const T* x, T* out, int64_t size, Averaging averaging) {
     const Window& window = averaging.window;
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel o(e, window.y.out, window.x.out);
+        const Voxel o = Voxel::of_output(e, window);
+        const Seen planes = inputs_of(window.z, o.z, averaging.counts_padding);
         const Seen rows = inputs_of(window.y, o.y, averaging.counts_padding);
         const Seen columns = inputs_of(window.x, o.x, averaging.counts_padding);
         const T* image = x + o.image * window.inputs();
         T sum = T(0);
-        for (int64_t i = rows.begin; i < rows.end; i++)
-            for (int64_t j = columns.begin; j < columns.end; j++) sum += image[i * window.x.in + j];
-        out[e] = T(sum / T(divisor_of(averaging, rows, columns)));
+        for (int64_t k = planes.begin; k < planes.end; k++)
+            for (int64_t i = rows.begin; i < rows.end; i++)
+                for (int64_t j = columns.begin; j < columns.end; j++) sum += image[window.row(k, i) + j];
+        out[e] = T(sum / T(divisor_of(averaging, planes, rows, columns)));
     }
 }
 
@@ -118,15 +142,19 @@ template <class T>
 __global__ void avg_pool_backward_kernel(const T* gradient, T* out, int64_t size, Averaging averaging) {
     const Window& window = averaging.window;
     for (int64_t e = first_of_thread(); e < size; e += all_threads()) {
-        const Pixel at(e, window.y.in, window.x.in);
-        const Span rows = outputs_over(window.y, at.y), columns = outputs_over(window.x, at.x);
+        const Voxel at = Voxel::of_input(e, window);
+        const Span planes = outputs_over(window.z, at.z), rows = outputs_over(window.y, at.y),
+                   columns = outputs_over(window.x, at.x);
         T sum = T(0);
-        for (int64_t i = rows.begin; i < rows.end; i++) {
-            const Seen y = inputs_of(window.y, i, averaging.counts_padding);
-            for (int64_t j = columns.begin; j < columns.end; j++) {
-                const Seen x = inputs_of(window.x, j, averaging.counts_padding);
-                const T slope = gradient[(at.image * window.y.out + i) * window.x.out + j];
-                sum += T(slope / T(divisor_of(averaging, y, x)));
+        for (int64_t k = planes.begin; k < planes.end; k++) {
+            const Seen z = inputs_of(window.z, k, averaging.counts_padding);
+            for (int64_t i = rows.begin; i < rows.end; i++) {
+                const Seen y = inputs_of(window.y, i, averaging.counts_padding);
+                for (int64_t j = columns.begin; j < columns.end; j++) {
+                    const Seen x = inputs_of(window.x, j, averaging.counts_padding);
+                    const int64_t o = ((at.image * window.z.out + k) * window.y.out + i) * window.x.out + j;
+                    sum += T(gradient[o] / T(divisor_of(averaging, z, y, x)));
+                }
             }
         }
         out[e] = sum;

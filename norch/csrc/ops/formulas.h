@@ -221,6 +221,25 @@ template <class T> HOST_DEVICE T gelu_tanh_slope(T x) {
     return slope == T(0) ? s : s + bend;
 }
 
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); from 20 on it is x
+template <class T> HOST_DEVICE T mish(T x) {
+    const T e = exp(x > T(20) ? T(20) : x), n = e * (e + T(2));
+    return x > T(20) ? x : x * (n / (n + T(2)));
+}
+template <class T> HOST_DEVICE T mish_slope(T x) {
+    const T e = exp(x > T(20) ? T(20) : x), n = e * (e + T(2)), rest = T(2) / (n + T(2));  // 1 - tanh
+    const T t = n / (n + T(2)), slope = t + x * (e / (T(1) + e)) * (rest * (T(1) + t));
+    return x > T(20) ? T(1) : slope;
+}
+
+// scale * x, or scale * alpha * (e^x - 1) below 0 (Klambauer et al., "Self-Normalizing Neural Networks", 2017)
+template <class T> HOST_DEVICE T selu(T x) {
+    return x > T(0) ? T(1.0507009873554805) * x : T(1.0507009873554805 * 1.6732632423543772) * expm1(x);
+}
+template <class T> HOST_DEVICE T selu_slope(T x) {
+    return x > T(0) ? T(1.0507009873554805) : T(1.0507009873554805 * 1.6732632423543772) * exp(x);
+}
+
 // log(1 + e^x)
 template <class T> HOST_DEVICE T softplus(T x) { return (x < T(0) ? T(0) : x) + log_1_plus_exp(x); }
 

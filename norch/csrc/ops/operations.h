@@ -150,26 +150,44 @@ enum Rule {
 #define ACTIVATION_OPS(OP)                                \
     OP(gelu, REAL, x * formula::normal(x).below)          \
     OP(gelu_tanh, REAL, formula::gelu_tanh(x))            \
-    OP(silu, REAL, x * formula::sigmoid(x))
+    OP(silu, REAL, x * formula::sigmoid(x))               \
+    OP(mish, REAL, formula::mish(x))                      \
+    OP(selu, REAL, formula::selu(x))                      \
+    OP(logsigmoid, REAL, (x > T(0) ? T(0) : x) - formula::log_1_plus_exp(x)) \
+    OP(hardsigmoid, REAL, formula::clamp(x + T(3), T(0), T(6)) / T(6)) \
+    OP(hardswish, REAL, x * formula::clamp(x + T(3), T(0), T(6)) / T(6))
 
-// Activation functions of x with a parameter y, and their slopes.
+// Activation functions of x with a parameter y, and slopes of some of them
 #define SHAPED_OPS(OP)                                                        \
     OP(leaky_relu, REAL, x > T(0) ? x : y * x)                                \
-    OP(leaky_relu_slope, REAL, x > T(0) ? T(1) : y)                           \
     OP(elu, REAL, x > T(0) ? x : y * formula::expm1(x))                       \
     OP(elu_slope, REAL, x > T(0) ? T(1) : y * formula::exp(x))                \
     OP(softplus, REAL, x > y ? x : formula::softplus(x))                      \
-    OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))
+    OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))              \
+    OP(hardshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x)                     \
+    OP(softshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x > T(0) ? x - y : x + y)
 
-// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward (for gelu and
-// silu its operand). Only Backward classes call them, and for second derivatives use tensor operations instead.
+// The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward (for activation
+// functions its operand). Only Backward classes call them, and for second derivatives use tensor operations instead.
 #define DERIVATIVE_OPS(OP)                                \
     OP(relu_backward, REAL, y <= T(0) ? T(0) : x)         \
     OP(sigmoid_backward, REAL, x * (y * (T(1) - y)))      \
     OP(tanh_backward, REAL, x * (T(1) - y * y))           \
     OP(gelu_backward, REAL, x * formula::gelu_slope(y))   \
     OP(gelu_tanh_backward, REAL, x * formula::gelu_tanh_slope(y)) \
-    OP(silu_backward, REAL, x * formula::silu_slope(y))
+    OP(silu_backward, REAL, x * formula::silu_slope(y))   \
+    OP(mish_backward, REAL, x * formula::mish_slope(y))   \
+    OP(selu_backward, REAL, x * formula::selu_slope(y))   \
+    OP(logsigmoid_backward, REAL, x * formula::sigmoid(-y)) \
+    OP(hardsigmoid_backward, REAL, (y > T(-3)) & (y < T(3)) ? x / T(6) : T(0)) \
+    OP(hardswish_backward, REAL, y <= T(-3) ? T(0) : y >= T(3) ? x : x * (y / T(3) + T(0.5)))
+
+// The same through an operation with a parameter: c is the gradient, x the operand, y the parameter.
+#define SHAPED_DERIVATIVE_OPS(OP)                                             \
+    OP(leaky_relu_backward, REAL, x > T(0) ? c : y * c)                       \
+    OP(shrink_backward, REAL, (x >= -y) & (x <= y) ? T(0) : c)                \
+    OP(floor_backward, REAL, x <= y ? T(0) : c) /* of max(x, y) */            \
+    OP(ceiling_backward, REAL, x >= y ? T(0) : c) /* of min(x, y) */
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.
 //   huber  x is the difference of prediction and target, y the delta
@@ -210,4 +228,6 @@ enum Rule {
     OP(clamp, SAME, formula::clamp(c, x, y))              \
     OP(addcmul, REAL, c + x * y)                          \
     OP(addcdiv, REAL, c + x / y)                          \
-    OP(lerp, REAL, formula::lerp(c, x, y))
+    OP(lerp, REAL, formula::lerp(c, x, y))                \
+    OP(threshold, NUMERIC, c <= x ? y : c)                \
+    OP(scale_and_shift, NUMERIC, T(c * x + y))

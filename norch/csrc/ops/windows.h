@@ -1,4 +1,4 @@
-// A window that slides over images: the geometry of convolution and pooling, on every device.
+// A window that slides over images or volumes: the geometry of convolution and pooling, on every device.
 //
 // Along an axis, output o sees through tap k of the window the input at o * stride - before + k * dilation. What lies
 // outside the image is padding.
@@ -30,18 +30,23 @@ struct Axis {
     }
 };
 
+// Images have a depth of 1.
 struct Window {
-    Axis y, x;
+    Axis y, x, z = {1, 1, 1, 1, 1, 0};
 
-    HOST_DEVICE int64_t taps() const { return y.kernel * x.kernel; }
-    HOST_DEVICE int64_t inputs() const { return y.in * x.in; }
-    HOST_DEVICE int64_t outputs() const { return y.out * x.out; }
+    HOST_DEVICE int64_t taps() const { return z.kernel * y.kernel * x.kernel; }
+    HOST_DEVICE int64_t inputs() const { return z.in * y.in * x.in; }
+    HOST_DEVICE int64_t outputs() const { return z.out * y.out * x.out; }
+    HOST_DEVICE int64_t row(int64_t depth, int64_t height) const { return (depth * y.in + height) * x.in; }
 };
 
-// ---- Averages ----------------------------------------------------------------------------------------------------
+// ---- Pooling -----------------------------------------------------------------------------------------------------
 
 // A stride of 0 stands for adaptive pooling: output o of `out` sees the inputs from floor(o * in / out) to
-// ceil((o + 1) * in / out). Windows are not dilated.
+// ceil((o + 1) * in / out).
+HOST_DEVICE bool is_adaptive(const Axis& axis) { return axis.stride == 0; }
+
+// Averages are taken over windows that are not dilated.
 struct Averaging {
     Window window;
     double divisor;          // 0: as many as the window has elements,
@@ -54,7 +59,7 @@ struct Seen : Span {
 };
 
 HOST_DEVICE Seen inputs_of(const Axis& axis, int64_t o, bool counts_padding) {
-    if (axis.stride == 0) {
+    if (is_adaptive(axis)) {
         const int64_t begin = o * axis.in / axis.out, end = ((o + 1) * axis.in + axis.out - 1) / axis.out;
         return {{begin, end}, end - begin};
     }
@@ -67,14 +72,15 @@ HOST_DEVICE Seen inputs_of(const Axis& axis, int64_t o, bool counts_padding) {
     return {{begin, end}, counts_padding ? padded : end - begin};
 }
 
-// The outputs that see input i.
+// The outputs that see input i; if the window is dilated, others among them.
 HOST_DEVICE Span outputs_over(const Axis& axis, int64_t i) {
-    if (axis.stride == 0) return {i * axis.out / axis.in, ((i + 1) * axis.out + axis.in - 1) / axis.in};
-    const int64_t start = i + axis.before - axis.kernel + 1, end = (i + axis.before) / axis.stride + 1;
+    if (is_adaptive(axis)) return {i * axis.out / axis.in, ((i + 1) * axis.out + axis.in - 1) / axis.in};
+    const int64_t start = i + axis.before - axis.dilation * (axis.kernel - 1),
+                  end = (i + axis.before) / axis.stride + 1;
     return {start <= 0 ? 0 : (start + axis.stride - 1) / axis.stride, end < axis.out ? end : axis.out};
 }
 
-// What the sum over two spans is divided by.
-HOST_DEVICE double divisor_of(const Averaging& averaging, const Seen& y, const Seen& x) {
-    return averaging.divisor ? averaging.divisor : double(y.count * x.count);
+// What the sum over a window is divided by.
+HOST_DEVICE double divisor_of(const Averaging& averaging, const Seen& z, const Seen& y, const Seen& x) {
+    return averaging.divisor ? averaging.divisor : double(z.count * y.count * x.count);
 }

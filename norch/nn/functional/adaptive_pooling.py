@@ -13,8 +13,7 @@ from ...functions.random import rand
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floating
-from .pooling import max_of_windows
-from .windows import Windows, along_depth, batch_of, check_not_empty, per_axis, planes_of
+from .windows import Windows, as_given, batch_of, check_not_empty, per_axis
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -69,15 +68,11 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize)
     sizes = _sizes(name, axes, batch, output_size)
     if 0 in sizes:
         result = batch.new_zeros(*batch.shape[:2], *sizes)
-    elif axes == 1:
-        result = kernels.adaptive_avg_pool(batch.unsqueeze(-2), 1, *sizes).squeeze(-2)
-    elif axes == 2:
-        result = kernels.adaptive_avg_pool(batch, *sizes)
+    elif max(sizes) == 1 and batch.is_floating_point():
+        result = batch.mean(list(range(2, batch.ndim)), keepdim=True)
     else:
-        planes = kernels.adaptive_avg_pool(planes_of(batch), *sizes[1:])
-        columns = along_depth(planes.unflatten(1, batch.shape[1:3]))
-        result = kernels.adaptive_avg_pool(columns, sizes[0], sizes[1] * sizes[2]).unflatten(3, sizes[1:])
-    return result if x.ndim == axes + 2 else result.squeeze(0)
+        result = kernels.adaptive_avg_pool(batch, sizes)
+    return as_given(result, axes, x)
 
 
 def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list[int]:
@@ -127,43 +122,14 @@ def _adaptive_max_pool(name: str, axes: int, x: Tensor, output_size: OutputSize,
     batch = batch_of(name, axes, x)
     check_not_empty(name, x)
     sizes = _sizes(name, axes, batch, output_size)
-    seen, kernel = [], []
-    for size, count in zip(batch.shape[2:], sizes):
-        if size < 1 or count < 0:
-            raise ShapeError(f"{name}: from shape {list(x.shape)} to {sizes}, expected sizes of at least 1")
-        longest = -(-size // max(count, 1)) + (1 if size % max(count, 1) else 0)
-        starts = arange(count, device=x.device) * size // max(count, 1)
-        ends = ((arange(count, device=x.device) + 1) * size + count - 1) // max(count, 1)
-        # windows that are shorter than the longest see their last element several times
-        seen.append((starts.unsqueeze(1) + arange(longest, device=x.device)).minimum(ends.unsqueeze(1) - 1).flatten())
-        kernel.append(longest)
+    if 0 in batch.shape[2:] or min(sizes) < 0:
+        raise ShapeError(f"{name}: from shape {list(x.shape)} to {sizes}, expected sizes of at least 1")
     if 0 in sizes:
         shape = [*x.shape[:-axes], *sizes]
         values, indices = x.new_zeros(shape), x.new_zeros(shape, dtype=int64)
     else:
-        values, indices = (t if x.ndim == axes + 2 else t.squeeze(0) for t in _max_of(batch, seen, kernel))
+        values, indices = (as_given(t, axes, x) for t in kernels.adaptive_max_pool(batch, sizes))
     return (values, indices) if pair else values
-
-
-def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """The largest elements of windows of `kernel` elements, and their places in row order.
-
-    `seen` are the places along each axis that the windows see, one window after the other: of shape [windows * kernel],
-    or [N, C, windows * kernel] if they differ from image to image.
-    """
-    samples, channels, axes = *batch.shape[:2], len(kernel)
-    places = seen[0].new_zeros([1] * batch.ndim)
-    for axis, (along, size) in enumerate(zip(seen, batch.shape[2:])):
-        leading = along.shape[:-1] or (1, 1)
-        places = places * size + along.reshape([*leading, *[1] * axis, along.shape[-1], *[1] * (axes - 1 - axis)])
-    shape, places = places.shape[2:], places.flatten(2).expand(samples, channels, -1)
-    windows = batch.flatten(2).gather(2, places).reshape(samples, channels, *shape)
-    if axes == 1:
-        windows = windows.unsqueeze(-2)
-    still = (0,) * axes
-    values, found = max_of_windows(windows, Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still))
-    indices = places.gather(2, found.flatten(2)).reshape(found.shape)
-    return (values.squeeze(-2), indices.squeeze(-2)) if axes == 1 else (values, indices)
 
 
 # ---- The largest element of windows at random places ------------------------------------------------------------
@@ -243,8 +209,25 @@ def _fractional(
             raise ShapeError(f"{name}: {out} windows of {width} along an axis of {size}, expected room for them")
         starts = _starts(samples.select(2, which), size, out, width)
         seen.append((starts.unsqueeze(-1) + arange(width, device=x.device)).flatten(2))
-    values, indices = (t if x.ndim == axes + 2 else t.squeeze(0) for t in _max_of(batch, seen, kernel))
+    values, indices = (as_given(t, axes, x) for t in _max_of(batch, seen, kernel))
     return (values, indices) if pair else values
+
+
+def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The largest elements of windows of `kernel` elements, and their places in row order.
+
+    `seen` are the places along each axis that the windows see, one window after the other, [N, C, windows * kernel].
+    """
+    axes = len(kernel)
+    places = seen[0].new_zeros([1] * batch.ndim)
+    for axis, (along, size) in enumerate(zip(seen, batch.shape[2:])):
+        shape = [*along.shape[:2], *[1] * axis, along.shape[2], *[1] * (axes - 1 - axis)]
+        places = places * size + along.reshape(shape)
+    windows = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
+    still = (0,) * axes
+    window = Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still).all_axes()
+    values, found = kernels.max_pool(windows, window, False)
+    return values, places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
 
 
 def _starts(sample: Tensor, size: int, count: int, width: int) -> Tensor:

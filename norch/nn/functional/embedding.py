@@ -7,6 +7,7 @@ from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...given import warn
+from ...methods.advanced_indexing import AtIndices
 from ...operation import check_range, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, uint8
@@ -37,25 +38,24 @@ def embedding(
             [1.0000, 1.5000]])
     """
     _check_table("embedding", input, weight)
-    rows, size = weight.shape
-    padding = None if padding_idx is None else check_padding_idx(padding_idx, rows)
-    index = input.long().reshape(-1)
+    padding = None if padding_idx is None else check_padding_idx(padding_idx, weight.shape[0])
+    index = input if input.dtype is int64 else input.long()
     if max_norm is not None:
-        _renormalize(weight, index, max_norm, norm_type)
-    result = _rows(weight, index, padding, scale_grad_by_freq)
-    return result.reshape(*input.shape, size)
+        _renormalize(weight, index.reshape(-1), max_norm, norm_type)
+    return _rows(weight, index, padding, scale_grad_by_freq)
 
 
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
     """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
     try:
-        result = weight.index_select(0, index)
+        result = weight._read(AtIndices([index], wraps=False))
     except IndexError as error:
         raise IndexError(f"embedding: {error}: the table has the rows 0 to {len(weight) - 1}") from None
     if scale_grad_by_freq and weight.requires_grad:
-        counts = index.new_zeros(weight.shape[0]).index_add(0, index, index.ones_like())
+        flat = index.reshape(-1)
+        counts = index.new_zeros(weight.shape[0]).index_add(0, flat, flat.ones_like())
         still = result.detach()
-        result = still + (result - still) / counts[index].unsqueeze(1).to(weight.dtype)
+        result = still + (result - still) / counts[index].unsqueeze(-1).to(weight.dtype)
     if padding is None:
         return result
     return where((index == padding).unsqueeze(-1), result.detach(), result)
@@ -130,6 +130,9 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
 
+    if input.ndim == 2 and padding is None and input.shape[1]:  # bags of one size
+        bags = rows.reshape(*input.shape, -1)
+        return bags.sum(1) if mode == "sum" else bags.mean(1) if mode == "mean" else bags.max(1).values
     sizes = [end - start for start, end in zip(starts, starts[1:])]
     counted = index.ones_like().bool() if padding is None else index != padding
     if mode == "max":

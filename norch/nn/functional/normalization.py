@@ -83,15 +83,16 @@ def _batch_norm(
         scale = (running_var + eps).rsqrt()
         scale = scale if weight is None else scale * weight
         shift = -running_mean * scale if bias is None else bias - running_mean * scale
-        return _affine(input, scale, shift, _by_channel(input))
+        return kernels.scale_and_shift(
+            input, *(by_channel.reshape(_by_channel(input)) for by_channel in (scale, shift))
+        )
     count = input.numel // max(channels, 1)
     if count < 2:
         raise ValueError(
             f"batch_norm: input has shape {list(input.shape)}, expected more than one value a channel in training"
         )
-    result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, True, eps)
-    moves = [(running_mean, mean), (running_var, variance * (count / (count - 1)))]
-    _move(moves, momentum, batches)
+    result, mean, variance = kernels.normalize(input, weight, bias, input.shape[0], channels, kernels.BY_GROUP, eps)
+    _move([(running_mean, mean, 1.0), (running_var, variance, count / (count - 1))], momentum, batches)
     return result
 
 
@@ -131,18 +132,26 @@ def instance_norm(
         )
     if input.numel == 0:
         return _affine(input.clone(), weight, bias, _by_channel(input))
-    normal, mean, variance = kernels.normalize(input, None, None, 1, samples * channels, True, eps)
-    means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
-    _move([(running_mean, means), (running_var, variances * (count / (count - 1)))], momentum)
-    return _affine(normal, weight, bias, _by_channel(input))
+    settings = 1, samples * channels, kernels.BY_CHANNEL, eps
+    result, mean, variance = kernels.normalize(input, weight, bias, *settings)
+    if running_mean is not None or running_var is not None:
+        means, variances = (of_all.reshape(samples, channels).mean(0) for of_all in (mean, variance))
+        _move([(running_mean, means, 1.0), (running_var, variances, count / (count - 1))], momentum)
+    return result
 
 
 def _move(
-    moves: list[tuple[Tensor | None, Tensor]], momentum: float | Tensor, batches: tuple[Tensor, Tensor] | None = None
+    moves: list[tuple[Tensor | None, Tensor, float]],
+    momentum: float | Tensor,
+    batches: tuple[Tensor, Tensor] | None = None,
 ) -> None:
-    """Move running statistics towards new ones and count the batch, in place and at once."""
+    """Move running statistics towards new ones, times a factor, and count the batch, in place and at once."""
     with no_grad():
-        pairs = [(x, (x * (1 - momentum) + new * momentum).to(x.dtype)) for x, new in moves if x is not None]
+        pairs = [
+            (x, kernels.scale_and_shift(new, momentum * factor, x * (1 - momentum)).to(x.dtype))
+            for x, new, factor in moves
+            if x is not None
+        ]
     pairs += [] if batches is None else [batches]
     at_once(assigning([old for old, _ in pairs], [new for _, new in pairs]))
 
@@ -169,8 +178,8 @@ def layer_norm(
         return _affine(input, weight, bias, shape)
     rows = input.numel // math.prod(shape)
     if weight is None:  # the kernel takes a bias only with a weight
-        return _affine(kernels.normalize(input, None, None, 1, rows, False, eps)[0], None, bias, shape)
-    return kernels.normalize(input, weight, bias, 1, rows, False, eps)[0]
+        return _affine(kernels.normalize(input, None, None, 1, rows, kernels.BY_PLACE, eps)[0], None, bias, shape)
+    return kernels.normalize(input, weight, bias, 1, rows, kernels.BY_PLACE, eps)[0]
 
 
 def group_norm(
@@ -190,11 +199,9 @@ def group_norm(
             f"group_norm: input has shape {list(input.shape)}, expected [N, C, ...], C in {num_groups} groups"
         )
     _check_sizes("group_norm", [input.shape[1]], weight=weight, bias=bias)
-    if input.numel:
-        normal = kernels.normalize(input, None, None, 1, input.shape[0] * num_groups, True, eps)[0]
-    else:
-        normal = input
-    return _affine(normal, weight, bias, _by_channel(input))
+    if input.numel == 0:
+        return _affine(input, weight, bias, _by_channel(input))
+    return kernels.normalize(input, weight, bias, 1, input.shape[0] * num_groups, kernels.BY_CHANNEL, eps)[0]
 
 
 def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = None, eps: float | None = None) -> Tensor:

@@ -34,8 +34,6 @@ __all__ = [
     "threshold_",
 ]
 
-_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # Klambauer et al., "Self-Normalizing ..." (2017)
-
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """x moved into [0, 6]: min(max(x, 0), 6); dtypes and errors as for `hardtanh`. Raises RuntimeError for bool.
@@ -58,7 +56,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([0.0000, 0.5000, 1.0000])
     """
     check_floating("hardsigmoid", input)
-    return apply_to(lambda x: kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0, input, inplace)
+    return apply_to(kernels.hardsigmoid, input, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -71,11 +69,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-0.0000,  0.0000,  0.6667,  4.0000])
     """
     check_floating("hardswish", input)
-    return apply_to(
-        lambda x: (x.detach() <= -3.0)._choose(x.detach() * 0.0, x * kernels.hardtanh(x + 3.0, 0.0, 6.0) / 6.0),
-        input,
-        inplace,
-    )
+    return apply_to(kernels.hardswish, input, inplace)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -88,7 +82,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     tensor([-1.1113,  2.1014])
     """
     check_floating("selu", input)
-    return apply_to(lambda x: kernels.elu(x, _SELU_ALPHA) * _SELU_SCALE, input, inplace)
+    return apply_to(kernels.selu, input, inplace)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -182,8 +176,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     check_floating("softshrink", input)
     if not lambd >= 0:
         raise RuntimeError(f"softshrink: lambd is {lambd}, expected at least 0")
-    moved = input - input.clamp(-lambd, lambd)
-    return into(out, (input.detach().abs() <= lambd)._choose(0.0, moved), "softshrink")
+    return into(out, kernels.softshrink(input, lambd), "softshrink")
 
 
 # ---- In place -------------------------------------------------------------------------------------------------------

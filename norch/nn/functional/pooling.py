@@ -12,17 +12,7 @@ from ...functions.out import into
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_tensors
-from .windows import (
-    Windows,
-    along_depth,
-    as_images,
-    batch_of,
-    check_not_empty,
-    from_images,
-    per_axis,
-    planes_of,
-    window,
-)
+from .windows import Windows, as_given, batch_of, check_not_empty, per_axis, window
 
 __all__ = [
     "avg_pool1d",
@@ -108,24 +98,10 @@ def max_pool3d(
 
 
 def _max_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, pair: bool) -> Tensor | tuple[Tensor, Tensor]:
-    batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    batch = batch_of(name, axes, x)
     check_not_empty(name, batch)
-    values, indices = (from_images(result, axes, x) for result in max_of_windows(batch, taps, ceil))
+    values, indices = (as_given(result, axes, x) for result in kernels.max_pool(batch, taps.all_axes(), bool(ceil)))
     return (values, indices) if pair else values
-
-
-def max_of_windows(batch: Tensor, taps: Windows, ceil: bool = False) -> tuple[Tensor, Tensor]:
-    """The largest element that each window sees of images or volumes [N, C, ...], and its place in row order."""
-    if batch.ndim == 4:
-        return kernels.max_pool(batch, taps.plane(), bool(ceil))
-    channels, depths, height, width = batch.shape[1:]
-    planes, places = kernels.max_pool(planes_of(batch), taps.plane(), bool(ceil))
-    size = planes.shape[2:]
-    values, found = kernels.max_pool(planes.unflatten(1, (channels, depths)).flatten(3), taps.depth(), bool(ceil))
-    # `found` is depth * size + the place in the pooled plane: what was largest there has a place in the plane before
-    in_plane = places.unflatten(1, (channels, depths)).flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
-    indices = found // size.numel() * (height * width) + in_plane
-    return values.unflatten(3, size), indices.unflatten(3, size)
 
 
 # ---- The average ------------------------------------------------------------------------------------------------
@@ -204,21 +180,16 @@ def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts
         raise RuntimeError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
 
     def averages(batch: Tensor, divisor: float) -> Tensor:
-        settings = bool(ceil), bool(counts)
-        if axes < 3:
-            return kernels.avg_pool(batch, taps.plane(), *settings, divisor)
-        planes = kernels.avg_pool(planes_of(batch), taps.plane(), *settings, 1.0 if divisor else 0.0)
-        columns = along_depth(planes.unflatten(1, batch.shape[1:3]))
-        return kernels.avg_pool(columns, taps.depth(), *settings, divisor).unflatten(3, planes.shape[2:])
+        return kernels.avg_pool(batch, taps.all_axes(), bool(ceil), bool(counts), divisor)
 
-    batch = as_images(name, axes, x) if axes < 3 else batch_of(name, axes, x)
+    batch = batch_of(name, axes, x)
     check_not_empty(name, batch)
     if x.is_floating_point():
-        return from_images(averages(batch, float(divisor or 0)), axes, x)
+        return as_given(averages(batch, float(divisor or 0)), axes, x)
     whole = batch.double()  # whose sums are exact up to 2^53; what they are divided by is a whole number, too
     one = whole[:1, :1] * 0 + 1
     numbers = float(divisor) if divisor else (averages(one, 1.0) / averages(one, 0.0)).round()
-    return from_images((averages(whole, 1.0) / numbers).trunc().to(x.dtype), axes, x)
+    return as_given((averages(whole, 1.0) / numbers).trunc().to(x.dtype), axes, x)
 
 
 # ---- The p-norm -------------------------------------------------------------------------------------------------

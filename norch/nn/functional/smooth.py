@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ...arguments import axis_of, flags
 from ...autograd.derivatives import activations as kernels
 from ...functions.creation import empty_like
@@ -26,7 +24,7 @@ def logsigmoid(input: Tensor, *, out: Out = None) -> Tensor:
     tensor([-1.0000e+03, -6.9315e-01])
     """
     check_floating("logsigmoid", input)
-    return into(out, -kernels.softplus(-input, math.inf), "logsigmoid")
+    return into(out, kernels.logsigmoid(input), "logsigmoid")
 
 
 @flags
@@ -58,8 +56,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     axis = axis_of(input, dim, "glu")
     if input.shape[axis] % 2:
         raise RuntimeError(f"glu: dimension {axis} has the odd size {input.shape[axis]}, expected halves")
-    a, b = input.split(max(input.shape[axis] // 2, 1), axis) if input.shape[axis] else (input, input)
-    return a * b.sigmoid()
+    return kernels.glu(input, axis)
 
 
 def softsign(input: Tensor) -> Tensor:

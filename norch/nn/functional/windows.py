@@ -1,7 +1,8 @@
 """What convolution and pooling make of their arguments: numbers for each axis, windows, and images to slide them over.
 
-C knows windows over images [N, C, height, width]. A sequence is an image of height 1. A window over volumes is one over
-their planes [height, width], then one along the depth of volumes seen as images [depth, height * width].
+C pools sequences, images and volumes. It convolves images [N, C, height, width]: a sequence is an image of height 1,
+and a window over volumes is one over their planes [height, width], and one along the depth of volumes seen as images
+[depth, height * width].
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ class Windows(NamedTuple):
     dilation: tuple[int, ...]
     before: tuple[int, ...]
     after: tuple[int, ...]
+
+    def all_axes(self) -> Window:
+        """The window over as many axes as it has, as C takes it."""
+        return window_array(*self)
 
     def plane(self) -> Window:
         """The window over images, as C takes it: of the last two axes, or of a single one with a height of 1."""
@@ -88,15 +93,15 @@ def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
         raise ShapeError(f"{name}: images have shape {list(batch.shape)}, expected no size of 0 but {what}")
 
 
+def as_given(batch: Tensor, axes: int, x: Tensor) -> Tensor:
+    """A result without the batch that `batch_of` added to x."""
+    return batch if x.ndim == axes + 2 else batch.squeeze(0)
+
+
 def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
     """A result without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
-    images = images if x.ndim == axes + 2 else images.squeeze(0)
+    images = as_given(images, axes, x)
     return images.squeeze(-2) if axes == 1 else images
-
-
-def planes_of(volumes: Tensor) -> Tensor:
-    """Volumes [N, C, depth, height, width] as images [N, C * depth, height, width]."""
-    return volumes.flatten(1, 2)
 
 
 def along_depth(volumes: Tensor) -> Tensor:

@@ -1,0 +1,179 @@
+// Pooling in the C API: the largest element or the average of what a window sees of images, and the gradients.
+//
+// Images are [N, C, ...] with one to three axes more: sequences, images and volumes. ops/windows.h has the geometry.
+
+#include "api.h"
+#include "api/checks.h"
+#include "api/windows.h"
+#include "dispatch.h"
+
+namespace {
+
+int axes_of(const Tensor& images, const char* name) {
+    if (images.ndim < 3 || images.ndim > 5)
+        fail(SHAPE_ERROR, "{}: images have shape {}, expected [N, C, ...] with one to three axes", name,
+             shape_text(images));
+    return images.ndim - 2;
+}
+
+// Contiguous images with the first two sizes of another tensor.
+Owned new_images(const Tensor& like, const Window& window, bool of_outputs) {
+    const Axis* const all[] = {&window.z, &window.y, &window.x};
+    int64_t shape[5] = {like.shape[0], like.shape[1]};
+    for (int d = 2; d < like.ndim; d++)
+        shape[d] = of_outputs ? all[d + 3 - like.ndim]->out : all[d + 3 - like.ndim]->in;
+    return new_tensor(shape, like.ndim, like.dtype, like.device);
+}
+
+// The window of the last axes, x last.
+Window window_along(const Axis (&found)[3], int axes) {
+    Window window = {{1, 1, 1, 1, 1, 0}, found[axes - 1]};
+    if (axes > 1) window.y = found[axes - 2];
+    if (axes > 2) window.z = found[0];
+    return window;
+}
+
+// Torch's rule: a window that lies in the padding alone has no largest element.
+void check_padding(const Axis& axis, const char* name) {
+    const int64_t seen = axis.dilation * (axis.kernel - 1) + 1;
+    if (axis.before > seen / 2)
+        fail(RUNTIME_ERROR, "{}: padding is {}, expected at most half of the window's {} elements", name, axis.before,
+             seen);
+}
+
+// The taps of a dilated window may step over a small image.
+void check_taps(const Axis& axis, const char* name) {
+    if (axis.dilation == 1) return;
+    for (int64_t o = 0; o < axis.out && axis.input(o, 0) < 0; o++) {
+        bool sees = false;
+        for (int64_t tap = 0; tap < axis.kernel && !sees; tap++) sees = axis.holds(axis.input(o, tap));
+        if (!sees)
+            fail(SHAPE_ERROR, "{}: no tap of the window at {} falls on the {} elements of the input", name, o, axis.in);
+    }
+}
+
+// A pool's window over images of these sizes; one without elements is refused, as it has no largest and no average.
+// `given` has five settings for each axis.
+Window pool_window(const int64_t* given, const int64_t* sizes, int axes, bool ceil, const char* name) {
+    Axis found[3];
+    for (int d = 0; d < axes; d++) {
+        found[d] = axis_of(given + d, axes, sizes[d], ceil, name);
+        check_padding(found[d], name);
+        check_taps(found[d], name);
+        if (sizes[d] == 0) fail(SHAPE_ERROR, "{}: an image of {} has no elements", name, shape_text(sizes, axes));
+    }
+    return window_along(found, axes);
+}
+
+// Windows that share out images of `in` evenly between `out` results.
+Window adaptive_window(const int64_t* in, const int64_t* out, int axes, const char* name) {
+    Axis found[3];
+    for (int d = 0; d < axes; d++) {
+        if (in[d] < 1 || out[d] < 1 || out[d] > INT32_MAX)
+            fail(SHAPE_ERROR, "{}: from an image of {} to {}, expected sizes of at least 1", name, shape_text(in, axes),
+                 shape_text(out, axes));
+        found[d] = {in[d], out[d], 0, 0, 1, 0};
+    }
+    return window_along(found, axes);
+}
+
+// The window whose result has a gradient like this, of images of these sizes; `given` is null if it is adaptive.
+Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t* sizes, bool ceil, const char* name) {
+    check_real(gradient, name);
+    const int axes = axes_of(gradient, name);
+    const Window window =
+        given ? pool_window(given, sizes, axes, ceil, name) : adaptive_window(sizes, gradient.shape + 2, axes, name);
+    const int64_t outputs[] = {window.z.out, window.y.out, window.x.out};
+    for (int d = 0; d < axes; d++)
+        if (gradient.shape[2 + d] != outputs[3 - axes + d])
+            fail(SHAPE_ERROR, "{}: gradient has shape {}, expected [N, C, ...] that end in {}", name,
+                 shape_text(gradient), shape_text(outputs + 3 - axes, axes));
+    return window;
+}
+
+// ---- The largest element -----------------------------------------------------------------------------------------
+
+void largest_of(const Tensor& x, const Window& window, Tensor** results) {
+    Owned largest = new_images(x, window, true), places = new_tensor(largest->shape, x.ndim, INT64, x.device);
+    if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, *places, window);
+    results[0] = largest.give();
+    results[1] = places.give();
+}
+
+// ---- The average -------------------------------------------------------------------------------------------------
+
+Owned average(const Tensor& x, const Averaging& averaging) {
+    Owned out = new_images(x, averaging.window, true);
+    if (out->size) kernels::avg_pool.launch(x.device, *contiguous(x), *out, averaging);
+    return out;
+}
+
+Owned average_backward(const Tensor& gradient, const Averaging& averaging) {
+    Owned out = new_images(gradient, averaging.window, false);
+    if (out->size) kernels::avg_pool_backward.launch(out->device, *contiguous(gradient), *out, averaging);
+    return out;
+}
+
+}  // namespace
+
+Results* max_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil) {
+    return build_several<2>([&](Tensor** results) {
+        check_number(*x, "max_pool");
+        const int axes = axes_of(*x, "max_pool");
+        largest_of(*x, pool_window(given, x->shape + 2, axes, ceil, "max_pool"), results);
+    });
+}
+
+Results* adaptive_max_pool_tensor(Tensor* x, const int64_t* sizes) {
+    const char* const name = "adaptive_max_pool";
+    return build_several<2>([&](Tensor** results) {
+        check_number(*x, name);
+        const int axes = axes_of(*x, name);
+        largest_of(*x, adaptive_window(x->shape + 2, sizes, axes, name), results);
+    });
+}
+
+Tensor* max_pool_backward(Tensor* gradient, Tensor* indices, const int64_t* given, int32_t ceil, const int64_t* sizes) {
+    const char* const name = "max_pool_backward";
+    return build([&] {
+        const Window window = window_behind(*gradient, given, sizes, ceil, name);
+        check_devices(*gradient, *indices, name);
+        if (indices->dtype != INT64 || !same_shape(*indices, *gradient))
+            fail(SHAPE_ERROR, "{}: indices have shape {} and dtype {}, expected {} and int64", name,
+                 shape_text(*indices), dtype_name(indices->dtype), shape_text(*gradient));
+        Owned out = new_images(*gradient, window, false);
+        if (out->size)
+            kernels::max_pool_backward.launch(out->device, *contiguous(*gradient), *contiguous(*indices), *out, window);
+        return out;
+    });
+}
+
+Tensor* avg_pool_tensor(Tensor* x, const int64_t* given, int32_t ceil, int32_t counts_padding, double divisor) {
+    return build([&] {
+        check_real(*x, "avg_pool");
+        const Window window = pool_window(given, x->shape + 2, axes_of(*x, "avg_pool"), ceil, "avg_pool");
+        return average(*x, {window, divisor, counts_padding});
+    });
+}
+
+Tensor* avg_pool_backward(Tensor* gradient, const int64_t* given, int32_t ceil, int32_t counts_padding, double divisor,
+                          const int64_t* sizes) {
+    return build([&] {
+        const Window window = window_behind(*gradient, given, sizes, ceil, "avg_pool_backward");
+        return average_backward(*gradient, {window, divisor, counts_padding});
+    });
+}
+
+Tensor* adaptive_avg_pool_tensor(Tensor* x, const int64_t* sizes) {
+    const char* const name = "adaptive_avg_pool";
+    return build([&] {
+        check_real(*x, name);
+        return average(*x, {adaptive_window(x->shape + 2, sizes, axes_of(*x, name), name), 0, 0});
+    });
+}
+
+Tensor* adaptive_avg_pool_backward(Tensor* gradient, const int64_t* sizes) {
+    const char* const name = "adaptive_avg_pool_backward";
+    return build(
+        [&] { return average_backward(*gradient, {window_behind(*gradient, nullptr, sizes, false, name), 0, 0}); });
+}

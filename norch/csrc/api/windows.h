@@ -1,0 +1,11 @@
+// What convolution and pooling share in the C API.
+
+#pragma once
+#include "ops/windows.h"
+#include "tensor.h"
+
+void check_number(const Tensor& x, const char* name);
+
+// The settings of a window along one axis, after checks: kernel, stride, dilation, padding before and after, which lie
+// so far apart.
+Axis axis_of(const int64_t* given, int apart, int64_t in, bool ceil, const char* name);
