@@ -13,7 +13,7 @@ from ..arguments import axis_of, chosen, one_size, sizes_of
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.views import FlipBackward
 from ..autograd.in_place import copied
-from ..operation import recorded, wrap
+from ..operation import own, recorded, wrap
 from ..types import Dims, Sizes, int32, int64
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class RearrangingMethods:
             raise RuntimeError(f"rot90: expected two different dims, got {axes}")
         if turns in (0, 2):
             return self.flip(axes) if turns else self.clone()
-        return self.flip(second if turns == 1 else first).transpose(first, second)
+        return own(self.flip(second if turns == 1 else first).transpose(first, second))
 
     def roll(self: Tensor, shifts: Sizes, dims: Dims = None) -> Tensor:
         """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat.
@@ -100,7 +100,7 @@ class RearrangingMethods:
         if not moves:
             raise RuntimeError("roll: expected at least one shift, got none")
         if not axes and len(moves) == 1:
-            return self.reshape(-1).roll(moves, 0).reshape(self.shape)
+            return own(self.reshape(-1).roll(moves, 0).reshape(self.shape))
         if len(moves) != len(axes):
             raise RuntimeError(f"roll: expected as many shifts as dims, got {shifts} and {dims}")
         if self.ndim == 0:

@@ -7,6 +7,7 @@ from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...given import warn
+from ...operation import own
 from ...tensor import Tensor
 from ...types import int32, int64, uint8
 from .checks import check_integers, check_tensors
@@ -42,7 +43,7 @@ def embedding(
     if max_norm is not None:
         _renormalize(weight, index, max_norm, norm_type)
     result = _rows(weight, index, padding, scale_grad_by_freq)
-    return result.reshape(*input.shape, size)
+    return own(result.reshape(*input.shape, size))
 
 
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
