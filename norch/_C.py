@@ -215,6 +215,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "as_strided_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int64]),
     "variance_tensor": (RESULT, [TENSOR, ARRAY, c_int32, c_int32, c_double]),
     "nll_tensor": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
+    "nll_backward": (RESULT, [TENSOR, TENSOR, TENSOR, TENSOR, ARRAY, c_int32]),
     "argmax_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "sum_to_shape": (RESULT, [TENSOR, TENSOR]),
@@ -237,8 +238,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "linear_backward": (RESULTS, [TENSOR, TENSOR, TENSOR, c_int32]),
     "cross_entropy_tensor": (RESULT, [TENSOR, TENSOR, c_int64, c_int32]),
     "cross_entropy_backward": (RESULT, [TENSOR, TENSOR, TENSOR, c_int64, c_int32]),
-    "mse_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
-    "mse_backward": (RESULT, [TENSOR, TENSOR, TENSOR, c_int32]),
     "unfold_tensor": (RESULT, [TENSOR, ARRAY]),
     "fold_tensor": (RESULT, [TENSOR, ARRAY, c_int64, c_int64]),
     "conv_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, ARRAY, c_int64]),
@@ -324,7 +323,7 @@ def operations() -> dict[str, list[str]]:
         "special",
         "special_pair",
     )
-    kinds = (*elementwise, "reduction", "row")
+    kinds = (*elementwise, "reduction", "row", "summed_loss")
     return {kind: names(n).decode().split() for n, kind in enumerate(kinds, 1)}
 
 
@@ -345,6 +344,9 @@ for _name in (*operations()["reduction"], "mean", "logsumexp"):
 for _name in operations()["row"]:
     PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, c_int64])
     PROTOTYPES[f"{_name}_backward"] = (RESULT, [TENSOR, TENSOR, c_int64])
+for _name in operations()["summed_loss"]:
+    PROTOTYPES[f"{_name}_tensor"] = (RESULT, [TENSOR, TENSOR, c_double, c_int32])
+    PROTOTYPES[f"{_name}_backward"] = (RESULT, [TENSOR, TENSOR, TENSOR, c_double, c_int32])
 
 # To give the interpreter's lock back and take it again takes long beside a short call. These functions are short, or
 # give the lock back themselves if the work is long (parallel_for in csrc/host/parallel.h).
@@ -352,16 +354,17 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "free_tensor alias_tensor empty_tensor create_tensor full_tensor part_tensor split_tensor",
     "full_like_tensor reshape_tensor view_tensor reverse_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
-    "linear_backward assign_all mse_tensor mse_backward unit_gradient same_kind hold_storage",
+    "linear_backward assign_all unit_gradient same_kind hold_storage",
     "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard call_within",
     "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
     "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
     *[f"{name}_step" for name in OPTIMIZERS],
+    *[f"{name}_backward" for name in operations()["summed_loss"]],
     "fits_as_gradient shares_memory written_at data_tensor mark_as_written version_of",
     "clone_tensor contiguous_tensor cast_tensor assign_tensor number_tensor permute_tensor squeeze_tensor",
     "unsqueeze_tensor as_strided_tensor flipped_tensor argmax_tensor argmin_tensor sum_to_shape triangle_tensor",
     "cat_tensors stack_tensors index_tensor index_put gather_tensor scatter_into nonzero_tensor sort_tensor",
-    "mean_tensor variance_tensor logsumexp_tensor nll_tensor integers_into",
+    "mean_tensor variance_tensor logsumexp_tensor nll_tensor nll_backward integers_into",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 

@@ -297,7 +297,6 @@ REASONS = {
         x.norm()
         x.norm(dim=1)
         norch.allclose(x, y)
-        F.l1_loss(x, y)
         F.dropout(x, 0.5)
         """,
     "a comparison, then its reduction": """

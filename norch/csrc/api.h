@@ -294,7 +294,8 @@ Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is n
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);
 bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved);
 
-// ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum.
+// ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum, and
+//      3, of LOSSES: the sum divided by the first size.
 // Along an axis: softmax_tensor and softmax_backward, log_softmax_tensor and log_softmax_backward
 #define DECLARE_ROW_OP(name)                               \
     API Tensor* name##_tensor(Tensor* tensor, int64_t axis); \
@@ -310,8 +311,15 @@ API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* tar
                                    int32_t reduction);
 // the loss; then the class of each sample, [N, 1], 0 if it does not count, its weight, [N, 1], and the sum of the weights
 API Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ignore_index, int32_t reduction);
-API Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction);  // mean or sum; shape [1]
-API Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction);  // for predictions
+// of what nll_tensor gave; total is null unless reduction is mean, the shape that of the scores
+API Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* total, const int64_t* shape,
+                         int32_t ndim);
+// Losses of predictions and targets of one shape, summed up to no dimensions; the gradient is that of the predictions.
+#define DECLARE_LOSS(name, loss, slope)                                                          \
+    API Tensor* name##_tensor(Tensor* x, Tensor* y, double parameter, int32_t reduction);        \
+    API Tensor* name##_backward(Tensor* gradient, Tensor* x, Tensor* y, double parameter, int32_t reduction);
+LOSSES(DECLARE_LOSS)
+#undef DECLARE_LOSS
 
 // ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel,
 //      stride, dilation, padding before, padding after.

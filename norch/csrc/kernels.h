@@ -122,6 +122,13 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(name, (const Tensor& x, Tensor& out)) \
     KERNEL(name##_backward, (const Tensor& gradient, const Tensor& y, Tensor& out))
 
+// Losses that are summed: out[0] = scale * the sum of what the pairs add; backward: out = gradient[0] * scale * the
+// slopes along x. x and y are contiguous, of one shape, float32 or float64.
+#define LOSS_KERNEL(name, loss, slope)                                                                  \
+    KERNEL(name, (const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale))       \
+    KERNEL(name##_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double parameter, \
+                             double scale))
+
 // Optimizers that count their steps: name, options, and what they keep of each parameter, in the order of `state`; what
 // the options do without is null. A kernel takes one step in place, for tensors of one shape, dtype and device; only the
 // first `like` of `state` are such tensors. The rest and `steps`, how many were taken before, are a float32 on the CPU
@@ -178,9 +185,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
                            int64_t ignored))                                                        \
     KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \
                                     const Tensor& scale, Tensor& out, int64_t ignored))             \
-    /* out[0] = scale * sum((x - y)^2); backward: out = gradient[0] * 2 * scale * (x - y) */        \
-    KERNEL(mse, (const Tensor& x, const Tensor& y, Tensor& out, double scale))                      \
-    KERNEL(mse_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale)) \
+    LOSSES(LOSS_KERNEL)                                                                             \
     /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
     KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
     KERNEL(fold, (const Tensor& columns, Tensor& out, const Window& window))                        \

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from ..types import bool_, dtype, int64
 from .nodes import Nodes
-from .operators import emits
+from .operators import FORMULAS, emits
 from .trace import Call
 
 # ---- Losses ---------------------------------------------------------------------------------------------------------
@@ -15,11 +15,59 @@ from .trace import Call
 _REDUCTIONS = ("none", "mean", "sum")
 
 
-@emits("mse_tensor")
-def _mse(graph: Nodes, call: Call) -> str:
-    difference = graph.add("Sub", *map(graph.name, call.operands))
-    kind = "ReduceMean" if call.arguments[0] == 1 else "ReduceSum"
-    return graph.add(kind, graph.add("Mul", difference, difference), keepdims=0)
+def _distance(g: Nodes, x: str, y: str) -> str:
+    return g.add("Abs", g.add("Sub", x, y))
+
+
+def _log(g: Nodes, n: Callable[[float], str], x: str) -> str:
+    return g.add("Max", g.add("Log", x), n(-100))
+
+
+# The rows of LOSSES in csrc/ops/operations.h: what a pair adds
+_LOSSES: dict[str, Callable[..., str]] = {
+    "mse": lambda g, n, x, y, p: g.add("Mul", _distance(g, x, y), _distance(g, x, y)),
+    "l1_loss": lambda g, n, x, y, p: _distance(g, x, y),
+    "huber_loss": lambda g, n, x, y, p: FORMULAS["huber"](g, n, g.add("Sub", x, y), p),
+    "smooth_l1_loss": lambda g, n, x, y, p: g.add("Div", FORMULAS["huber"](g, n, g.add("Sub", x, y), p), p),
+    "bce_loss": lambda g, n, x, y, p: g.add(
+        "Neg",
+        g.add(
+            "Add",
+            g.add("Mul", y, _log(g, n, x)),
+            g.add("Mul", g.add("Sub", n(1), y), _log(g, n, g.add("Sub", n(1), x))),
+        ),
+    ),
+    "bce_with_logits_loss": lambda g, n, x, y, p: FORMULAS["bce_with_logits"](g, n, x, y),
+    "soft_margin_loss": lambda g, n, x, y, p: g.add("Softplus", g.add("Neg", g.add("Mul", y, x))),
+    "margin_loss": lambda g, n, x, y, p: g.add("Relu", g.add("Sub", p, g.add("Mul", y, x))),
+    "hinge_embedding_loss": lambda g, n, x, y, p: g.add(
+        "Add",
+        g.add("Where", g.add("Equal", y, n(1)), n(0), g.add("Relu", g.add("Sub", p, x))),
+        g.add("Where", g.add("Equal", y, n(-1)), n(0), x),
+    ),
+    "poisson_nll_loss": lambda g, n, x, y, p: g.add("Sub", g.add("Exp", x), g.add("Mul", y, x)),
+    "kl_div_loss": lambda g, n, x, y, p: g.add(
+        "Where", g.add("Equal", y, n(0)), n(0), g.add("Mul", y, g.add("Sub", g.add("Log", y), x))
+    ),
+}
+
+
+@emits(*(f"{name}_tensor" for name in _LOSSES))
+def _summed_loss(graph: Nodes, call: Call) -> str:
+    parameter, reduction = call.arguments
+    pair = _LOSSES[call.name[: -len("_tensor")]]
+
+    def number(value: float) -> str:
+        return graph.number(value, call.kind)
+
+    each = pair(graph, number, *map(graph.name, call.operands), number(parameter))
+    if reduction == 1:
+        return graph.add("ReduceMean", each, keepdims=0)
+    total = graph.add("ReduceSum", each, keepdims=0)
+    sizes = call.operands[0].shape
+    if reduction == 2 or not sizes:
+        return total
+    return graph.add("Div", total, graph.cast(graph.index(sizes[0]), int64, call.kind))
 
 
 @emits("cross_entropy_tensor")

@@ -77,7 +77,7 @@ _SAME = {
     "maximum": "Max",
     "where": "Where",
 }
-_FORMULAS: dict[str, Callable[..., str]] = {
+FORMULAS: dict[str, Callable[..., str]] = {
     "trunc": lambda g, n, x: g.add("Mul", g.add("Sign", x), g.add("Floor", g.add("Abs", x))),
     "exp2": lambda g, n, x: g.add("Pow", n(2), x),
     "expm1": lambda g, n, x: g.add("Sub", g.add("Exp", x), n(1)),
@@ -110,7 +110,7 @@ _FORMULAS: dict[str, Callable[..., str]] = {
     "fmod": lambda g, n, x, y: g.add("Mod", x, y, fmod=1),
 }
 _EMITTERS.update({f"{name}_tensor": _simple(kind) for name, kind in _SAME.items()})
-_EMITTERS.update({f"{name}_tensor": _formula(formula) for name, formula in _FORMULAS.items()})
+_EMITTERS.update({f"{name}_tensor": _formula(formula) for name, formula in FORMULAS.items()})
 
 
 @emits("where_tensor")

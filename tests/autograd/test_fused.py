@@ -30,6 +30,18 @@ def labels():
     return norch.tensor([2, 0, 1, 1])
 
 
+def transposed(x):
+    return x.detach().T.requires_grad_()
+
+
+def signs(*shape):
+    return ramp(*shape).sign().detach().requires_grad_()
+
+
+def two_probabilities():
+    return probabilities(3, 2), transposed(probabilities(2, 3))
+
+
 def probabilities(*shape):
     return ramp(*shape).sigmoid().detach().requires_grad_()
 
@@ -68,8 +80,34 @@ def formulas():
         ],
         "LinearBackward": [(F.linear, ramp(4, 3), ramp(2, 3), ramp(2)), (F.linear, ramp(2, 4, 3), ramp(2, 3))],
         "MSEBackward": [(F.mse_loss, ramp(3, 2), ramp(3, 2, shift=0.1))],
-        "BCEBackward": [(F.binary_cross_entropy, probabilities(3, 2), probabilities(3, 2))],
-        "BCEWithLogitsBackward": [(F.binary_cross_entropy_with_logits, ramp(3, 2), probabilities(3, 2))],
+        "L1LossBackward": [(F.l1_loss, ramp(3, 2), ramp(3, 2, shift=0.1))],
+        "HuberLossBackward": [(lambda x, y: F.huber_loss(x, y, delta=0.5), ramp(3, 2), transposed(ramp(2, 3)))],
+        "SmoothL1LossBackward": [(lambda x, y: F.smooth_l1_loss(x, y, beta=0.5), ramp(3, 2), transposed(ramp(2, 3)))],
+        "BCEBackward": [(lambda x, y: F.binary_cross_entropy(x, y, reduction="none"), *two_probabilities())],
+        "BCELossBackward": [(F.binary_cross_entropy, *two_probabilities())],
+        "BCEWithLogitsBackward": [
+            (lambda x, y: F.binary_cross_entropy_with_logits(x, y, reduction="none"), ramp(3, 2), probabilities(3, 2))
+        ],
+        "BCEWithLogitsLossBackward": [(F.binary_cross_entropy_with_logits, ramp(3, 2), probabilities(3, 2))],
+        "SoftMarginLossBackward": [(F.soft_margin_loss, ramp(3, 2), signs(3, 2))],
+        "MarginLossBackward": [
+            (lambda x, y: F.margin_ranking_loss(x, x.detach() * 0.5, y, 0.1), ramp(3, 2), signs(3, 2))
+        ],
+        "HingeEmbeddingLossBackward": [
+            (lambda x: F.hinge_embedding_loss(x, signs(3, 2).detach(), 0.5), ramp(3, 2)),
+            (lambda x: F.hinge_embedding_loss(x, 0.4 * signs(3, 2).detach(), 0.5, reduction="sum"), ramp(3, 2)),
+        ],
+        "PoissonNLLLossBackward": [(F.poisson_nll_loss, ramp(3, 2), probabilities(3, 2))],
+        "KLDivLossBackward": [
+            (lambda x: F.kl_div(x, probabilities(3, 2).detach(), reduction="sum"), ramp(3, 2)),
+            (lambda x: F.kl_div(x, probabilities(3, 2).detach(), reduction="batchmean"), ramp(3, 2)),
+        ],
+        "NLLBackward": [
+            (lambda x: F.nll_loss(x, labels()), ramp(4, 3)),
+            (lambda x: F.nll_loss(x, labels(), 1 + labels()[:3].double(), ignore_index=0), ramp(4, 3)),
+            (lambda x: F.nll_loss(x, labels().reshape(2, 2), reduction="none"), ramp(2, 3, 2)),
+            (lambda x: F.nll_loss(x, labels()[0], reduction="sum"), ramp(3)),
+        ],
         "CrossEntropyBackward": [
             (lambda x: F.cross_entropy(x, labels()), ramp(4, 3)),
             (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="sum"), ramp(4, 3)),

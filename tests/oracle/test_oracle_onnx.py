@@ -107,6 +107,16 @@ FUNCTIONS = {
         x.clamp(0, 1),
     ),
     "losses": lambda x: (F.mse_loss(x, x + 1), F.huber_loss(x, 2 * x), F.cross_entropy(x, norch.tensor([0, 3, 1]))),
+    "losses of pairs": lambda x: (
+        F.l1_loss(x, 2 * x, reduction="sum"),
+        F.smooth_l1_loss(x, 3 * x, beta=0.5),
+        F.binary_cross_entropy_with_logits(x, (2 * x).sigmoid()),
+        F.soft_margin_loss(x, -x.sign()),
+        F.margin_ranking_loss(x, 2 * x, x.sign(), 0.5),
+        F.hinge_embedding_loss(x, x.sign(), 0.5),
+        F.poisson_nll_loss(x, x.exp()),
+        F.kl_div(x.log_softmax(1), (2 * x).softmax(1), reduction="batchmean"),
+    ),
     "weighted losses": lambda x: (
         F.cross_entropy(x, norch.tensor([0, 3, 1]), weight=norch.tensor([1.0, 2.0, 0.5, 3.0])),
         F.nll_loss(x, norch.tensor([0, 3, -100])),

@@ -36,6 +36,7 @@ def test_every_operation_of_the_library_has_a_row():
     parametric = {row for row in operations["shaped"] if not row.endswith("_slope")}
     assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh", "mish"}
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
+    assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)
     assert set(operations["ternary"]) == set(TERNARY_NAMES) <= {row.name for row in CASES}
 
 
@@ -50,7 +51,7 @@ TESTED_BY_THEMSELVES = {
     "AttentionBackward",  # tests/nn/test_attention.py
     "ReplayedBackward",  # tests/recording
     "PassOn",
-    "NLLBackward",  # tests/nn/test_loss.py
+    "NLLBackward",  # test_fused.py
     "PReluBackward",  # tests/nn/test_activations.py
     "_StandardGamma",  # tests/oracle/test_oracle_distributions.py
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
@@ -87,7 +88,20 @@ TESTED_BY_THEMSELVES = {
     "UntrackedViewBackward",  # tests/autograd
     "ConstantBackward",  # tests/autograd
 }
-TESTED_IN_TEST_FUSED = {"LinearBackward", "MSEBackward", "CrossEntropyBackward"}
+SUMMED_LOSSES = {
+    "mse": "MSEBackward",
+    "l1_loss": "L1LossBackward",
+    "smooth_l1_loss": "SmoothL1LossBackward",
+    "huber_loss": "HuberLossBackward",
+    "bce_loss": "BCELossBackward",
+    "bce_with_logits_loss": "BCEWithLogitsLossBackward",
+    "soft_margin_loss": "SoftMarginLossBackward",
+    "margin_loss": "MarginLossBackward",
+    "hinge_embedding_loss": "HingeEmbeddingLossBackward",
+    "poisson_nll_loss": "PoissonNLLLossBackward",
+    "kl_div_loss": "KLDivLossBackward",
+}
+TESTED_IN_TEST_FUSED = {"LinearBackward", "CrossEntropyBackward", *SUMMED_LOSSES.values()}
 TESTED_IN_TEST_ACTIVATIONS = {
     "gelu": "GeluBackward",
     "gelu_tanh": "GeluTanhBackward",

@@ -1,13 +1,14 @@
 """The losses that C computes in one call, and their derivatives.
 
-A loss for each pair of a prediction and a target is a row of LOSS_OPS in csrc/ops/operations.h.
+A loss for each pair of a prediction and a target is a row of LOSS_OPS in csrc/ops/operations.h, the same summed up one
+of LOSSES.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, ClassVar
 
-from ..._C import lib
+from ..._C import int64_array, lib
 from ...operation import address, mode, operand, record, recorded, several, wrap
 from ..function import Function, Gradients
 
@@ -76,14 +77,21 @@ class BCEBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, y = self.x, self.y
-        return [gradient * ((x - y) / (x * (1 - x)).clamp(min=1e-12)), self._to_y(gradient)]
+        return [gradient * _bce_slope(x, y), self._to_y(gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
         return [gradient * _call(lib.bce_slope_tensor, self.x, self.y), self._to_y(gradient)]
 
     def _to_y(self, gradient: Tensor) -> Tensor | None:
-        x = self.x
-        return gradient * ((1 - x).log().clamp(min=-100) - x.log().clamp(min=-100)) if self.needs(1) else None
+        return gradient * _bce_slope_of_target(self.x) if self.needs(1) else None
+
+
+def _bce_slope(x: Tensor, y: Tensor) -> Tensor:
+    return (x - y) / (x * (1 - x)).clamp(min=1e-12)
+
+
+def _bce_slope_of_target(x: Tensor) -> Tensor:
+    return (1 - x).log().clamp(min=-100) - x.log().clamp(min=-100)
 
 
 class BCEWithLogitsBackward(Function):
@@ -93,7 +101,7 @@ class BCEWithLogitsBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, y = self.x, self.y
-        return [gradient * ((1 - y) * x.sigmoid() - y * (-x).sigmoid()), self._to_y(gradient)]
+        return [gradient * _bce_with_logits_slope(x, y), self._to_y(gradient)]
 
     def fused(self, gradient: Tensor) -> Gradients:
         return [gradient * _call(lib.bce_with_logits_slope_tensor, self.x, self.y), self._to_y(gradient)]
@@ -102,37 +110,178 @@ class BCEWithLogitsBackward(Function):
         return gradient * -self.x if self.needs(1) else None
 
 
+def _bce_with_logits_slope(x: Tensor, y: Tensor) -> Tensor:
+    return (1 - y) * x.sigmoid() - y * (-x).sigmoid()
+
+
 # ---- Reduced in the same call -----------------------------------------------------------------------------------
 
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2, "batchmean": 3}
 
 
-def mse(predictions: Tensor, labels: Tensor, reduction: str) -> Tensor:
-    """The mean or sum of (prediction - label)^2, shape [1]; RuntimeError if the two do not fit each other."""
-    result = wrap(lib.mse_tensor(predictions._ptr, labels._ptr, REDUCTIONS[reduction]))
-    edges = predictions._edge, labels._edge
-    if any(edges) and mode.enabled:
-        record(result, MSEBackward(predictions, labels, reduction), edges)
-    return result
+class _SummedLossBackward(Function):
+    """L = the mean of l(x, y) over all pairs: dL/dx = dl/dx / n, dL/dy = dl/dy / n; a sum is not divided by n
 
+    A class of it names the functions of a row of LOSSES in csrc/ops/operations.h.
+    """
 
-class MSEBackward(Function):
-    """L = mean((x - y)^2): dL/dx = 2 (x - y) / n, dL/dy = -dL/dx; a sum is not divided by n"""
+    loss: ClassVar[Callable[..., int]]
+    to_predictions: ClassVar[Callable[..., int]]
+    of_difference: ClassVar[bool] = False  # whether l is a function of x - y, so that dl/dy = -dl/dx
 
-    def __init__(self, predictions: Tensor, labels: Tensor, reduction: str) -> None:
-        super().__init__(predictions, labels)
-        self.reduction = reduction
+    def __init__(self, x: Tensor, y: Tensor, parameter: float, reduction: str) -> None:
+        super().__init__(x, y)
+        self.parameter, self.reduction = parameter, reduction
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        """dl/dx and dl/dy of each pair; None if it is 0, or not defined."""
+        raise NotImplementedError
 
     def backward(self, gradient: Tensor) -> Gradients:
-        scale = 2.0 / max(int(self.x.numel), 1) if self.reduction == "mean" else 2.0
-        return self._both(gradient * (scale * (self.x - self.y)))
+        x, y = self.x, self.y
+        if self.reduction != "sum":
+            gradient = gradient / float(max(x.numel if self.reduction == "mean" else (*x.shape, 1)[0], 1))
+        return [None if slope is None else gradient * slope for slope in self.slopes(x, y)]
 
     def fused(self, gradient: Tensor) -> Gradients:
+        to_target = self.edges[1] is not None
+        if to_target and not self.of_difference:
+            return self.backward(gradient)
         code = REDUCTIONS[self.reduction]
-        return self._both(wrap(lib.mse_backward(gradient._ptr, self.x._ptr, self.y._ptr, code)))
+        to_x = wrap(self.to_predictions(gradient._ptr, self.x._ptr, self.y._ptr, self.parameter, code))
+        return [to_x, -to_x if to_target else None]
 
-    def _both(self, to_x: Tensor) -> Gradients:
-        return [to_x, None if self.edges[1] is None else -to_x]
+
+def _summed(kind: type[_SummedLossBackward]) -> Callable[..., Tensor]:
+    """The loss of predictions and targets; RuntimeError if they do not fit each other."""
+
+    def call(x: Tensor, y: Tensor, reduction: str, parameter: float = 0.0) -> Tensor:
+        parameter = float(parameter)
+        result = wrap(kind.loss(x._ptr, y._ptr, parameter, REDUCTIONS[reduction]))
+        edges = x._edge, y._edge
+        if any(edges) and mode.enabled:
+            record(result, kind(x, y, parameter, reduction), edges)
+        return result
+
+    return call
+
+
+class MSEBackward(_SummedLossBackward):
+    """l = (x - y)^2: dl/dx = 2 (x - y)"""
+
+    loss, to_predictions, of_difference = lib.mse_tensor, lib.mse_backward, True
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        slope = 2.0 * (x - y)
+        return [slope, -slope]
+
+
+class L1LossBackward(_SummedLossBackward):
+    """l = |x - y|: dl/dx = sign(x - y)"""
+
+    loss, to_predictions, of_difference = lib.l1_loss_tensor, lib.l1_loss_backward, True
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        slope = (x - y).sign()
+        return [slope, -slope]
+
+
+class HuberLossBackward(_SummedLossBackward):
+    """l = d^2 / 2 within delta, delta (|d| - delta / 2) beyond, for d = x - y: dl/dx = d, clamped to [-delta, delta]"""
+
+    loss, to_predictions, of_difference = lib.huber_loss_tensor, lib.huber_loss_backward, True
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        slope = (x - y).clamp(-self.parameter, self.parameter)
+        return [slope, -slope]
+
+
+class SmoothL1LossBackward(_SummedLossBackward):
+    """l = huber(x - y, beta) / beta: dl/dx = x - y, clamped to [-beta, beta], / beta"""
+
+    loss, to_predictions, of_difference = lib.smooth_l1_loss_tensor, lib.smooth_l1_loss_backward, True
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        slope = (x - y).clamp(-self.parameter, self.parameter) / self.parameter
+        return [slope, -slope]
+
+
+class BCELossBackward(_SummedLossBackward):
+    """l = -(y log x + (1 - y) log(1 - x)): the slopes of BCEBackward"""
+
+    loss, to_predictions = lib.bce_loss_tensor, lib.bce_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        return [_bce_slope(x, y), _bce_slope_of_target(x) if self.needs(1) else None]
+
+
+class BCEWithLogitsLossBackward(_SummedLossBackward):
+    """l = -(y log s(x) + (1 - y) log s(-x)), with s the sigmoid: the slopes of BCEWithLogitsBackward"""
+
+    loss, to_predictions = lib.bce_with_logits_loss_tensor, lib.bce_with_logits_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        return [_bce_with_logits_slope(x, y), -x if self.needs(1) else None]
+
+
+class SoftMarginLossBackward(_SummedLossBackward):
+    """l = log(1 + e^(-x y)): dl/dx = -y s(-x y), dl/dy = -x s(-x y), with s the sigmoid"""
+
+    loss, to_predictions = lib.soft_margin_loss_tensor, lib.soft_margin_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        wrong = (-y * x).sigmoid()
+        return [-y * wrong, -x * wrong]
+
+
+class MarginLossBackward(_SummedLossBackward):
+    """l = max(0, m - x y): dl/dx = -y, dl/dy = -x where the margin m is not exceeded"""
+
+    loss, to_predictions = lib.margin_loss_tensor, lib.margin_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        missed = self.parameter - (y * x).detach() >= 0
+        return [missed._choose(-y, 0.0), missed._choose(-x, 0.0)]
+
+
+class HingeEmbeddingLossBackward(_SummedLossBackward):
+    """l = x where y = 1, max(0, m - x) where y = -1, both elsewhere: dl/dx = 1, -1 up to the margin m, their sum"""
+
+    loss, to_predictions = lib.hinge_embedding_loss_tensor, lib.hinge_embedding_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        near = (y != 1).logical_and(self.parameter - x >= 0)
+        return [(y != -1).to(x.dtype) - near.to(x.dtype), None]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [super().fused(gradient)[0], None]
+
+
+class PoissonNLLLossBackward(_SummedLossBackward):
+    """l = e^x - y x: dl/dx = e^x - y, dl/dy = -x"""
+
+    loss, to_predictions = lib.poisson_nll_loss_tensor, lib.poisson_nll_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        return [x.exp() - y, -x]
+
+
+class KLDivLossBackward(_SummedLossBackward):
+    """l = y (log y - x), for a target y without a graph: dl/dx = -y"""
+
+    loss, to_predictions = lib.kl_div_loss_tensor, lib.kl_div_loss_backward
+
+    def slopes(self, x: Tensor, y: Tensor) -> Gradients:
+        return [-y, None]
+
+
+mse, l1_loss, huber_loss = _summed(MSEBackward), _summed(L1LossBackward), _summed(HuberLossBackward)
+smooth_l1_loss, kl_div_loss = _summed(SmoothL1LossBackward), _summed(KLDivLossBackward)
+bce_loss, bce_with_logits_loss = _summed(BCELossBackward), _summed(BCEWithLogitsLossBackward)
+soft_margin_loss, margin_loss = _summed(SoftMarginLossBackward), _summed(MarginLossBackward)
+hinge_embedding_loss, poisson_nll_loss = _summed(HingeEmbeddingLossBackward), _summed(PoissonNLLLossBackward)
+
+# ---- Of classes -------------------------------------------------------------------------------------------------
 
 
 def cross_entropy(logits: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor:
@@ -167,6 +316,12 @@ class NLLBackward(Function):
         if rank <= 2:
             return [rows.reshape(self.shape)]
         return [rows.reshape(self.shape[0], *self.shape[2:], classes).movedim(-1, 1)]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        index, shares, total = self.kept
+        divisor = total._ptr if self.reduction == "mean" else None
+        shape = int64_array(self.shape)
+        return [wrap(lib.nll_backward(gradient._ptr, index._ptr, shares._ptr, divisor, shape, len(self.shape)))]
 
     def release(self) -> None:
         super().release()

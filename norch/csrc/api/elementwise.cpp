@@ -328,7 +328,8 @@ const char* list_operations(int32_t arity) {
 #undef NAME
 #define NAME(name, ...) #name " "
     if (arity == 10) return REDUCTIONS(NAME);
-    return ROW_OPS(NAME);
+    if (arity == 11) return ROW_OPS(NAME);
+    return LOSSES(NAME);
 #undef NAME
 }
 

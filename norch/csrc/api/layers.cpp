@@ -164,7 +164,7 @@ Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t ne
 
 // ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
-enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM };
+enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM, BATCH_MEAN };
 
 // What both directions need: rows of logits, the label of each, and how the losses are scaled, a float64.
 struct Classification {
@@ -269,7 +269,27 @@ Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ign
     });
 }
 
-// ---- Mean squared error ------------------------------------------------------------------------------------------
+Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* total, const int64_t* shape,
+                     int32_t ndim) {
+    return build([&] {
+        const int axis = ndim > 1 ? 1 : 0;
+        const int64_t rows = index->size, flat[] = {rows, shape[axis]};
+        Owned slope = taken(neg_tensor(gradient));
+        if (total) slope = taken(div_tensor(slope.tensor, total));
+        if (slope->size > 1) slope = reshaped(*slope, index->shape, 2);
+        slope = taken(elementwise_mul_tensor(slope.tensor, shares));
+        Owned out = new_tensor(flat, 2, slope->dtype, slope->device);
+        fill(*out, 0);
+        if (scatter_into(out.tensor, 1, index, false, slope.tensor, REPLACE) != 0) throw last_error();
+        int64_t moved[MAX_DIMS];  // the classes last
+        for (int d = 0; d < ndim; d++) moved[d] = shape[d < axis ? d : d + 1 < ndim ? d + 1 : axis];
+        out = reshaped(*out, moved, ndim);
+        if (axis < ndim - 1) return contiguous(*with_axis_moved(*out, ndim - 1, axis));
+        return out;
+    });
+}
+
+// ---- Losses of pairs ---------------------------------------------------------------------------------------------
 
 // x itself if it is contiguous, else a copy that the caller keeps.
 static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
@@ -278,36 +298,52 @@ static const Tensor& as_contiguous(const Tensor& x, Owned& kept) {
     return *kept;
 }
 
-static double mse_scale(const Tensor& x, const Tensor& y, int32_t reduction, const char* name) {
+static double scale_of(const Tensor& x, const Tensor& y, int32_t reduction, const char* name) {
     check_real(x, name);
     check_pair(x, y, name);
     check_same_shape(x, y, name);
-    if (reduction != MEAN && reduction != SUM)
-        fail(VALUE_ERROR, "{}: reduction is {}, expected 1 (mean) or 2 (sum)", name, reduction);
-    return reduction == MEAN ? 1 / double(x.size) : 1;
+    if (reduction == SUM) return 1;
+    if (reduction == BATCH_MEAN) return 1 / double(x.ndim ? x.shape[0] : 1);
+    if (reduction != MEAN)
+        fail(VALUE_ERROR, "{}: reduction is {}, expected 1 (mean), 2 (sum) or 3 (the mean of a batch)", name,
+             reduction);
+    return 1 / double(x.size);
 }
 
-Tensor* mse_tensor(Tensor* predictions, Tensor* labels, int32_t reduction) {
+template <class Kernel>
+static Tensor* loss_of(const Kernel& kernel, const Tensor& predictions, const Tensor& targets, double parameter,
+                       int32_t reduction) {
     return build([&] {
-        const double scale = mse_scale(*predictions, *labels, reduction, "mse");
+        const double scale = scale_of(predictions, targets, reduction, kernel.name);
         Owned kept_x, kept_y;
-        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
+        const Tensor &x = as_contiguous(predictions, kept_x), &y = as_contiguous(targets, kept_y);
         Owned out = new_tensor(nullptr, 0, x.dtype, x.device);
-        kernels::mse.launch(x.device, x, y, *out, scale);
+        kernel.launch(x.device, x, y, *out, parameter, scale);
         return out;
     });
 }
 
-Tensor* mse_backward(Tensor* gradient, Tensor* predictions, Tensor* labels, int32_t reduction) {
+template <class Kernel>
+static Tensor* loss_backward(const Kernel& kernel, const Tensor& gradient, const Tensor& predictions,
+                             const Tensor& targets, double parameter, int32_t reduction) {
     return build([&] {
-        const double scale = mse_scale(*predictions, *labels, reduction, "mse_backward");
-        check_pair(*gradient, *predictions, "mse_backward");
-        if (gradient->size != 1)
-            fail(SHAPE_ERROR, "mse_backward: gradient has shape {}, expected []", shape_text(*gradient));
+        const double scale = scale_of(predictions, targets, reduction, kernel.name);
+        check_pair(gradient, predictions, kernel.name);
+        if (gradient.size != 1)
+            fail(SHAPE_ERROR, "{}: gradient has shape {}, expected []", kernel.name, shape_text(gradient));
         Owned kept_x, kept_y;
-        const Tensor &x = as_contiguous(*predictions, kept_x), &y = as_contiguous(*labels, kept_y);
+        const Tensor &x = as_contiguous(predictions, kept_x), &y = as_contiguous(targets, kept_y);
         Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        if (out->size) kernels::mse_backward.launch(x.device, *gradient, x, y, *out, scale);
+        if (out->size) kernel.launch(x.device, gradient, x, y, *out, parameter, scale);
         return out;
     });
 }
+
+#define DEFINE_LOSS(name, loss, slope)                                                                        \
+    Tensor* name##_tensor(Tensor* x, Tensor* y, double parameter, int32_t reduction) {                        \
+        return loss_of(kernels::name, *x, *y, parameter, reduction);                                          \
+    }                                                                                                         \
+    Tensor* name##_backward(Tensor* gradient, Tensor* x, Tensor* y, double parameter, int32_t reduction) {    \
+        return loss_backward(kernels::name##_backward, *gradient, *x, *y, parameter, reduction);              \
+    }
+LOSSES(DEFINE_LOSS)

@@ -1,4 +1,4 @@
-// CPU kernels of layers and losses: softmax, log softmax, cross-entropy and mean squared error, and their gradients.
+// CPU kernels of layers and losses: softmax, log softmax, cross-entropy and the losses of pairs, and their gradients.
 //
 // All work on contiguous rows of n elements (api/layers.cpp sees to that). exp(x - max) of a row cannot overflow, so
 // max comes first; the sum of the exponentials follows in vectors, LANES partial sums at a time.
@@ -217,17 +217,19 @@ void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& log
     });
 }
 
-// ---- Mean squared error ------------------------------------------------------------------------------------------
+// ---- Losses of pairs ---------------------------------------------------------------------------------------------
 
-// out[0] = scale * sum((x - y)^2), summed in blocks of fixed length, so that threads do not change the result
-void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale) {
+namespace {
+
+// out[0] = scale * the sum of what the pairs add, in blocks of fixed length: threads do not change the result
+template <class Row>
+void sum_of_pairs(const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale) {
     enum { BLOCK = 16 * CHUNK };
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T *a = data_as<T>(x), *b = data_as<T>(y);
+        const T *a = data_as<T>(x), *b = data_as<T>(y), p = T(parameter);
         auto block_sum = [=](int64_t start, int64_t n) {
-            return row_sum<T>(n,
-                              [=](int64_t i) { return (a[start + i] - b[start + i]) * (a[start + i] - b[start + i]); });
+            return row_sum<T>(n, [=](int64_t i) { return Row::loss_of(a[start + i], b[start + i], p); });
         };
         double total = 0;
         if (x.size <= BLOCK) {
@@ -245,17 +247,43 @@ void mse_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double scale)
     });
 }
 
-// out = gradient[0] * 2 * scale * (x - y), the gradient for x; that for y is its negative
-void mse_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale) {
+// out = gradient[0] * scale * the slopes along x
+template <class Row>
+void slopes_of_pairs(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double parameter,
+                     double scale) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        const T *a = data_as<T>(x), *b = data_as<T>(y);
+        const T *a = data_as<T>(x), *b = data_as<T>(y), p = T(parameter);
         T* to = data_as<T>(out);
-        const T factor = T(2 * scale * data_as<T>(gradient)[0]);
+        const T factor = T(scale * data_as<T>(gradient)[0]);
         parallel_for(x.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
-            INDEPENDENT for (int64_t i = begin; i < end; i++) to[i] = factor * (a[i] - b[i]);
+            INDEPENDENT for (int64_t i = begin; i < end; i++) to[i] = factor * Row::slope_of(a[i], b[i], p);
         });
     });
 }
+
+}  // namespace
+
+#define LOSS_CPU(name, loss, slope)                                                                                \
+    namespace {                                                                                                    \
+    struct name##_row {                                                                                            \
+        template <class T>                                                                                         \
+        static T loss_of(T x, T y, [[maybe_unused]] T p) {                                                         \
+            return loss;                                                                                           \
+        }                                                                                                          \
+        template <class T>                                                                                         \
+        static T slope_of([[maybe_unused]] T x, T y, [[maybe_unused]] T p) {                                       \
+            return slope;                                                                                          \
+        }                                                                                                          \
+    };                                                                                                             \
+    }                                                                                                              \
+    void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale) {        \
+        sum_of_pairs<name##_row>(x, y, out, parameter, scale);                                                     \
+    }                                                                                                              \
+    void name##_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out,         \
+                                    double parameter, double scale) {                                              \
+        slopes_of_pairs<name##_row>(gradient, x, y, out, parameter, scale);                                        \
+    }
+LOSSES(LOSS_CPU)
 
 }  // namespace NORCH_ISA

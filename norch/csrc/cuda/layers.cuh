@@ -1,4 +1,4 @@
-// CUDA kernels of layers and losses: softmax, cross-entropy and the mean squared error, with their
+// CUDA kernels of layers and losses: softmax, cross-entropy and the losses of pairs, with their
 // gradients. A part of cuda.cu. All work on contiguous rows of n elements: a row of threads for each (threadIdx.y), and
 // as many of those in a block as fit. A row that is read again comes out of the cache near the processor.
 
@@ -147,16 +147,14 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
-// ---- Mean squared error ------------------------------------------------------------------------------------------
+// ---- Losses of pairs ---------------------------------------------------------------------------------------------
 
-// Block by block the sum of (x - y)^2, into a buffer.
-template <class T>
-__global__ void squared_error_kernel(const T* x, const T* y, double* sums, int64_t size) {
+// Block by block the sum of what the pairs add, into a buffer.
+template <class Row, class T>
+__global__ void loss_kernel(const T* x, const T* y, double* sums, int64_t size, T parameter) {
     double sum = 0;
-    for (int64_t i = first_of_thread(); i < size; i += all_threads()) {
-        const T difference = x[i] - y[i];
-        sum += double(difference * difference);
-    }
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        sum += double(Row::loss_of(x[i], y[i], parameter));
     const double total = sum_row(sum);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
 }
@@ -170,11 +168,13 @@ __global__ void scaled_sum_kernel(const double* sums, int64_t count, T* out, dou
     if (threadIdx.x == 0) *out = T(scale * total);
 }
 
-// out = gradient[0] * 2 * scale * (x - y)
-template <class T>
-__global__ void mse_backward_kernel(const T* gradient, const T* x, const T* y, T* out, int64_t size, double scale) {
-    const T factor = T(2 * scale * gradient[0]);
-    for (int64_t i = first_of_thread(); i < size; i += all_threads()) out[i] = factor * (x[i] - y[i]);
+// out = gradient[0] * scale * the slopes along x
+template <class Row, class T>
+__global__ void loss_backward_kernel(const T* gradient, const T* x, const T* y, T* out, int64_t size, T parameter,
+                                     double scale) {
+    const T factor = T(scale * gradient[0]);
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        out[i] = factor * Row::slope_of(x[i], y[i], parameter);
 }
 
 // ---- The launchers -----------------------------------------------------------------------------------------------
@@ -282,27 +282,57 @@ void cross_entropy_backward_tensor_cuda(const Tensor& gradient, const Tensor& lo
     check_launch("cross_entropy_backward");
 }
 
-// out[0] = scale * sum((x - y)^2), in two stages
-void mse_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out, double scale) {
+namespace {
+
+// out[0] = scale * the sum of what the pairs add, in two stages
+template <class Row>
+void sum_of_pairs(const char* name, const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale) {
     cudaStream_t stream = use(out.device);
     const int blocks = sum_blocks(x.size);
     DeviceScratch<double> sums(blocks, out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        squared_error_kernel<T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(data_as<T>(x), data_as<T>(y), sums.data,
-                                                                                       x.size);
-        check_launch("mse");
-        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(sums.data, blocks, data_as<T>(out), scale);
+        loss_kernel<Row, T><<<blocks, power_of_two(x.size, THREADS), 0, stream>>>(
+            data_as<T>(x), data_as<T>(y), sums.data, x.size, T(parameter));
+        check_launch(name);
+        scaled_sum_kernel<T><<<1, power_of_two(blocks, THREADS), 0, stream>>>(
+            sums.data, blocks, data_as<T>(out), scale);
     });
-    check_launch("mse");
+    check_launch(name);
 }
 
-void mse_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, double scale) {
+template <class Row>
+void slopes_of_pairs(const char* name, const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out,
+                     double parameter, double scale) {
     cudaStream_t stream = use(out.device);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        mse_backward_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
-            data_as<T>(gradient), data_as<T>(x), data_as<T>(y), data_as<T>(out), out.size, scale);
+        loss_backward_kernel<Row, T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+            data_as<T>(gradient), data_as<T>(x), data_as<T>(y), data_as<T>(out), out.size, T(parameter), scale);
     });
-    check_launch("mse_backward");
+    check_launch(name);
 }
+
+}  // namespace
+
+#define LOSS_CUDA(name, loss, slope)                                                                            \
+    namespace {                                                                                                 \
+    struct name##_row {                                                                                         \
+        template <class T>                                                                                      \
+        static __device__ T loss_of(T x, T y, [[maybe_unused]] T p) {                                           \
+            return loss;                                                                                        \
+        }                                                                                                       \
+        template <class T>                                                                                      \
+        static __device__ T slope_of([[maybe_unused]] T x, T y, [[maybe_unused]] T p) {                         \
+            return slope;                                                                                       \
+        }                                                                                                       \
+    };                                                                                                          \
+    }                                                                                                           \
+    void name##_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale) {    \
+        sum_of_pairs<name##_row>(#name, x, y, out, parameter, scale);                                           \
+    }                                                                                                           \
+    void name##_backward_tensor_cuda(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out,     \
+                                     double parameter, double scale) {                                          \
+        slopes_of_pairs<name##_row>(#name, gradient, x, y, out, parameter, scale);                              \
+    }
+LOSSES(LOSS_CUDA)

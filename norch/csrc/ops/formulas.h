@@ -225,6 +225,22 @@ template <class T> HOST_DEVICE T huber(T x, T delta) {
     return size <= delta ? T(0.5) * x * x : delta * (size - T(0.5) * delta);
 }
 
+template <class T> HOST_DEVICE T huber_slope(T x, T delta) { return x < -delta ? -delta : x > delta ? delta : x; }
+template <class T> HOST_DEVICE T distance(T x, T y) { return x < y ? y - x : x - y; }
+
+// What is missing to a margin: nothing below 0.
+template <class T> HOST_DEVICE T missing(T x) { return x < T(0) ? T(0) : x; }
+// A distance x where y is 1, what it misses to the margin where y is -1, both elsewhere
+template <class T> HOST_DEVICE T hinge(T x, T y, T margin) {
+    return (y != T(1) ? missing(margin - x) : T(0)) + (y != T(-1) ? x : T(0));
+}
+template <class T> HOST_DEVICE T hinge_slope(T x, T y, T margin) {
+    return ((y != T(1)) & (margin - x >= T(0)) ? T(-1) : T(0)) + (y != T(-1) ? T(1) : T(0));
+}
+
+// y (log(y) - x) for a logarithm x; a probability y of 0 costs nothing.
+template <class T> HOST_DEVICE T divergence(T x, T y) { return (y == T(0)) & (x == x) ? T(0) : y * (log(y) - x); }
+
 // No logarithm is below -100, so that a certain prediction that is wrong costs 100, not infinity.
 template <class T> HOST_DEVICE T bce(T x, T y) {
     const T yes = log(x), no = log1p(-x);

@@ -183,6 +183,28 @@ enum Rule {
     OP(bce_with_logits, REAL, formula::bce_with_logits(x, y))           \
     OP(bce_with_logits_slope, REAL, formula::bce_with_logits_slope(x, y))
 
+// Losses of predictions x and targets y, with a parameter p: what a pair adds, and the slope of that along x. A kernel
+// adds them up in one pass, another makes the gradient: OP(l1_loss, ...) becomes, by the macros in kernels.h,
+//
+//     void l1_loss_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out, double parameter, double scale) {
+//         for (int64_t i = 0; i < x.size; i++) out.data[0] += scale * |x.data[i] - y.data[i]|;
+//     }
+//     void l1_loss_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor& out, ...) {
+//         for (int64_t i = 0; i < x.size; i++) out.data[i] = gradient.data[0] * scale * sign(x.data[i] - y.data[i]);
+//     }
+#define LOSSES(OP)                                                                                            \
+    OP(mse, (x - y) * (x - y), T(2) * (x - y))                                                                \
+    OP(l1_loss, formula::distance(x, y), T((x > y) - (x < y)))                                                \
+    OP(smooth_l1_loss, formula::huber(x - y, p) / p, formula::huber_slope(x - y, p) / p)                      \
+    OP(huber_loss, formula::huber(x - y, p), formula::huber_slope(x - y, p))                                  \
+    OP(bce_loss, formula::bce(x, y), formula::bce_slope(x, y))                                                \
+    OP(bce_with_logits_loss, formula::bce_with_logits(x, y), formula::bce_with_logits_slope(x, y))            \
+    OP(soft_margin_loss, formula::softplus(-y * x), -y * formula::sigmoid(-y * x))                            \
+    OP(margin_loss, formula::missing(p - y * x), p - y * x >= T(0) ? -y : T(0))                               \
+    OP(hinge_embedding_loss, formula::hinge(x, y, p), formula::hinge_slope(x, y, p))                          \
+    OP(poisson_nll_loss, formula::exp(x) - y * x, formula::exp(x) - y)                                        \
+    OP(kl_div_loss, formula::divergence(x, y), -y)
+
 #define TERNARY_OPS(OP)                                   \
     OP(where, CHOICE, c ? x : y)                          \
     OP(clamp, SAME, formula::clamp(c, x, y))

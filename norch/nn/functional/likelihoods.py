@@ -7,9 +7,11 @@ import math
 from ..._C import ShapeError
 from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
+from ...autograd.derivatives import losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from .checks import check_range, check_tensors
+from .fused import fused_or
 from .losses import Flag, check_reduction, reduced, reduction_of
 
 __all__ = ["gaussian_nll_loss", "poisson_nll_loss"]
@@ -36,6 +38,14 @@ def poisson_nll_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("poisson_nll_loss", input, target)
+    if log_input and not full and reduction != "none":
+        return fused_or(losses.poisson_nll_loss, _poisson_nll, input, target, reduction)
+    return _poisson_nll(input, target, reduction, log_input, full, eps)
+
+
+def _poisson_nll(
+    input: Tensor, target: Tensor, reduction: str, log_input: bool = True, full: bool = False, eps: float = 0.0
+) -> Tensor:
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         count = where(target > 1, target, 1.0)

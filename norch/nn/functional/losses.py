@@ -75,7 +75,14 @@ def l1_loss(
     >>> F.l1_loss(norch.tensor([1.0, 2.0]), norch.tensor([1.0, 4.0]))
     tensor(1.)
     """
-    reduction = _checked("l1_loss", input, target, size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction == "none" or weight is not None:
+        return _l1(input, target, reduction, weight)
+    return fused_or(losses.l1_loss, _l1, input, target, reduction)
+
+
+def _l1(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
+    _check_distance("l1_loss", input, target)
     return _mean_of_weighted((input - target).abs(), input, weight, reduction)
 
 
@@ -96,7 +103,14 @@ def smooth_l1_loss(
     """
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss: beta is {beta}, expected at least 0")
-    reduction = _checked("smooth_l1_loss", input, target, size_average, reduce, reduction)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction == "none" or beta == 0:
+        return _smooth_l1(input, target, reduction, beta)
+    return fused_or(losses.smooth_l1_loss, _smooth_l1, input, target, reduction, beta)
+
+
+def _smooth_l1(input: Tensor, target: Tensor, reduction: str, beta: float) -> Tensor:
+    _check_distance("smooth_l1_loss", input, target)
     if beta == 0:
         return reduced((input - target).abs(), reduction)
     return reduced(losses.huber(input - target, beta), reduction) / beta
@@ -114,7 +128,14 @@ def huber_loss(
     """
     if not delta > 0:
         raise RuntimeError(f"huber_loss: delta is {delta}, expected above 0")
-    _checked("huber_loss", input, target, None, None, reduction)
+    check_reduction(reduction)
+    if reduction == "none" or weight is not None:
+        return _huber(input, target, reduction, delta, weight)
+    return fused_or(losses.huber_loss, _huber, input, target, reduction, delta)
+
+
+def _huber(input: Tensor, target: Tensor, reduction: str, delta: float, weight: Tensor | None = None) -> Tensor:
+    _check_distance("huber_loss", input, target)
     return _mean_of_weighted(losses.huber(input - target, delta), input, weight, reduction)
 
 
@@ -141,6 +162,8 @@ def binary_cross_entropy(
     _check_pair("binary_cross_entropy", input, target)
     for name, x in ("input", input), ("target", target):
         check_range(x, 0, 1, f"binary_cross_entropy: {name} is {{}}, expected probabilities from 0 to 1")
+    if weight is None and reduction != "none" and input.dtype is target.dtype:
+        return losses.bce_loss(input, target, reduction)
     return reduced(_weighted("binary_cross_entropy", losses.bce(input, target), weight), reduction)
 
 
@@ -165,6 +188,8 @@ def binary_cross_entropy_with_logits(
     name = "binary_cross_entropy_with_logits"
     reduction = reduction_of(size_average, reduce, reduction)
     _check_pair(name, input, target)
+    if weight is None and pos_weight is None and reduction != "none" and input.dtype is target.dtype:
+        return losses.bce_with_logits_loss(input, target, reduction)
     if pos_weight is None:
         loss = losses.bce_with_logits(input, target)
     else:
@@ -203,6 +228,12 @@ def kl_div(
             "kl_div: the reduction 'mean' divides by the number of elements; 'batchmean' divides by the number of "
             "samples, as the definition of the divergence does",
         )
+    if log_target or reduction == "none" or target._edge is not None:
+        return _kl_div(input, target, reduction, log_target)
+    return fused_or(losses.kl_div_loss, _kl_div, input, target, reduction)
+
+
+def _kl_div(input: Tensor, target: Tensor, reduction: str, log_target: bool = False) -> Tensor:
     if log_target:
         loss = target.exp() * (target - input)
     else:
@@ -258,12 +289,10 @@ def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
     return loss * weight
 
 
-def _checked(name: str, input: Tensor, target: Tensor, size_average: Flag, reduce: Flag, reduction: str) -> str:
-    """The reduction of a distance; raises unless both are floating tensors that broadcast, and warns if they do."""
-    reduction = reduction_of(size_average, reduce, reduction)
+def _check_distance(name: str, input: Tensor, target: Tensor) -> None:
+    """Raise unless both are floating tensors that broadcast; warn if they do."""
     _check_floating(name, input, target)
     _check_broadcast(name, input, target)
-    return reduction
 
 
 def _check_broadcast(name: str, input: Tensor, target: Tensor) -> None:

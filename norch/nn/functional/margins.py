@@ -6,6 +6,7 @@ Sizes: N samples, C classes. Where a margin is just kept, its derivative is PyTo
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Callable
 
 from ..._C import ShapeError
@@ -16,6 +17,7 @@ from ...functions.creation import where
 from ...tensor import Tensor
 from ...types import bool_
 from .checks import check_floating, check_tensors
+from .fused import fused_or
 from .losses import Flag, check_reduction, reduced, reduction_of
 
 __all__ = [
@@ -55,7 +57,12 @@ def margin_ranking_loss(
     if not input1.ndim == input2.ndim == target.ndim:
         shapes = ", ".join(str(list(x.shape)) for x in (input1, input2, target))
         raise ShapeError(f"margin_ranking_loss: expected one number of dimensions, got shapes {shapes}")
-    return reduced((float(margin) - target * (input1 - input2)).clamp(min=0), reduction)
+    formula = _margin if reduction == "none" else partial(fused_or, losses.margin_loss, _margin)
+    return formula(input1 - input2, target, reduction, float(margin))
+
+
+def _margin(x: Tensor, target: Tensor, reduction: str, margin: float) -> Tensor:
+    return reduced((margin - target * x).clamp(min=0), reduction)
 
 
 def hinge_embedding_loss(
@@ -75,8 +82,12 @@ def hinge_embedding_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("hinge_embedding_loss", input, target)
-    loss = where(target != 1, (margin - input).clamp(min=0), 0) + where(target != -1, input, 0)
-    return reduced(loss, reduction)
+    formula = _hinge if reduction == "none" else partial(fused_or, losses.hinge_embedding_loss, _hinge)
+    return formula(input, target, reduction, margin)
+
+
+def _hinge(input: Tensor, target: Tensor, reduction: str, margin: float) -> Tensor:
+    return reduced(where(target != 1, (margin - input).clamp(min=0), 0) + where(target != -1, input, 0), reduction)
 
 
 def soft_margin_loss(
@@ -92,6 +103,11 @@ def soft_margin_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("soft_margin_loss", target)
     check_floating("soft_margin_loss", input)
+    formula = _soft_margin if reduction == "none" else partial(fused_or, losses.soft_margin_loss, _soft_margin)
+    return formula(input, target, reduction)
+
+
+def _soft_margin(input: Tensor, target: Tensor, reduction: str) -> Tensor:
     return reduced(kernels.softplus(-target * input, math.inf), reduction)
 
 
