@@ -195,7 +195,7 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
     computed as a view, of memory that nobody else knows, is none.
     """
     if result._base is not None:
-        result._base, result._untracked = None, False
+        own(result)
     for x in inputs:
         if getattr(x, "_edge", None) is not None:
             break
@@ -203,6 +203,12 @@ def recorded(result: Any, backward: Any, inputs: Sequence[Any], *parameters: Any
         return result
     if backward is not None and mode.enabled:
         record(result, backward(*inputs, *parameters), [getattr(x, "_edge", None) for x in inputs])
+    return result
+
+
+def own(result: Any) -> Any:
+    """A result that was computed as a view of memory that nobody else knows, which makes it none; return it."""
+    result._base, result._untracked = None, False
     return result
 
 

@@ -175,8 +175,6 @@ def check_dtype(value: object) -> dtype:
     names = ", ".join(repr(d) for d in DTYPES)
     name = value if isinstance(value, str) else getattr(value, "__name__", None) or str(value).rpartition(".")[2]
     hint = f": write norch.{name}" if name in NAMES else ""  # also of NumPy's and PyTorch's
-    if isinstance(value, str) and value.startswith(("cpu", "cuda")):
-        hint = f": write device={value!r}"
     if isinstance(value, (int, float)):
         hint = "; several numbers go into one list: norch.tensor([1, 2])"
     raise TypeError(f"expected a dtype ({names}), got {shown(value)}{hint}")

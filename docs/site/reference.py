@@ -58,7 +58,6 @@ def public(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
             and not isinstance(value, types.ModuleType)
             and home.startswith("norch")
             and (module is norch or home != "norch._C")
-            and (hasattr(module, "__all__") or home.startswith(module.__name__))  # without a list: what is made there
         ):
             yield name, value
 

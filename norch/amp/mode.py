@@ -11,7 +11,7 @@ from ..autocasting import DEFAULTS, begin
 from ..given import warn
 from ..guards import Guard
 from ..operation import mode
-from ..types import HALVES, DType, check_dtype, dtype
+from ..types import HALVES, DType, check_dtype, dtype, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,6 +88,8 @@ def is_autocast_available(device_type: str) -> bool:
     >>> norch.amp.is_autocast_available("cpu")
     True
     """
+    if not isinstance(device_type, str):
+        raise TypeError(f"is_autocast_available: expected the name of a kind of device, got {shown(device_type)}")
     return device_type == "cpu" or (device_type == "cuda" and _C.lib.device_count() > 0)
 
 

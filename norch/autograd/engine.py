@@ -16,7 +16,7 @@ from .. import operation
 from .._C import lib
 from ..arguments import flags
 from ..guards import within
-from ..operation import check_tensor, mode, wrap
+from ..operation import check_tensor, mode, own, wrap
 from ..threads import shared_lock
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients, Hooks
 
@@ -188,6 +188,8 @@ def _accumulate(found: Arrived, given: set[int]) -> None:
                 gradient = node.grad + gradient
             elif fit == 0 or id(gradient) in given:
                 gradient = gradient.clone()
+            if gradient._untracked:  # a rule computed it as a view
+                own(gradient)
             given.add(id(gradient))
             node.grad = gradient
 
@@ -306,6 +308,9 @@ def grad(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
+    for gradient in gradients:
+        if gradient is not None and gradient._untracked:  # a rule computed it as a view
+            own(gradient)
     if materialize_grads:
         gradients = [
             x.zeros_like().requires_grad_(create_graph) if part is None else part

@@ -154,10 +154,10 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
     """Give x, whose memory was written to after `stamp`, its new grad_fn, and likewise what shares that memory."""
     base = x if x._base is None else x._base
     old = base._edge
-    record(x, node, edges)
+    _renew(x, node, edges)
     node.stamp = stamp  # the write may have changed a saved operand
     if base is not x:  # the new values of the view, written into the base
-        record(base, CopySlicesBackward(base, x, _place(x, base)), (old, node))
+        _renew(base, CopySlicesBackward(base, x, _place(x, base)), (old, node))
         _follow(x, base)
     for reference in list(base._views or ()):
         view = reference()
@@ -168,7 +168,14 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
 def _follow(x: Tensor, base: Tensor) -> None:
     """Give a view the grad_fn that its base has now: the base was written to since the view was taken."""
     backward = UntrackedViewBackward if x._untracked else AsStridedBackward
-    record(x, backward(base, *_place(x, base)), (base._edge,))
+    _renew(x, backward(base, *_place(x, base)), (base._edge,))
+
+
+def _renew(x: Tensor, node: Function, edges: Sequence[Edge]) -> None:
+    """Give x another grad_fn. The gradient that it had stays."""
+    gradient = x.grad
+    record(x, node, edges)
+    node.grad = gradient
 
 
 def _place(x: Tensor, base: Tensor) -> Place:

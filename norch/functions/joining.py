@@ -10,7 +10,7 @@ from .._C import ShapeError
 from ..arguments import broadcast_shapes as _broadcast_shapes
 from ..arguments import flags, one_size, sizes_of
 from ..autograd.derivatives import joining as derivatives
-from ..operation import check_tensor
+from ..operation import check_tensor, own
 from ..packing import tensor_of
 from ..types import Size, default, int64, promoted
 from .creation import arange
@@ -216,7 +216,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     for axis, (last, begun) in reversed(list(enumerate(columns))):
         places.select(1, axis).copy_(last.index_select(0, row))
         row = begun.index_select(0, row)
-    return input.index_select(0, places.reshape(-1)).reshape(-1, r)
+    return own(input.index_select(0, places.reshape(-1)).reshape(-1, r))
 
 
 @flags

@@ -224,7 +224,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
     norch.Size([2, 5])
     """
     check_tensor(a, "tensordot"), check_tensor(b, "tensordot")
-    if isinstance(dims, (list, tuple)) or getattr(dims, "ndim", 0) > 0:
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"tensordot: expected tensors of one dtype, got {a.dtype} and {b.dtype}")
+    if isinstance(dims, (list, tuple)) or getattr(dims, "numel", 0) > 1:
+        if len(dims) != 2:
+            raise ValueError(f"tensordot: expected dims to be an integer or two lists, got {dims!r}")
         first, second = (_axes(x, given) for x, given in zip((a, b), dims))
     else:
         number = dims.item() if hasattr(dims, "item") else dims

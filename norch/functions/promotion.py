@@ -52,8 +52,13 @@ def result_type(tensor1: Operand, tensor2: Operand) -> dtype:
     >>> norch.result_type(norch.tensor([1]), 2.5)
     norch.float32
     """
+    return common_type(tensor1, tensor2)
+
+
+def common_type(*operands: Operand) -> dtype:
+    """The `result_type` of any number of operands."""
     groups: list[list[dtype]] = [[], [], []]
-    for value in (tensor1, tensor2):
+    for value in operands:
         check_operand(value, "result_type")
         if isinstance(value, operation.Tensor):
             groups[0 if value.ndim else 1].append(value.dtype)

@@ -12,7 +12,7 @@ from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
 from ..operation import check_tensor
-from ..types import Dims, DType
+from ..types import Dims, DType, bool_
 from .factorizations import svdvals
 from .lapack import check_matrices
 
@@ -166,7 +166,7 @@ def matrix_power(A: Tensor, n: int, *, out: Out = None) -> Tensor:
         raise ShapeError(f"linalg.matrix_power: expected batches of square matrices, got shape {list(x.shape)}")
     if whole(n, "linalg.matrix_power") == 0:
         one = eye(x.shape[-1], dtype=x.dtype, device=x.device)
-        return into(out, x * 0 + one, "linalg.matrix_power")
+        return into(out, x.masked_fill(one.new_ones((), dtype=bool_), 0) + one, "linalg.matrix_power")
     if n < 0:
         x, n = x.inverse(), -n
     result = x if n & 1 else None

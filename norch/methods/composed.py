@@ -13,7 +13,7 @@ from ..arguments import axes_of, flags, sizes_of
 from ..autograd.derivatives import elementary as d
 from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
-from ..functions.promotion import result_type
+from ..functions.promotion import common_type
 from ..given import to_floating
 from ..operation import check_operand, check_tensor, computed, recorded, wrap
 from ..types import Dims, DType, Operand, bool_, dtype
@@ -124,12 +124,13 @@ class ComposedMethods:
     def lerp(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """x + weight * (end - x): x at weight 0, end at weight 1; shapes broadcast, and the floating dtype is one.
 
-        Raises ShapeError if the shapes do not fit, RuntimeError for other dtypes.
+        A weight of no dimensions may have another dtype. Raises ShapeError if the shapes do not fit, RuntimeError for
+        other dtypes.
 
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return computed("lerp", d.LerpBackward, self, _same_floats(self, end, weight, "lerp"), weight)
+        return computed("lerp", d.LerpBackward, self, end, _same_floats(self, end, weight, "lerp"))
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
@@ -139,8 +140,8 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp_(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        y, z = _same_floats(self, end, weight, "lerp_"), check_operand(weight, "lerp")
-        return write(self, d.LerpBackward, (y, z), lambda: lib.lerp_into(self._ptr, self._ptr, y._ptr, z._ptr))
+        z = check_operand(_same_floats(self, end, weight, "lerp_"), "lerp")
+        return write(self, d.LerpBackward, (end, z), lambda: lib.lerp_into(self._ptr, self._ptr, end._ptr, z._ptr))
 
     # ---- Comparing
 
@@ -298,12 +299,11 @@ def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor
     divides = name.startswith("addcdiv")
     if divides and not tensor1.is_floating_point() and not tensor2.is_floating_point():
         raise RuntimeError(f"{name}: integers are not divided here; convert them, or use div(rounding_mode='trunc')")
-    term = tensor1 / tensor2 if divides else tensor1 * tensor2
-    kind = result_type(x, term)
-    if kind is not term.dtype:  # a narrow one would be rounded
+    kind = x.dtype
+    if kind is not tensor1.dtype or kind is not tensor2.dtype:  # a product in a narrower one would be rounded
+        kind = common_type(x, tensor1, tensor2)
         tensor1, tensor2 = tensor1.to(kind), tensor2.to(kind)
-        term = tensor1 / tensor2 if divides else tensor1 * tensor2
-    return scaled(name, term, value, kind)
+    return scaled(name, tensor1 / tensor2 if divides else tensor1 * tensor2, value, kind)
 
 
 def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
@@ -327,12 +327,18 @@ def check_floating(x: Tensor, name: str) -> Tensor:
     return x
 
 
-def _same_floats(x: Tensor, end: Tensor, weight: Operand, name: str) -> Tensor:
-    """Return `end`; raise RuntimeError unless it and `weight` have the floating dtype of x (numbers have any)."""
+def _same_floats(x: Tensor, end: Tensor, weight: Any, name: str) -> Any:
+    """Return `weight`; raise RuntimeError unless it and `end` have the floating dtype of x.
+
+    Numbers have any dtype, and so have weights of no dimensions, which are promoted.
+    """
     for other in (check_tensor(end, name), weight):
-        if isinstance(other, operation.Tensor) and other.dtype is not check_floating(x, name).dtype:
+        if not isinstance(other, operation.Tensor) or (other is weight and other.ndim == 0):
+            continue
+        if other.dtype is not check_floating(x, name).dtype:
             raise RuntimeError(f"{name}: expected tensors of one dtype, got {x.dtype} and {other.dtype}")
-    return end
+    is_scalar = isinstance(weight, operation.Tensor) and weight.ndim == 0
+    return weight.to(common_type(x, weight)) if is_scalar else weight
 
 
 def _safe_power(x: Tensor, p: float) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._C import ShapeError
 from ..arguments import axis_of
-from ..operation import check_tensor
+from ..operation import check_tensor, own
 from ..types import bool_
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class ProductMethods:
         x, y = ([1] * (rank - t.ndim) + list(t.shape) for t in (self, other))
         wide = self.reshape([size for axis in range(rank) for size in (x[axis], 1)])
         fine = other.reshape([size for axis in range(rank) for size in (1, y[axis])])
-        return (wide * fine).reshape([a * b for a, b in zip(x, y)])
+        return own((wide * fine).reshape([a * b for a, b in zip(x, y)]))
 
     def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         """The cross product of the vectors of 3 elements along `dim`, without which the first of size 3 is it.

@@ -10,7 +10,7 @@ from .. import operation
 from .._C import int64_array, lib
 from ..arguments import axis_of, chosen, one_size, sizes_of
 from ..autograd.derivatives.views import FlipBackward, InterleaveBackward, RepeatBackward, RollBackward
-from ..operation import recorded, wrap
+from ..operation import own, recorded, wrap
 from ..types import Dims, Sizes, int32, int64
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class RearrangingMethods:
             raise RuntimeError(f"rot90: expected two different dims, got {axes}")
         if turns in (0, 2):
             return self.flip(axes) if turns else self.clone()
-        return self.flip(second if turns == 1 else first).transpose(first, second)
+        return own(self.flip(second if turns == 1 else first).transpose(first, second))
 
     def roll(self: Tensor, shifts: Sizes, dims: Dims = None) -> Tensor:
         """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axes_of, flag, one_axis
+from ..arguments import axes_of, axis_of, flag, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..operation import recorded, wrap
@@ -368,6 +368,8 @@ def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: boo
     axes = axes_of(name, dim, axis)
     if axes is not None and len(axes) != 1:
         raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
+    if axes:
+        axis_of(x, axes[0], name)
     if keepdim is not False:
         flag(keepdim, f"{name}: keepdim")
     return wrap(getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim))

@@ -184,7 +184,7 @@ class SelectionMethods:
         """The slices along `dim` that a vector of indices [n] names, as a copy: `self[:, index]` for dim=1.
 
         In the shape of x with n in place of that size, and in its dtype. Raises IndexError for an index or a dim out
-        of range, RuntimeError if the index is not int64 or int32.
+        of range, RuntimeError if the index is not int64 or int32, or names several places of a tensor of no dimensions.
 
         >>> norch.tensor([[1, 2], [3, 4]]).index_select(1, norch.tensor([1, 1]))
         tensor([[2, 2],
@@ -194,7 +194,7 @@ class SelectionMethods:
         if self.ndim:
             return self._read(place)
         if index.numel != 1:
-            raise IndexError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
+            raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
         return with_axis(self)._read(place).reshape(())
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:

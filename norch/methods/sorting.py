@@ -15,7 +15,7 @@ from .._C import lib
 from ..arguments import axis_of, checked_dim, flags, one_size
 from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
-from ..operation import recorded, several
+from ..operation import own, recorded, several
 from ..packing import counting
 from ..types import bool_, int64
 from .reductions import Picked
@@ -219,7 +219,7 @@ def _sorted(x: Tensor, dim: int, count: int, descending: bool) -> Picked:
 def _picked(x: Tensor, axis: int, indices: Tensor, keepdim: bool) -> Picked:
     """The elements that indices of size 1 name along an axis, which goes away unless `keepdim`."""
     values = x.gather(axis, indices)
-    return Picked(values, indices) if keepdim else Picked(values.squeeze(axis), indices.squeeze(axis))
+    return Picked(values, indices) if keepdim else Picked(own(values.squeeze(axis)), own(indices.squeeze(axis)))
 
 
 def _check_not_empty(name: str, x: Tensor, axis: int) -> None:
@@ -269,7 +269,7 @@ def _quantile(
     shape = [1] * x.ndim if axis is None else [1 if d == axis else size for d, size in enumerate(x.shape)]
     kept = shape if keepdim else lines.shape[:-1]
     result = found.movedim(-1, 0)
-    return result.reshape([*shares.shape, *kept])
+    return own(result.reshape([*shares.shape, *kept]))
 
 
 def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool) -> Tensor:
@@ -337,12 +337,12 @@ def _unique(x: Tensor, rows: Tensor, order: Tensor, dim: int | None, inverse: bo
     starts = fresh.nonzero().reshape(-1)
     chosen = order.index_select(0, starts)
     if dim is None:
-        results = [rows.index_select(0, chosen).reshape(-1)]
+        results = [own(rows.index_select(0, chosen).reshape(-1))]
     else:
         results = [(x.detach() if x.ndim else x.detach().unsqueeze(0)).index_select(dim, chosen)]
     if inverse:
         groups = order.new_empty(count).scatter_(0, order, fresh.cumsum(0) - 1)
-        results.append(groups.reshape(x.shape) if dim is None else groups)
+        results.append(own(groups.reshape(x.shape)) if dim is None else groups)
     if counts:
         results.append(starts.diff(append=starts.new_full([1], count)))
     return results[0] if len(results) == 1 else tuple(results)

@@ -82,13 +82,15 @@ class ViewMethods:
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
 
-        Raises ShapeError if the sizes do not multiply to that of the dimension, RuntimeError if there are none,
-        IndexError for a dim out of range.
+        Raises ShapeError if the sizes do not multiply to that of the dimension, RuntimeError if there are none, or
+        no dimensions, IndexError for a dim out of range.
 
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
         """
         axis, parts = axis_of(self, dim, "unflatten"), sizes_of((list(sizes),), "unflatten")
+        if not self.ndim:
+            raise RuntimeError("unflatten: a tensor of no dimensions has none to split")
         if not parts:
             raise RuntimeError("unflatten: expected at least one size, got none")
         size, known = self.shape[axis], math.prod(part for part in parts if part != -1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable
 from ..arguments import flags, one_size
 from ..functions.creation import leaf, linspace
 from ..functions.promotion import get_default_dtype
+from ..operation import computed
 from ..types import DType, check_dtype, float32, float64, strided
 from ..types import layout as Layout  # noqa: N812
 
@@ -233,9 +234,6 @@ def _points(start: float, step: float, size: int) -> Tensor:
 
 
 def _bessel(x: Tensor, largest: float) -> Tensor:
-    """I0(x) / I0(largest), by the power series of I0, whose terms are scaled so that none overflows."""
-    total, term, whole, last = x * 0.0, x * 0.0 + math.exp(-largest), 0.0, math.exp(-largest)
-    for k in range(1, int(4 * largest) + 40):
-        total, whole = total + term, whole + last
-        term, last = term * (x * x) / (4.0 * k * k), last * largest * largest / (4.0 * k * k)
-    return total / whole
+    """I0(x) / I0(largest), by I0(x) e^-x, which does not overflow."""
+    scaled, at_largest = (computed("i0e", None, part) for part in (x, x.new_full((), largest)))
+    return scaled / at_largest * (x - largest).exp()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from .. import operation
 from .._C import ShapeError
-from ..arguments import axes_of, axis_of, destination, flags, sizes_of
+from ..arguments import axes_of, axis_of, destination, flags, one_size
 from ..autograd.derivatives.joining import cat
 from ..operation import check_kind, check_tensor
 from ..packing import counting
@@ -432,7 +432,7 @@ def _sparse_product(x: SparseTensor, y: SparseTensor) -> SparseTensor:
 
 def dense_to_sparse(x: Tensor, sparse_dim: int | None = None) -> SparseTensor:
     """The elements of a dense tensor that are not 0; with fewer sparse dimensions, the parts that are not all 0."""
-    rank = check_tensor(x, "to_sparse").ndim if sparse_dim is None else sizes_of((sparse_dim,), "to_sparse")[0]
+    rank = check_tensor(x, "to_sparse").ndim if sparse_dim is None else one_size(sparse_dim, "to_sparse")
     if not 0 <= rank <= x.ndim or (rank == 0 and x.ndim):
         raise RuntimeError(f"to_sparse: expected from 1 to {x.ndim} sparse dimensions, got {sparse_dim}")
     held = x.detach() != 0

@@ -85,7 +85,7 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
     (
         "arguments",
         "arguments.py",
-        'raise TypeError(f"{name}: expected True or False, got {shown(value)}{hint}")',
+        'raise TypeError(f"{name}: expected True or False, got {shown(value)}")',
         "return bool(value)",
         "[accepted]",
         5000,

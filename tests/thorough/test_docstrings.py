@@ -47,8 +47,7 @@ def public(module):
     for name in getattr(module, "__all__", None) or vars(module):
         value = getattr(module, name)
         home = getattr(value, "__module__", None) or "norch"
-        made_in = "norch" if hasattr(module, "__all__") else module.__name__  # without a list the rest was imported
-        ours = home.startswith(made_in) and (module is norch or home != "norch._C")
+        ours = home.startswith("norch") and (module is norch or home != "norch._C")
         if (
             not name.startswith(("_", "check_"))
             and callable(value)

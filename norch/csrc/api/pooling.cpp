@@ -55,7 +55,7 @@ void check_taps(const Axis& axis, const char* name) {
 // A pool's window over images of these sizes; one without elements is refused, as it has no largest and no average.
 // `given` has five settings for each axis.
 Window pool_window(const int64_t* given, const int64_t* sizes, int axes, bool ceil, const char* name) {
-    Axis found[3];
+    Axis found[3] = {};
     for (int d = 0; d < axes; d++) {
         found[d] = axis_of(given + d, axes, sizes[d], ceil, name);
         check_padding(found[d], name);
@@ -67,7 +67,7 @@ Window pool_window(const int64_t* given, const int64_t* sizes, int axes, bool ce
 
 // Windows that share out images of `in` evenly between `out` results.
 Window adaptive_window(const int64_t* in, const int64_t* out, int axes, const char* name) {
-    Axis found[3];
+    Axis found[3] = {};
     for (int d = 0; d < axes; d++) {
         if (in[d] < 1 || out[d] < 1 || out[d] > INT32_MAX)
             fail(SHAPE_ERROR, "{}: from an image of {} to {}, expected sizes of at least 1", name, shape_text(in, axes),

@@ -8,6 +8,7 @@ from typing import Sequence
 from ..._C import ShapeError
 from ...autograd.derivatives import convolution as kernels
 from ...autograd.derivatives.convolution import Window
+from ...operation import own
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
@@ -283,7 +284,7 @@ def _transpose(
     beyond = [count - k for count, k in zip(extra, kept)]
     if any(beyond):
         result = pad(result, [number for count in reversed(beyond) for number in (0, count)])
-    result = result if x.ndim == axes + 2 else result.squeeze(0)
+    result = own(result if x.ndim == axes + 2 else result.squeeze(0))
     return result if bias is None else result + bias.reshape([-1] + [1] * axes)
 
 
@@ -325,7 +326,7 @@ def unfold(input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Size
     """
     taps = window("unfold", 2, kernel_size, stride, dilation, padding)
     columns = kernels.unfold(as_images("unfold", 2, input), taps.plane())
-    return columns if input.ndim == 4 else columns.squeeze(0)
+    return columns if input.ndim == 4 else own(columns.squeeze(0))
 
 
 def fold(
@@ -348,4 +349,4 @@ def fold(
         expected = "[N, C * kernel elements, L] or [C * kernel elements, L]"
         raise ShapeError(f"fold: input has shape {list(input.shape)}, expected {expected}")
     images = kernels.fold(input if input.ndim == 3 else input.unsqueeze(0), taps.plane(), height, width)
-    return images if input.ndim == 3 else images.squeeze(0)
+    return images if input.ndim == 3 else own(images.squeeze(0))

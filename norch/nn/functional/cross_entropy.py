@@ -169,7 +169,7 @@ def _probability_loss(
     dim = _class_dim("cross_entropy", log_p)
     classes, scale = log_p.shape[dim], _class_weights("cross_entropy", weight, log_p)
     if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
     loss = -losses.share(target if scale is None else target * scale, log_p).sum(dim=dim)
     return _reduced(loss, reduction, math.prod(log_p.shape) // classes if classes else 0)
 

@@ -9,6 +9,7 @@ from ..._C import ShapeError
 from ...arguments import flags, sizes_of
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
+from ...operation import own
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_tensors
@@ -323,7 +324,7 @@ def _max_unpool(
         sizes = wanted
     places = batch_of(name, axes, indices).flatten(2)
     result = batch.new_zeros(*batch.shape[:2], math.prod(sizes)).scatter(2, places, batch.flatten(2))
-    return result.reshape(*x.shape[:-axes], *sizes)
+    return own(result.reshape(*x.shape[:-axes], *sizes))
 
 
 def _stride(stride: Sizes | None, kernel_size: Sizes) -> Sizes:

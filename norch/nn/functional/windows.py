@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Sequence
 
 from ..._C import ShapeError
 from ...autograd.derivatives.convolution import Window, window_array
+from ...operation import own
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_tensors
@@ -23,11 +24,11 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
-    integers = all(isinstance(number, int) and not isinstance(number, bool) for number in given)
-    if integers and len(given) == axes:
-        return given
-    expected = "an int" if axes == 1 else f"an int or {axes} of them"
-    raise (ShapeError if integers else TypeError)(f"{name} is {value!r}, expected {expected}")
+    if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
+        raise TypeError(f"{name} is {value!r}, expected an int or {axes} of them")
+    if len(given) != axes:
+        raise ShapeError(f"{name} is {value!r}, expected an int or {axes} of them")
+    return given
 
 
 _STILL = (1, 1, 1, 0, 0)  # the settings of an axis along which a window sees one element at a time
@@ -94,14 +95,14 @@ def check_not_empty(name: str, batch: Tensor, first: int = 1) -> None:
 
 
 def as_given(batch: Tensor, axes: int, x: Tensor) -> Tensor:
-    """A result without the batch that `batch_of` added to x."""
-    return batch if x.ndim == axes + 2 else batch.squeeze(0)
+    """A result, in new memory, without the batch that `batch_of` added to x."""
+    return batch if x.ndim == axes + 2 else own(batch.squeeze(0))
 
 
 def from_images(images: Tensor, axes: int, x: Tensor) -> Tensor:
-    """A result without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
+    """A result, in new memory, without the axes that `as_images` (or, for 3 axes, `batch_of`) added to x."""
     images = as_given(images, axes, x)
-    return images.squeeze(-2) if axes == 1 else images
+    return own(images.squeeze(-2)) if axes == 1 else images
 
 
 def along_depth(volumes: Tensor) -> Tensor:

@@ -202,8 +202,6 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     >>> len(training), len(testing)
     (8, 2)
     """
-    if not isinstance(lengths, Iterable):
-        raise TypeError(f"random_split: lengths is {lengths!r}, expected a list such as [0.8, 0.2]")
     total, lengths = len(dataset), list(lengths)
     if any(length < 0 for length in lengths):
         raise ValueError(f"random_split: lengths {lengths}, expected none below 0")

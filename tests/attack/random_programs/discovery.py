@@ -44,6 +44,8 @@ LEFT_OUT = re.compile(
     r"|hardsigmoid|airy|bessel|polynomial|zeta|logit|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|dequantize|^index$|masked_scatter"
 )
 
+OF_LAYOUT = {"contiguous", "flatten", "ravel", "reshape", "view"}  # which copy or not
+
 
 @functools.lru_cache(None)
 def found_statements() -> list[str]:
@@ -87,6 +89,8 @@ def _accepts(function: Any, values: list[Any]) -> bool | None:
 
 
 def _statement(room: str, name: str, operand: str, arguments: str) -> str:
+    if name in OF_LAYOUT:
+        operand = operand.replace("{x}", "{plain}")
     if room == "Tensor":
         call = f"{operand}.{name}({arguments})"
         return call if name.endswith("_") else "{new} = " + call

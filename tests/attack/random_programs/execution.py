@@ -121,10 +121,7 @@ def unsteady(lines: list[str]) -> bool:
     """
     pair = Pair(torch, torch)
     far = SHAKEN_NARROW if any("float32" in line for line in lines) else SHAKEN
-    shaken = [
-        re.sub(r"-?\d+\.\d+", lambda found: _shaken(float(found[0]), far), line) if "lib.tensor(" in line else line
-        for line in lines
-    ]
+    shaken = [re.sub(r"-?\d+\.\d+", lambda found: _shaken(float(found[0]), far), line) for line in lines]
     return any(pair.step(line, moved) for line, moved in zip(lines, shaken)) or bool(pair.finish()) or _cancels(lines)
 
 
