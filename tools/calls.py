@@ -288,7 +288,6 @@ REASONS = {
         """,
     "checks the indices, then the kernel": """
         F.one_hot(n, 8)
-        F.embedding(n, x)
         """,
     "the walk over a graph of two nodes": """
         (w * 2).sum().backward()
