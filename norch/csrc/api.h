@@ -94,7 +94,7 @@ API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* wo
 // ---- Views: share storage, never copy (reshape_tensor copies if it must)
 API Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  // one size may be -1
 API Tensor* view_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);     // an error instead of a copy
-API Tensor* flatten_tensor(Tensor* tensor, int64_t first, int64_t last);  // axes from first to last as one
+API Tensor* flatten_tensor(Tensor* tensor, int64_t first, int64_t last);         // axes from first to last as one
 // place: {offset, axis, axis}; the diagonals of the matrices in the two axes, as the last axis
 API Tensor* diagonal_tensor(Tensor* tensor, const int64_t* place);
 API Tensor* reverse_tensor(Tensor* tensor);  // all axes in reverse order: the article's .T
