@@ -153,16 +153,14 @@ Tensor* uniform_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_
 
 Tensor* normal_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state, double mean,
                       double std) {
-    return drawn(shape, ndim, dtype, device, state, [&](Tensor* out, uint64_t seed, uint64_t draw) {
-        return normal_into(out, seed, draw, mean, std);
-    });
+    return drawn(shape, ndim, dtype, device, state,
+                 [&](Tensor* out, uint64_t seed, uint64_t draw) { return normal_into(out, seed, draw, mean, std); });
 }
 
-Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
-                        int64_t low, uint64_t range) {
-    return drawn(shape, ndim, dtype, device, state, [&](Tensor* out, uint64_t seed, uint64_t draw) {
-        return integers_into(out, seed, draw, low, range);
-    });
+Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state, int64_t low,
+                        uint64_t range) {
+    return drawn(shape, ndim, dtype, device, state,
+                 [&](Tensor* out, uint64_t seed, uint64_t draw) { return integers_into(out, seed, draw, low, range); });
 }
 
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.

@@ -57,8 +57,8 @@ Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor
             if (after < 0) inner[d] += after;
             if (__builtin_add_overflow(shape[d], before, &shape[d]) ||
                 __builtin_add_overflow(shape[d], after, &shape[d]) || inner[d] < 0)
-                fail(SHAPE_ERROR, "pad: {} and {} leave less than nothing of {} along {}", before, after,
-                     shape_text(x), d);
+                fail(SHAPE_ERROR, "pad: {} and {} leave less than nothing of {} along {}", before, after, shape_text(x),
+                     d);
             if (before < 0 && inner[d]) from -= before * x.strides[d];
             starts[d] = before > 0 ? before : 0;
         }
