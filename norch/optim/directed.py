@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from ..autograd.mode import no_grad
 from ..operation import assigning
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, State
+from .optimizer import Group, Optimizer, State, Work
 
 
 class DirectedOptimizer(Optimizer):
@@ -32,26 +32,17 @@ class DirectedOptimizer(Optimizer):
         self._changes, self._directions = ([], []), []
         return status
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
+    def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """Of each parameter the entry with its direction in place of the gradient."""
-        directions = self.directions(parameters, gradients, states, group, number)
-        return super().entries(parameters, directions, states, group, number, new)
+        parameters, _, states, group = work
+        return super().entries((parameters, self.directions(work, number), states, group), number, new)
 
-    def directions(
-        self, parameters: list[Tensor], gradients: list[Tensor], states: list[State], group: Group, number: int
-    ) -> list[Tensor]:
+    def directions(self, work: Work, number: int) -> list[Tensor]:
         """The direction of each parameter of a group, which stays alive until the step was taken."""
         if number == 0:
             self._changes, self._directions = ([], []), []
         found = []
+        parameters, gradients, states, group = work
         with no_grad():
             for parameter, gradient, state in zip(parameters, gradients, states):
                 changed = dict(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._C import lib
 from ..tensor import Tensor
 from .directed import DirectedOptimizer
-from .optimizer import Group, Parameters, State, check_not_negative
+from .optimizer import Group, Parameters, State, Work, check_not_negative
 from .sgd import OPTIONS
 
 
@@ -82,19 +82,11 @@ class Muon(DirectedOptimizer):
         ratio = max(1, rows / columns) if group["adjust_lr_fn"] != "match_rms_adamw" else 0.04 * max(rows, columns)
         return ratio**0.5 * orthogonal(matrix, group)
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
+    def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """SGDEntry in csrc without momentum, and the options."""
-        directions = self.directions(parameters, gradients, states, group, number)
-        rows = [x for p, d in zip(parameters, directions) for x in (p._ptr, d._ptr, 0, False, number)]
-        return rows, self.options(group)
+        directions = self.directions(work, number)
+        rows = [x for p, d in zip(work[0], directions) for x in (p._ptr, d._ptr, 0, False, number)]
+        return rows, self.options(work[3])
 
     def options(self, group: Group) -> bytes:
         """SGDOptions in csrc: p - lr * (X + weight_decay * p) is Muon's step."""

@@ -191,7 +191,7 @@ class Optimizer:
                 by_rule.append((parameters, gradients, states, group))
                 continue
             try:
-                entries, settings = self.entries(parameters, gradients, states, group, number, new)
+                entries, settings = self.entries((parameters, gradients, states, group), number, new)
             except struct.error:
                 given = {name: value for name, value in group.items() if name != "params"}
                 raise TypeError(f"{type(self).__name__}: expected numbers as settings, got {given}") from None
@@ -249,20 +249,13 @@ class Optimizer:
         """The rule: change `parameter` in place, and `state` to what the next step needs."""
         raise NotImplementedError(f"{type(self).__name__} does not define update()")
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
+    def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """For `fused`: of each parameter StepEntry of csrc, null for what its state lacks; and the group's options.
 
-        `new` holds the states that were made for this step.
+        `number` is the group's, and `new` holds the states that were made for this step.
         """
         entries: list[int] = []
+        parameters, gradients, states, group = work
         names = (*self.fused_state, *("",) * (3 - len(self.fused_state)), "step")
         for parameter, gradient, state in zip(parameters, gradients, states):
             entries += parameter._ptr, gradient._ptr

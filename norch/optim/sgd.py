@@ -6,7 +6,7 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .optimizer import Group, Optimizer, Parameters, State, Work, check_not_negative
 
 OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
@@ -80,17 +80,10 @@ class SGD(Optimizer):
         """v, if there is momentum."""
         return ("momentum_buffer",) if group["momentum"] and self.fused and not group["differentiable"] else ()
 
-    def entries(
-        self,
-        parameters: list[Tensor],
-        gradients: list[Tensor],
-        states: list[State],
-        group: Group,
-        number: int,
-        new: dict[Tensor, State],
-    ) -> tuple[list[int], bytes]:
+    def entries(self, work: Work, number: int, new: dict[Tensor, State]) -> tuple[list[int], bytes]:
         """SGDEntry in csrc, and the options."""
         entries: list[int] = []
+        parameters, gradients, states, group = work
         momentum, velocity, first = group["momentum"], 0, False
         for parameter, gradient, state in zip(parameters, gradients, states):
             if momentum:
