@@ -119,6 +119,7 @@ FUNCTIONS = {
     ),
     "losses": lambda x: (F.mse_loss(x, x + 1), F.huber_loss(x, 2 * x), F.cross_entropy(x, norch.tensor([0, 3, 1]))),
     "losses of pairs": lambda x: (
+        F.binary_cross_entropy(x.sigmoid(), (2 * x).sigmoid()),
         F.l1_loss(x, 2 * x, reduction="sum"),
         F.smooth_l1_loss(x, 3 * x, beta=0.5),
         F.binary_cross_entropy_with_logits(x, (2 * x).sigmoid()),
