@@ -40,9 +40,10 @@ struct Strides {
     int32_t ndim;                  // at least 1
     int16_t narrow;                // 32 bits can count the elements
     int16_t packed = false;        // elementwise kernels may take neighbours together (packed_strides)
-    int64_t shape[MAX_DIMS];
-    int64_t strides[N][MAX_DIMS];  // in elements, for each operand; 0 if it is repeated
-    Divider dividers[MAX_DIMS];
+    // What lies past ndim is set too: the emulator takes every word of a launch that is an address for one.
+    int64_t shape[MAX_DIMS] = {};
+    int64_t strides[N][MAX_DIMS] = {};  // in elements, for each operand; 0 if it is repeated
+    Divider dividers[MAX_DIMS] = {};
 
     explicit Strides(const Layout<N>& layout) : size(layout.size), ndim(layout.ndim), narrow(size <= INT32_MAX) {
         for (int d = 0; d < ndim; d++) {

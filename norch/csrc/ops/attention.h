@@ -26,7 +26,7 @@ HOST_DEVICE bool is_kept(const Attending& how, int64_t index) {
 // Where the matrices of a tensor [..., rows, columns] begin, and its last two strides.
 struct Batch {
     int32_t ndim;
-    int64_t shape[MAX_DIMS], strides[MAX_DIMS], count, row, column;
+    int64_t shape[MAX_DIMS] = {}, strides[MAX_DIMS] = {}, count, row, column;
 
     explicit Batch(const Tensor& tensor)
         : ndim(tensor.ndim - 2), count(1), row(tensor.strides[ndim]), column(tensor.strides[ndim + 1]) {
