@@ -83,7 +83,7 @@ def _device_of(name: str, device_type: object) -> str:
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether `autocast(device_type)` does something here.
+    """Whether `autocast(device_type)` does something here. Raises TypeError for what is no name.
 
     >>> norch.amp.is_autocast_available("cpu")
     True
