@@ -23,7 +23,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     (
         "",
-        r"^norch raises RuntimeError: .*(floating dtype|not defined for|several elements).*, torch (IndexError: Dim|TypeError)",
+        r"^norch raises RuntimeError: .*(floating dtype|not defined for|several elements).*, torch "
+        r"(IndexError: Dim|TypeError)",
         BOTH + "norch looks at dtypes and memory first",
     ),
     ("hardtanh_", r"^norch raises ValueError: .*min_val.*, torch (?!computes)", BOTH + "a minimum above the maximum"),
