@@ -21,8 +21,8 @@ PLANTED: list[tuple[str, str, str, str, str, int]] = [
     (
         "programs",
         "autograd/derivatives/views.py",
-        "return [gradient.reshape(self.shape)]",
-        "return [2 * gradient.reshape(self.shape)]",
+        "self.shape = x.shape\n\n    def backward(self, gradient: Tensor) -> Gradients:\n        return [gradient",
+        "self.shape = x.shape\n\n    def backward(self, gradient: Tensor) -> Gradients:\n        return [2 * gradient",
         ".grad elements",
         5000,
     ),
