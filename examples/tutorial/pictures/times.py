@@ -22,7 +22,8 @@ def duration(seconds: float) -> str:
 def draw() -> str:
     rows = [row for row in json.loads(FIGURES.read_text())["rows"] if row["seconds"]["eager"] > 1e-6]
     sheet = Sheet(LEFT + WIDTH + 150, 110 + ROW * len(rows), "the time of a call, plain and replayed")
-    heading(sheet, 28, 32, "step(x, y)", "of each pair the upper bar is a plain call, the lower one a replay; one thread")
+    what = "of each pair the upper bar is a plain call, the lower one a replay; one thread"
+    heading(sheet, 28, 32, "step(x, y)", what)
     for place, row in enumerate(rows):
         y, plain, replayed = 84 + ROW * place, row["seconds"]["eager"], row["seconds"]["norch"]
         sheet.text(LEFT - 12, y + 13, row["row"], 12.5, INK, anchor="end")
