@@ -216,8 +216,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     check_integers("one_hot", "input", input)
     classes = num_classes
     if classes == -1 and input.numel:
-        classes = int(input.max().item()) + 1
+        classes = max(int(input.max().item()), 0) + 1  # a negative class is refused below
+    check_range(input, 0, classes - 1, f"one_hot: class {{}} is out of range, expected 0 to {classes - 1}")
     if classes < 1:
         raise RuntimeError(f"one_hot: num_classes is {num_classes}, expected at least 1 for an empty tensor")
-    check_range(input, 0, classes - 1, f"one_hot: class {{}} is out of range, expected 0 to {classes - 1}")
     return wrap(lib.one_hot_tensor(input._ptr, classes))
