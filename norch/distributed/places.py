@@ -136,8 +136,8 @@ def run(
 # ---- Calls that come again --------------------------------------------------------------------------------------
 #
 # A training loop repeats its calls, and checks, descriptions and what mpi4py takes would cost more than a small
-# message. They follow from the tensors' C structs, up to the dtype: address, strides, shape, device. So each group keeps
-# them under these bytes, for calls in which MPI reads and writes the tensors' own memory.
+# message. They follow from the tensors' C structs, up to the dtype: address, strides, shape, device. So each group
+# keeps them under these bytes, for calls in which MPI reads and writes the tensors' own memory.
 
 _SEEN = CTensor.is_number.offset
 _MAX_KNOWN = 1024
@@ -156,8 +156,9 @@ def known_of(group: ProcessGroup | None, name: str, detail: Any, x: Tensor, y: A
 
 def run_again(group: ProcessGroup, async_op: bool, known: Any, keep: Any, written: Tensor | None) -> Work | None:
     """Run a call that was prepared before."""
+    what, call = known
     finish = None if written is None else partial(lib.mark_as_written, written._ptr)
-    return run(group, async_op, *known, keep, finish)
+    return run(group, async_op, what, call, keep, finish)
 
 
 def remember(
