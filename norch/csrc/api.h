@@ -209,41 +209,15 @@ OPTIMIZERS(DECLARE_STEP)
 #undef DECLARE_STEP
 
 // ---- Memory shared with Python objects, and with other libraries by DLPack (api/external.cpp)
-struct ObjectFunctions {  // more of Python's C API, which api/objects.cpp calls
-    void* (*new_name)(const char* text);
-    void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
-    void* (*type_of)(void* object);
-    void (*free_object)(void* object);
-    void* (*address_in)(void* integer);
-    void* (*attribute)(void* object, void* name);
-    void* (*new_dict)();
-    int (*next_item)(void* dict, ptrdiff_t* place, void** key, void** value);
-    void* (*item)(void* dict, void* key);  // borrowed
-    int (*set_item)(void* dict, void* key, void* value);
-    int (*update)(void* dict, void* other);
-    void* (*new_list)(ptrdiff_t size);
-    int (*append)(void* list, void* item);
-    ptrdiff_t (*length)(void* list);
-    ptrdiff_t (*size)(void* tuple);
-    void* (*list_item)(void* list, ptrdiff_t i);    // borrowed
-    void* (*tuple_item)(void* tuple, ptrdiff_t i);  // borrowed
-    int (*set_slice)(void* list, ptrdiff_t from, ptrdiff_t to, void* items);
-    void (*clear_error)();
-    void* (*new_tuple)(ptrdiff_t size);
-    int (*set_tuple_item)(void* tuple, ptrdiff_t i, void* item);  // takes over the reference
-    void* (*new_integer)(void* address);
-    void* (*call)(void* function, void* arguments, void* named);
-    void (*fetch_error)(void** type, void** value, void** traceback);
-    void (*restore_error)(void* type, void* value, void* traceback);
-    void* (*running_frame)();  // borrowed
-    void* (*caller_of)(void* frame);
-    void* (*code_of)(void* frame);
-    int (*line_of)(void* frame);
-    const char* (*text_of)(void* string);
-};
+struct ObjectFunctions;  // more of Python's C API (api/objects.h)
 API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
 // The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
+API void know_types(void* const* types);  // those that new_builtin needs (api/builtins.cpp)
+// A function of `library` as a builtin one. kinds: a letter for the result and each parameter (KINDS in _C.py);
+// owner: the type of a Handle that it returns
+API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
+                              int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
 API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none);  // classes, and None
 API PythonObject* enter_guard(PythonObject* guard);

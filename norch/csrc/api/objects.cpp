@@ -6,12 +6,13 @@
 
 #include <algorithm>
 
-#include "api.h"
+#include "api/objects.h"
 #include "recording/program.h"
 
-static ObjectFunctions objects;
+ObjectFunctions objects;
+void* HANDLE;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
-static void *HANDLE, *NOTHING;                                             // the type, and one whose address is 0
+static void* NOTHING;                                                      // a Handle whose address is 0
 static void *SAVED_HANDLE, *TENSOR, *PARAMETER, *NONE;
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
@@ -24,14 +25,6 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     EDGE = of_objects->new_name("_edge");
     FILE_NAME = of_objects->new_name("co_filename");
 }
-
-struct Reference {
-    void* object;
-    ~Reference() {
-        if (object) python.drop_reference(object);
-    }
-    operator void*() const { return object; }
-};
 
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------
 
@@ -66,8 +59,7 @@ static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
     return static_cast<PythonObject*>(objects.new_type(&spec, bases));
 }
 
-// Owns the address from then on; null, and nothing owned, if there is no memory.
-static void* new_handle(void* address, void* type = HANDLE) {
+void* new_handle(void* address, void* type) {
     Reference integer{objects.new_integer(address)}, arguments{integer ? objects.new_tuple(1) : nullptr};
     if (!arguments) return nullptr;
     python.take_reference(integer);
