@@ -74,7 +74,7 @@ FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
 endif
 LINK  := -shared -pthread $(MODE) $(CXXFLAGS) $(LDFLAGS)
 ifeq ($(shell uname -s),Linux)
-LINK  += -Wl,-z,defs# a missing symbol fails here, not at import
+LINK  += -Wl,-z,defs -ldl# a missing symbol fails here, not at import; -ldl: where libc is older than 2.34
 endif
 
 # ---- The library -----------------------------------------------------------------------------------------------------
@@ -139,6 +139,18 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
 $(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
+# The loops of these files are many, for all dtypes and formulas. What -O3 repeats for arguments that are constants and
+# for the last elements of a loop makes their code a quarter larger, and not faster; 64 lanes of floats (row_sum.h), so
+# many vectors and one, stay unrolled.
+ifeq ($(findstring clang,$(CXX)),)
+UNROLLED_baseline := 15
+UNROLLED_avx2     := 7
+UNROLLED_avx512   := 3
+SMALLER = -fno-peel-loops -fno-ipa-cp-clone -fno-split-loops --param max-completely-peel-times=$(UNROLLED_$(1))
+endif
+$(foreach isa,$(ISAS),$(eval $(patsubst %,$(BUILD)/cpu/%.$(isa).o,attention layers normalization optim reductions): \
+    FLAGS += $(call SMALLER,$(isa))))
+
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
 	@mkdir -p $$(@D)
@@ -192,7 +204,7 @@ $(addprefix $(BUILD)/,emulator.o memory.o graphs.o): $(BUILD)/%.o: $(EMULATOR)/%
 endif
 
 # Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
+COMMANDS := $(CXX) $(FLAGS) $(call SMALLER,avx512) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
 $(BUILD)/flags: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
 	@mkdir -p $(BUILD)
@@ -216,11 +228,13 @@ else
 	    --config-settings=--build-option=--plat-name=$(PLATFORM) .
 endif
 
-# The same objects, linked to older versions of libc's functions. libpthread is a file of its own in older libcs.
+# The same objects, linked to older versions of libc's functions. libpthread and libdl are files of their own in older
+# libcs.
 $(PORTABLE): $(LIBRARY) tools/portable.cpp
 	@mkdir -p $(@D)
 	$(QUIET)$(CXX) $(FLAGS) -fno-builtin -c -o $(@D)/portable.o tools/portable.cpp
-	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(@D)/portable.o $(LINK) -s -Wl,--no-as-needed -l:libpthread.so.0 $(LDLIBS)
+	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(@D)/portable.o $(LINK) -s -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 \
+	    $(LDLIBS)
 
 # ---- The example and the tests ---------------------------------------------------------------------------------------
 

@@ -329,6 +329,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "written_at": (c_int64, [TENSOR]),
     "mark_as_written": (None, [TENSOR]),
     "version_of": (c_int64, [TENSOR]),
+    "run_collective": (c_int32, [ARRAY, c_int64, c_int32, c_void_p, TENSOR]),
 }
 
 

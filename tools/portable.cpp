@@ -28,6 +28,7 @@ OLD(double, log, (double x), (x))
 OLD(double, log2, (double x), (x))
 OLD(double, pow, (double x, double y), (x, y))
 OLD(double, hypot, (double x, double y), (x, y))
+OLD(void*, dlsym, (void* library, const char* name), (library, name))
 OLD(int, pthread_create, (pthread_t * thread, const pthread_attr_t* how, void* (*run)(void*), void* with),
     (thread, how, run, with))
 OLD(int, pthread_detach, (pthread_t thread), (thread))

@@ -375,6 +375,11 @@ API int64_t written_at(Tensor* tensor);                   // the write clock whe
 API void mark_as_written(Tensor* tensor);                 // as if it had been written in place
 API int64_t version_of(Tensor* tensor);                   // how often that happened
 
+// ---- What norch.distributed asks
+// Notes a collective, starts it and polls it so often: 0 if it is done, 1 if it is under way, 2 if another rank notes
+// another one under that number, -error of MPI. `collective` is packed by distributed/direct.py.
+API int32_t run_collective(const void* collective, int64_t number, int32_t polls, void* request, Tensor* written);
+
 // ---- The boundary: C++ exceptions stop here (but not the unwinding by which Python ends a thread at its exit)
 void remember_error(const Error& error) noexcept;
 void remember_error(const std::exception& error) noexcept;

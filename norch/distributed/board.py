@@ -7,6 +7,7 @@ who is missing. It is a help, not a part of the computation: without a launcher 
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 from struct import Struct
@@ -28,7 +29,9 @@ class Board:
 
     def __init__(self, path: str, rank: int, ranks: int) -> None:
         with open(path, "r+b") as file:
-            self._memory = memoryview(mmap.mmap(file.fileno(), size_of(ranks)))
+            mapped = mmap.mmap(file.fileno(), size_of(ranks))
+        self._memory = memoryview(mapped)
+        self._address = ctypes.addressof(ctypes.c_char.from_buffer(mapped))
         self._numbers = self._memory[: 8 * ROWS * ranks].cast("q")
         self._row = Struct(f"{ranks}q").unpack_from
         self._texts = self._memory[8 * ROWS * ranks :]
@@ -49,12 +52,20 @@ class Board:
 
     def note(self, number: int, description: bytes) -> int | None:
         """This rank calls its collective of that number; the result is `differing`'s."""
+        self.describe(description)
+        self._numbers[number % ROWS * self.ranks + self.rank] = number << 32 | self._check
+        return self.differing(number)
+
+    def describe(self, description: bytes) -> None:
+        """What this rank calls next."""
         if description is not self._noted:
             start = TEXT * self.rank
             self._texts[start : start + TEXT] = description
             self._noted, self._check = description, crc32(description)
-        self._numbers[number % ROWS * self.ranks + self.rank] = number << 32 | self._check
-        return self.differing(number)
+
+    def for_c(self, description: bytes) -> tuple[int, ...]:
+        """The end of a Collective in csrc/api/collectives.cpp, which notes numbers there as `note` does here."""
+        return self._address, ROWS, self.ranks, self.rank, crc32(description)
 
     def differing(self, number: int) -> int | None:
         """A rank that calls something else as its collective of that number; None if all that came so far agree."""

@@ -7,6 +7,7 @@ from typing import Any, Sequence
 from ..arguments import flags
 from ..functions.creation import empty
 from ..tensor import Tensor
+from .direct import known_of, remember, run_again
 from .group import ProcessGroup, _groups, of
 from .places import (
     Group,
@@ -15,14 +16,13 @@ from .places import (
     checked,
     copy_each,
     description,
-    known_of,
     mean_of,
     memory_of,
+    mpi_type,
     operation_of,
+    own,
     placed,
-    remember,
     run,
-    run_again,
     written_back,
 )
 from .work import Work
@@ -63,8 +63,9 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None, asyn
     place, what = placed(tensor, wide), description("all_reduce", tensor, str(op).upper())
     MPI, memory, scale = _groups.MPI, memory_of(place), mean_of(op, ranks)
     call = lambda comm: comm.Iallreduce(MPI.IN_PLACE, memory, getattr(MPI, name))  # noqa: E731
-    if scale is None:
-        remember(ranks, key, what, call, (tensor, place))
+    if scale is None and own(tensor, place):
+        each = place.numel(), mpi_type(place), getattr(MPI, name)
+        remember(ranks, key, what, "MPI_Iallreduce", MPI.IN_PLACE, place, *each)
     return run(ranks, async_op, what, call, (tensor, place), written_back(tensor, place, scale))
 
 
@@ -92,7 +93,8 @@ def broadcast(tensor: Tensor, src: int = 0, group: Group = None, async_op: bool 
     place, what = placed(tensor, filled=sends), description("broadcast", tensor, f"src={src}")
     memory = memory_of(place)
     call = lambda comm: comm.Ibcast(memory, root)  # noqa: E731
-    remember(ranks, key, what, call, (tensor, place))
+    if own(tensor, place):
+        remember(ranks, key, what, "MPI_Ibcast", place, place.numel(), mpi_type(place), root)
     return run(ranks, async_op, what, call, (tensor, place), None if sends else written_back(tensor, place))
 
 
@@ -147,10 +149,13 @@ def all_gather_into_tensor(
         return alone(async_op, [output_tensor], [input_tensor])
     whole, part = placed(output_tensor, filled=False), placed(input_tensor)
     start = whole.data_ptr() + ranks.rank() * part.numel() * part.element_size()
-    source = _groups.MPI.IN_PLACE if part.data_ptr() == start else memory_of(part)
+    there = part.data_ptr() == start
+    source = _groups.MPI.IN_PLACE if there else memory_of(part)
     target, what = memory_of(whole, part.numel()), description(name, input_tensor)
     call = lambda comm: comm.Iallgather(source, target)  # noqa: E731
-    remember(ranks, key, what, call, (output_tensor, whole), (input_tensor, part))
+    if own(output_tensor, whole) and own(input_tensor, part):
+        each = part.numel(), mpi_type(part)
+        remember(ranks, key, what, "MPI_Iallgather", source if there else part, *each, whole, *each)
     return run(ranks, async_op, what, call, (output_tensor, whole, part), written_back(output_tensor, whole))
 
 
@@ -247,8 +252,9 @@ def reduce_scatter_tensor(
     source, target = memory_of(whole, part.numel()), memory_of(part)
     scale, what = mean_of(op, ranks), description(name, output, str(op).upper())
     call = lambda comm: comm.Ireduce_scatter_block(source, target, getattr(MPI, operation))  # noqa: E731
-    if scale is None:
-        remember(ranks, key, what, call, (output, part), (input, whole))
+    if scale is None and own(output, part) and own(input, whole):
+        each = part.numel(), mpi_type(part), getattr(MPI, operation)
+        remember(ranks, key, what, "MPI_Ireduce_scatter_block", whole, part, *each)
     return run(ranks, async_op, what, call, (output, part, whole), written_back(output, part, scale))
 
 

@@ -32,14 +32,15 @@ class ProcessGroup:
     """
 
     def __init__(self, comm: Any, ranks: Sequence[int], rank: int, timeout: float, board: Board | None = None) -> None:
-        self.comm, self.ranks, self.timeout, self._board = comm, list(ranks), timeout, board
+        self.comm, self.ranks, self.timeout, self.board = comm, list(ranks), timeout, board
         self._rank, self.who = rank, f"rank {self.ranks[rank]}"
         self.crowded = 0.0  # seconds of polling after which a waiting rank sleeps, if ranks are more than processors
         self._number = 0  # of collectives so far
         self._texts: dict[str, bytes] = {}
-        self.known: dict[Any, tuple[str, Callable[[Any], Any]]] = {}  # what calls have prepared (places.known)
+        self.known: dict[Any, Any] = {}  # calls that may come again (direct.py), and the request of the next of them
+        self.spare: Any = None
         self._running: deque[Work] = deque()
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self.checked = os.environ.get("NORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
 
     def __deepcopy__(self, _: Any) -> ProcessGroup:
@@ -71,39 +72,51 @@ class ProcessGroup:
     ) -> Work:
         """Call a collective of MPI that returns a request. `finish` runs once its result is there.
 
-        Another than one that the caller waits for is polled by each later call.
+        One that the caller does not wait for is polled by later ones.
         """
         refuse_recording("ranks communicate")  # norch.compile: a replay would not
-        with self._lock:  # of two threads' collectives the notes must come in the order of the calls
-            self._number += 1
-            if self.checked:
-                self._compare_all(what)
-            if self._board is not None:
-                other = self._board.note(self._number, self._texts.get(what) or self._text(what))
+        with self.lock:  # of two threads' collectives the notes must come in the order of the calls
+            number = self.next_number(what)
+            if self.board is not None:
+                other = self.board.note(number, self.text(what))
                 if other is not None:
-                    raise self._mixed_up(what, other)
+                    raise self.mixed_up(what, other)
             try:
-                work = Work(self, self._number, what, call(self.comm), finish, keep)
+                work = Work(self, number, what, call(self.comm), finish, keep)
             except mpi.load().Exception as error:
                 raise DistBackendError(f"{self.who}: {what} failed: {error}") from error
-            if not waited_for:
-                self._running.append(work)
-        while self._running and self._running[0].is_completed():
-            self._running.popleft()
+        if not waited_for:
+            self.follow(work)
         return work
 
-    def _text(self, what: str) -> bytes:
-        found = self._texts[what] = what.encode()[:TEXT].ljust(TEXT)
+    def next_number(self, what: str) -> int:
+        """The number of a collective that begins now, under the lock."""
+        self._number += 1
+        if self.checked:
+            self._compare_all(what)
+        return self._number
+
+    def follow(self, work: Work) -> None:
+        """Poll this work from time to time."""
+        self._running.append(work)
+        while self._running and self._running[0].is_completed():
+            self._running.popleft()
+
+    def text(self, what: str) -> bytes:
+        """A description as it stands on the board."""
+        found = self._texts.get(what)
+        if found is None:
+            found = self._texts[what] = what.encode()[:TEXT].ljust(TEXT)
         return found
 
     def compare(self, number: int, what: str) -> None:
         """Raise DistBackendError if a rank is known to call something else as its collective of that number."""
-        other = None if self._board is None else self._board.differing(number)
+        other = None if self.board is None else self.board.differing(number)
         if other is not None:
-            raise self._mixed_up(what, other)
+            raise self.mixed_up(what, other)
 
-    def _mixed_up(self, what: str, other: int) -> DistBackendError:
-        called = "" if self._board is None else self._board.text(other)
+    def mixed_up(self, what: str, other: int) -> DistBackendError:
+        called = "" if self.board is None else self.board.text(other)
         return DistBackendError(f"{self.who} called {what}, but rank {other} called {called}")
 
     def _compare_all(self, what: str) -> None:
@@ -121,10 +134,10 @@ class ProcessGroup:
 
     def too_late(self, number: int, what: str, limit: float) -> DistBackendError:
         """The exception of a wait that ended without a result; it names the ranks that are known to be missing."""
-        missing = [] if self._board is None else self._board.missing(number)
+        missing = [] if self.board is None else self.board.missing(number)
         reason = "a rank has ended, is stopped, or does something else"
-        if missing and self._board is not None:
-            last = self._board.text(missing[0]) or "nothing"
+        if missing and self.board is not None:
+            last = self.board.text(missing[0]) or "nothing"
             names = ", ".join(map(str, missing))
             reason = f"rank{'s' * (len(missing) > 1)} {names} did not call it (rank {missing[0]} called last {last})"
         return DistBackendError(f"{self.who}: {what} did not finish within {limit:g} s: {reason}")

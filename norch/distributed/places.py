@@ -8,11 +8,9 @@ once.
 from __future__ import annotations
 
 import os
-from ctypes import string_at
-from functools import partial
 from typing import Any, Callable, Iterable, Sequence
 
-from .._C import CTensor, lib
+from .._C import lib
 from ..functions.creation import empty
 from ..operation import check_tensor
 from ..tensor import Tensor
@@ -65,9 +63,17 @@ def placed(x: Tensor, wide: Any = None, filled: bool = True) -> Tensor:
 
 def memory_of(x: Tensor, count: int | None = None) -> list[Any]:
     """What mpi4py takes: memory, the number of elements (for each rank, if they are divided), and their type."""
-    MPI = _groups.MPI
-    buffer = MPI.buffer.fromaddress(x.data_ptr() if x.numel() else 0, x.numel() * x.element_size())
-    return [buffer, x.numel() if count is None else count, getattr(MPI, _NAMES[x.dtype])]
+    buffer = _groups.MPI.buffer.fromaddress(x.data_ptr() if x.numel() else 0, x.numel() * x.element_size())
+    return [buffer, x.numel() if count is None else count, mpi_type(x)]
+
+
+def mpi_type(x: Tensor) -> Any:
+    return getattr(_groups.MPI, _NAMES[x.dtype])
+
+
+def own(x: Tensor, place: Tensor) -> bool:
+    """Whether MPI uses the tensor's own memory."""
+    return x.data_ptr() == place.data_ptr() and x.dtype is place.dtype
 
 
 def written_back(into: Tensor, place: Tensor, scale: float | None = None) -> Callable[[], object] | None:
@@ -76,7 +82,7 @@ def written_back(into: Tensor, place: Tensor, scale: float | None = None) -> Cal
     def finish() -> None:
         if scale is not None:
             place.mul_(scale)
-        if place.data_ptr() != into.data_ptr() or place.dtype is not into.dtype:
+        if not own(into, place):
             into.detach().copy_(place.to(into.device))
         else:
             lib.mark_as_written(into._ptr)  # a backward that saved the old values must notice
@@ -131,44 +137,6 @@ def run(
         return work
     work.wait()
     return None
-
-
-# ---- Calls that come again --------------------------------------------------------------------------------------
-#
-# A training loop repeats its calls, and checks, descriptions and what mpi4py takes would cost more than a small
-# message. They follow from the tensors' C structs, up to the dtype: address, strides, shape, device. So each group
-# keeps them under these bytes, for calls in which MPI reads and writes the tensors' own memory.
-
-_SEEN = CTensor.is_number.offset
-_MAX_KNOWN = 1024
-
-Key = Any
-
-
-def known_of(group: ProcessGroup | None, name: str, detail: Any, x: Tensor, y: Any = None) -> tuple[Any, Key]:
-    """What was prepared for such a call, or None, and the key to keep it under."""
-    try:
-        key = name, detail, string_at(x._ptr, _SEEN), y if y is None else string_at(y._ptr, _SEEN)
-        return None if group is None else group.known.get(key), key
-    except (AttributeError, TypeError):  # the checks will say what is wrong
-        return None, None
-
-
-def run_again(group: ProcessGroup, async_op: bool, known: Any, keep: Any, written: Tensor | None) -> Work | None:
-    """Run a call that was prepared before."""
-    what, call = known
-    finish = None if written is None else partial(lib.mark_as_written, written._ptr)
-    return run(group, async_op, what, call, keep, finish)
-
-
-def remember(
-    group: ProcessGroup, key: Key, what: str, call: Callable[[Any], Any], *places: tuple[Tensor, Tensor]
-) -> None:
-    """Keep a call's preparation for `run_again` if each tensor is its own place."""
-    if all(x.data_ptr() == place.data_ptr() and x.dtype is place.dtype for x, place in places):
-        if len(group.known) >= _MAX_KNOWN:
-            group.known.clear()
-        group.known[key] = what, call
 
 
 def copy_each(into: Iterable[Tensor], sources: Iterable[Tensor]) -> None:

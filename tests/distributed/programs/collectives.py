@@ -173,6 +173,30 @@ dist.all_reduce(leaf)  # a write that backward must notice
 if world > 1:
     refused(lambda: y.sum().backward(), RuntimeError, "modified by an in-place operation")
 
+# ---- Calls that come again: they are prepared once, and run in C
+
+for count in (5, 200_000):
+    x, part, whole = norch.empty(count), norch.empty(count), norch.empty(world, count)
+    for turn in range(6):
+        async_op = turn % 2 == 1
+        finished(dist.all_reduce(x.fill_(rank + turn), async_op=async_op), async_op)
+        assert x.unique().tolist() == [sum(r + turn for r in range(world))]
+        finished(dist.broadcast(x.fill_(rank + turn), src=world - 1, async_op=async_op), async_op)
+        assert x.unique().tolist() == [world - 1 + turn]
+        finished(dist.all_gather_into_tensor(whole, part.fill_(rank + turn), async_op=async_op), async_op)
+        assert whole[:, 0].tolist() == whole[:, -1].tolist() == [r + turn for r in range(world)]
+        finished(dist.all_gather_into_tensor(whole, whole[rank].fill_(rank - turn), async_op=async_op), async_op)
+        assert whole[:, 0].tolist() == whole[:, -1].tolist() == [r - turn for r in range(world)]
+        finished(dist.reduce_scatter_tensor(part, whole.fill_(rank * turn), "max", async_op=async_op), async_op)
+        assert part.unique().tolist() == [(world - 1) * turn]
+assert world == 1 or len(dist.group.WORLD.known) >= 10
+x = norch.ones(2, requires_grad=True)
+for _ in range(2):
+    y = x * x
+    dist.all_reduce(x)
+    if world > 1:
+        refused(lambda y=y: y.sum().backward(), RuntimeError, "modified by an in-place operation")
+
 works = [
     dist.all_reduce(norch.full((50,), float(i)), async_op=True) for i in range(20)
 ]  # nobody else holds the tensors
