@@ -48,6 +48,14 @@ API const char* why_no_cuda();  // how the library was built, or what the driver
 API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
+// ---- What a tensor is (its struct says the same; these are faster)
+API int32_t ndim_of(Tensor* tensor);
+API int32_t dtype_of(Tensor* tensor);
+API int32_t device_of(Tensor* tensor);
+API int64_t count_of(Tensor* tensor);  // of elements
+API int64_t offset_of(Tensor* tensor);
+API int32_t is_in_row_order(Tensor* tensor);  // without gaps
+
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
                           int32_t device);                                                    // copies
@@ -225,7 +233,9 @@ API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObjec
 // be -1 to infer it. (api/python_values.cpp)
 API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);
 API PythonObject* values_of(Tensor* tensor, int32_t alone);  // nested lists, or the only number; None for others
-API PythonObject* parts_of_index(PythonObject* index);       // as part_tensor takes them; None for others
+API PythonObject* shape_of(Tensor* tensor);                  // a tuple
+API PythonObject* strides_of(Tensor* tensor);
+API PythonObject* parts_of_index(PythonObject* index);  // as part_tensor takes them; None for others
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
 API void drop_guard(PythonObject* guard);

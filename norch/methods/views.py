@@ -390,7 +390,7 @@ class ViewMethods:
 
 def selected(x: Tensor, at: int, place: int, axis: int) -> Tensor:
     """One index of dimension `at`, which messages call `axis`."""
-    size = x._struct.shape[at]
+    size = x.shape[at]
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
     return x.select(at, place)
