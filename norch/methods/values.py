@@ -37,7 +37,7 @@ class ValueMethods:
         if kind in HALVES:
             source, kind = source.detach().float(), float32
         count: int = lib.count_of(source._ptr)
-        flat = (kind.ctype * count).from_address(source.data_ptr())[:] if count else []
+        flat: list[Any] = (kind.ctype * count).from_address(source.data_ptr())[:] if count else []
         for size in reversed(self.shape[1:]):
             flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
         if count == 0:
