@@ -54,16 +54,12 @@ _TOLD_TO_C = (
     "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8 PyCFunction_NewEx PyLong_AsLongLong "
     "PyLong_AsUnsignedLongLong PyFloat_AsDouble PyBytes_AsString PyLong_FromLongLong PyLong_FromUnsignedLongLong "
     "PyFloat_FromDouble PyErr_Occurred PyErr_ExceptionMatches PyErr_Format PyObject_IsInstance PyObject_GetBuffer "
-    "PyBuffer_Release",
+    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize",
 )
 
 
 def _addresses_of(names: list[str]) -> Any:
     return (c_void_p * len(names))(*[ctypes.cast(getattr(ctypes.pythonapi, name), c_void_p).value for name in names])
-
-
-def _objects(*objects: Any) -> Any:
-    return (ctypes.py_object * len(objects))(*objects)
 
 
 if CPYTHON:
@@ -282,7 +278,15 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     **{f"{name}_step": (STATUS, [c_int32, ARRAY, ARRAY]) for name in OPTIMIZERS},
     "use_python": (None, [ARRAY, ARRAY]),
-    "know_types": (None, [ARRAY]),
+    "know_objects": (None, [ARRAY]),
+    "tensor_of_values": (RESULT, [OBJECT, c_int32]),
+    "values_of": (OBJECT, [TENSOR, c_int32]),
+    "parts_of_index": (OBJECT, [OBJECT]),
+    "shape_of": (OBJECT, [TENSOR]),
+    "strides_of": (OBJECT, [TENSOR]),
+    **{f"{what}_of": (c_int32, [TENSOR]) for what in ("ndim", "dtype", "device")},
+    **{f"{what}_of": (c_int64, [TENSOR]) for what in ("count", "offset")},
+    "is_in_row_order": (c_int32, [TENSOR]),
     "new_builtin": (OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]),
     "handle_type": (OBJECT, [c_int32, OBJECT]),
     "enter_guard": (OBJECT, [OBJECT]),
@@ -380,7 +384,9 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "full_like_tensor reshape_tensor view_tensor reverse_tensor flatten_tensor diagonal_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward assign_all unit_gradient same_kind hold_storage",
-    "next_draw free_results free_storage handle_type know_types new_builtin enter_guard leave_guard drop_guard",
+    "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
+    "tensor_of_values values_of parts_of_index shape_of strides_of",
+    "ndim_of dtype_of device_of count_of offset_of is_in_row_order",
     "call_within",
     "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
     "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
@@ -419,9 +425,9 @@ _KINDS = {c_void_p: "p", c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d
 _RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o", None: "n"}
 
 if CPYTHON:
-    _keeping_lock.know_types(
-        _objects(int, bytes, ctypes.Array, None, True, False, OverflowError, TypeError, RangeError)
-    )
+    _known: list[Any] = [int, bool, float, bytes, list, tuple, slice, ctypes.Array, None, True, False, ...]
+    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError]  # KnownObjects in csrc/api/objects.h
+    _keeping_lock.know_objects((ctypes.py_object * len(_known))(*_known))
     _new_builtin = _keeping_lock.new_builtin
     _new_builtin.restype, _new_builtin.argtypes = OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]
 
@@ -462,6 +468,18 @@ def _foreign(name: str, result: Any, arguments: list[Any]) -> Any:
     return call if limits else function
 
 
+# Elsewhere, and where another thread may change a list meanwhile, norch's Python reads lists and indices.
+READS_OBJECTS = CPYTHON and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _left_to_python(*arguments: Any) -> Any:
+    return None
+
+
+def _sizes_in(struct: CTensor, field: str) -> tuple[int, ...]:
+    return tuple(getattr(struct, field)[: struct.ndim])
+
+
 class Library:
     """The C functions by name, as plain attributes, which Python finds faster than those of a CDLL."""
 
@@ -470,6 +488,10 @@ class Library:
     def __init__(self) -> None:
         for name, prototype in PROTOTYPES.items():
             setattr(self, name, _builtin(name, *prototype) or _foreign(name, *prototype))
+        if not READS_OBJECTS:
+            self.tensor_of_values = self.values_of = self.parts_of_index = _left_to_python
+            self.shape_of = lambda handle: _sizes_in(CTensor.from_address(handle), "shape")
+            self.strides_of = lambda handle: _sizes_in(CTensor.from_address(handle), "strides")
 
     if TYPE_CHECKING:
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 def address_of(data: object, kind: dtype | None, device: str | None) -> _C.Handle:
     """The Handle of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
+    if number == 0:
+        handle: _C.Handle = lib.tensor_of_values(data, -1 if kind is None else kind.number)  # of what is plain
+        if handle:
+            return handle
     if type(data) not in _PLAIN:
         array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
         if array is not None:
@@ -55,7 +59,7 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
 def _copied(source: Tensor, kind: dtype, device: int) -> _C.Handle:
     rows = wrap(lib.contiguous_tensor(source._ptr))
     copy = wrap(lib.cast_tensor(rows._ptr, kind.number))
-    if copy._struct.device != device:
+    if lib.device_of(copy._ptr) != device:
         copy = wrap(lib.to_device(copy._ptr, device))
     return copy._ptr
 

@@ -48,6 +48,14 @@ API const char* why_no_cuda();  // how the library was built, or what the driver
 API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
+// ---- What a tensor is (its struct says the same; these are faster)
+API int32_t ndim_of(Tensor* tensor);
+API int32_t dtype_of(Tensor* tensor);
+API int32_t device_of(Tensor* tensor);
+API int64_t count_of(Tensor* tensor);  // of elements
+API int64_t offset_of(Tensor* tensor);
+API int32_t is_in_row_order(Tensor* tensor);  // without gaps
+
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
                           int32_t device);                                                    // copies
@@ -104,8 +112,9 @@ API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  
 API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // count -1: every axis of size 1
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drops the axis
-// x[parts]: `count` parts for the first axes, each {kind, start, stop, step}. An integer (kind 0) is `start`; a slice (1)
-// is Python's, of a positive step; None (2) is a new axis; `...` (3) stands for the axes that no other part stands for.
+// x[parts]: `count` parts for the first axes, each {kind, start, stop, step}. An integer is `start`; a slice is Python's,
+// of a positive step; None is a new axis; `...` stands for the axes that no other part stands for.
+enum PartKind : int64_t { INTEGER_PART, SLICE_PART, NEW_AXIS, REST };
 API Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count);
 // Parts of these sizes along an axis, or if they are null its `count` indices, without the axis.
 API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count);
@@ -213,13 +222,20 @@ struct ObjectFunctions;  // more of Python's C API (api/objects.h)
 API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
 // The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
-API void know_types(void* const* types);  // those that new_builtin needs (api/builtins.cpp)
+API void know_objects(void* const* found);  // types, constants and errors of Python
 // A function of `library` as a builtin one. kinds: a letter for the result and each parameter (KINDS in _C.py);
 // owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
 API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none);  // classes, and None
+// A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
+// be -1 to infer it. (api/python_values.cpp)
+API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);
+API PythonObject* values_of(Tensor* tensor, int32_t alone);  // nested lists, or the only number; None for others
+API PythonObject* shape_of(Tensor* tensor);                  // a tuple
+API PythonObject* strides_of(Tensor* tensor);
+API PythonObject* parts_of_index(PythonObject* index);  // as part_tensor takes them; None for others
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
 API void drop_guard(PythonObject* guard);

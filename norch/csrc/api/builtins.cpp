@@ -9,15 +9,6 @@
 
 #include "api/objects.h"
 
-static void *INTEGER, *BYTES, *ARRAY, *NONE, *YES, *NO, *TOO_LARGE, *WRONG_TYPE, *OUT_OF_RANGE;
-
-void know_types(void* const* types) {
-    for (void** place : {&INTEGER, &BYTES, &ARRAY, &NONE, &YES, &NO, &TOO_LARGE, &WRONG_TYPE, &OUT_OF_RANGE}) {
-        *place = *types++;
-        python.take_reference(*place);
-    }
-}
-
 // ---- Arguments ------------------------------------------------------------------------------------------------------
 
 struct Method {  // PyMethodDef
@@ -55,33 +46,34 @@ struct Arguments {
 };
 
 static bool address_of(void* given, uint64_t* word) {
-    if (given == NONE) {
+    if (given == known.none) {
         *word = 0;
         return true;
     }
     void* type = objects.type_of(given);
     python.drop_reference(type);  // the object keeps it
-    if (type == HANDLE || type == INTEGER) {
+    if (type == HANDLE || type == known.integer) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
-    } else if (type == BYTES) {
+    } else if (type == known.bytes) {
         *word = reinterpret_cast<uint64_t>(objects.bytes_in(given));
-    } else if (objects.is_instance(given, INTEGER) == 1) {
+    } else if (objects.is_instance(given, known.integer) == 1) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
-    } else if (objects.is_instance(given, ARRAY) == 1) {
+    } else if (objects.is_instance(given, known.array) == 1) {
         Buffer buffer;
         if (objects.get_buffer(given, &buffer, 0) != 0) return false;
         *word = reinterpret_cast<uint64_t>(buffer.data);
         objects.release_buffer(&buffer);
     } else {
-        objects.set_error(WRONG_TYPE, "expected an address or an array, got %.200R", given);
+        objects.set_error(known.wrong_type, "expected an address or an array, got %.200R", given);
         return false;
     }
     return *word || !objects.error();
 }
 
 static bool integer_of(void* given, char kind, uint64_t* word) {
-    if (kind == 'l' && (given == YES || given == NO)) {  // integers to Python, but no size, no index and no axis
-        objects.set_error(WRONG_TYPE, "expected an integer, got %R", given);
+    if (kind == 'l' &&
+        (given == known.yes || given == known.no)) {  // integers to Python, but no size, no index and no axis
+        objects.set_error(known.wrong_type, "expected an integer, got %R", given);
         return false;
     }
     const bool is_unsigned = kind == 'u';
@@ -89,20 +81,20 @@ static bool integer_of(void* given, char kind, uint64_t* word) {
     const bool failed = *word == UINT64_MAX && objects.error();
     const bool fits = !failed && (kind != 'i' || int64_t(*word) == int32_t(*word));
     if (fits) return true;
-    if (failed && !objects.error_is(TOO_LARGE)) return false;
+    if (failed && !objects.error_is(known.too_large)) return false;
     const char* type = is_unsigned   ? "an unsigned integer of 64"
                        : kind == 'i' ? "an integer of 32"
                                      : "an integer of 64";
-    objects.set_error(OUT_OF_RANGE, "%.200R does not fit into %s bits", given, type);
+    objects.set_error(known.out_of_range, "%.200R does not fit into %s bits", given, type);
     return false;
 }
 
 static bool real_of(const Builtin& builtin, void* given, double* real) {
     *real = objects.real_in(given);
     if (*real != -1 || !objects.error()) return true;
-    if (objects.error_is(WRONG_TYPE)) {
+    if (objects.error_is(known.wrong_type)) {
         const std::string name = builtin.name.substr(0, builtin.name.rfind('_'));  // without _into or _tensor
-        objects.set_error(WRONG_TYPE, "%s: expected a number, got %.200R", name.c_str(), given);
+        objects.set_error(known.wrong_type, "%s: expected a number, got %.200R", name.c_str(), given);
     }
     return false;
 }
@@ -134,22 +126,23 @@ static auto run(const Builtin& builtin, const Arguments& arguments) {
 }
 
 static void* result_of(const Builtin& builtin, uint64_t word) {
+    if (builtin.result == 'h' && !word && objects.error()) return nullptr;
     if (builtin.result == 'h') return new_handle(reinterpret_cast<void*>(word), builtin.owner);
     if (builtin.result == 'o') return reinterpret_cast<void*>(word);
     if (objects.error()) return nullptr;
     if (builtin.result == 'i') return objects.new_long(int32_t(word));
     if (builtin.result == 'l') return objects.new_long(int64_t(word));
     if (builtin.result == 'u') return objects.new_unsigned(word);
-    python.take_reference(NONE);
-    return NONE;
+    python.take_reference(known.none);
+    return known.none;
 }
 
 // What the interpreter calls; `self` is the integer that new_builtin gave it.
 static void* call(void* self, void* const* given, ptrdiff_t count) {
     const Builtin& builtin = *static_cast<Builtin*>(objects.address_in(self));
     if (count != ptrdiff_t(builtin.kinds.size())) {
-        objects.set_error(WRONG_TYPE, "%s: expected %zu arguments, got %zd", builtin.name.c_str(), builtin.kinds.size(),
-                          count);
+        objects.set_error(known.wrong_type, "%s: expected %zu arguments, got %zd", builtin.name.c_str(),
+                          builtin.kinds.size(), count);
         return nullptr;
     }
     Arguments arguments;

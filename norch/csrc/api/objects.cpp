@@ -10,6 +10,7 @@
 #include "recording/program.h"
 
 ObjectFunctions objects;
+KnownObjects known;
 void* HANDLE;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
 static void* NOTHING;                                                      // a Handle whose address is 0
@@ -24,6 +25,11 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     ADDRESS = of_objects->new_name("_ptr");
     EDGE = of_objects->new_name("_edge");
     FILE_NAME = of_objects->new_name("co_filename");
+}
+
+void know_objects(void* const* found) {
+    memcpy(&known, found, sizeof known);
+    for (size_t i = 0; i < sizeof known / sizeof *found; i++) python.take_reference(found[i]);
 }
 
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------

@@ -48,8 +48,18 @@ struct ObjectFunctions {  // in the order of _C.py
     int (*is_instance)(void* object, void* type);
     int (*get_buffer)(void* object, void* buffer, int flags);
     void (*release_buffer)(void* buffer);
+    int (*set_list_item)(void* list, ptrdiff_t i, void* item);  // takes over the reference
+    int (*unpack_slice)(void* slice, ptrdiff_t* start, ptrdiff_t* stop, ptrdiff_t* step);
+    void* (*new_bytes)(const void* data, ptrdiff_t size);
 };
 extern ObjectFunctions objects;
+
+struct KnownObjects {                                                       // in the order of _C.py
+    void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
+    void *none, *yes, *no, *ellipsis;
+    void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors
+};
+extern KnownObjects known;
 
 struct Reference {
     void* object;
