@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
-from ..arguments import axis_of, chosen, one_size, packed, sizes_of, whole
+from ..arguments import axis_of, chosen, packed, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -127,8 +127,7 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).transpose(0, 2).shape
         norch.Size([4, 3, 2])
         """
-        (a, b) = sizes_of((dim0, dim1), "transpose")
-        return view(self, lib.transpose_tensor(self._ptr, a, b), d.TransposeBackward, a, b)
+        return view(self, lib.transpose_tensor(self._ptr, dim0, dim1), d.TransposeBackward, dim0, dim1)
 
     def t(self: Tensor) -> Tensor:
         """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
@@ -286,8 +285,7 @@ class ViewMethods:
         >>> norch.zeros(2, 3).unsqueeze(1).shape
         norch.Size([2, 1, 3])
         """
-        axis = one_size(dim, "unsqueeze")
-        return view(self, lib.unsqueeze_tensor(self._ptr, axis), d.ReshapeBackward)
+        return view(self, lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
     def select(self: Tensor, dim: int, index: int) -> Tensor:
         """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
@@ -297,8 +295,7 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
         """
-        (axis, place) = sizes_of((dim, index), "select")
-        return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
+        return view(self, lib.select_tensor(self._ptr, dim, index), d.SelectBackward, dim, index)
 
     def _part(self: Tensor, parts: bytes) -> Tensor:
         """x[parts], a view: integers, slices, None and `...` as `parts_of_index` of csrc/api.h gives them."""
