@@ -91,6 +91,8 @@ bool is_contiguous(const Tensor& tensor) {
     return true;
 }
 
+int32_t is_contiguous_tensor(Tensor* tensor) { return is_contiguous(*tensor); }
+
 Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device) {
     return build([&] {
         Owned tensor = new_tensor(shape, ndim, dtype, CPU);
@@ -181,7 +183,7 @@ Tensor* data_tensor(Tensor* tensor) {
 }
 
 Tensor* clone_tensor(Tensor* tensor) {
-    return build([&] { return cast(*tensor, tensor->dtype); });
+    return build([&] { return converted(*tensor, tensor->dtype); });
 }
 
 Tensor* contiguous_tensor(Tensor* tensor) {

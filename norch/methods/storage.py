@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overlo
 
 from .._C import int64_array, lib
 from ..arguments import axis_of
+from ..autograd.derivatives.views import CloneBackward
 from ..devices import device, of_number
 from ..display import formatting
-from ..operation import refuse_recording, wrap
+from ..operation import recorded, refuse_recording, wrap
 from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
 
@@ -281,15 +282,10 @@ class StorageMethods:
         >>> norch.ones(2, 3).T.is_contiguous()
         False
         """
-        order = order_of(memory_format, self.ndim, "is_contiguous")
+        order = None if memory_format is None else order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
-        stride, struct = 1, self._struct
-        for size, own in zip(reversed(struct.shape[: struct.ndim]), reversed(struct.strides[: struct.ndim])):
-            if size != 1 and own != stride and struct.size > 0:
-                return False
-            stride *= size
-        return True
+        return lib.is_contiguous_tensor(self._ptr) != 0
 
     def contiguous(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor if its elements lie in row order without gaps, else a copy of its shape and dtype that does.
@@ -300,4 +296,8 @@ class StorageMethods:
         >>> x.stride(), x.contiguous().stride()
         ((1, 2), (2, 1))
         """
-        return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)
+        if memory_format is not None and order_of(memory_format, self.ndim, "contiguous") is not None:
+            return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)
+        if lib.is_contiguous_tensor(self._ptr):
+            return self
+        return recorded(wrap(lib.contiguous_tensor(self._ptr)), CloneBackward, (self,))
