@@ -50,6 +50,8 @@ class Watched:
         setattr(self.function, name, value)  # restype and argtypes
 
     def __call__(self, *arguments: Any) -> Any:
+        if self.name == "new_builtin":  # of _C.py: a C function that is called without ctypes
+            return Watched(self.function(*arguments), arguments[1].decode(), self.report)
         clock, inside = time.perf_counter_ns, 0
         if self.name == "call_within":  # it calls a function of Python, whose time is not C's
             changes, called, *rest = arguments

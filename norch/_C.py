@@ -1,6 +1,6 @@
 """The bridge to the C library: loads it, mirrors its Tensor, declares every prototype, raises its errors.
 
-Tensors cross the boundary as addresses (integers), which ctypes passes fastest. A function that builds a tensor returns
+Tensors cross the boundary as addresses (integers). A function that builds a tensor returns
 a Handle, the address that owns it, or 0 after an error; `wrap` in operation.py makes a Tensor of the one and raises the
 other.
 """
@@ -40,10 +40,10 @@ _keeping_lock = ctypes.PyDLL(_library._name, handle=_library._handle) if CPYTHON
 #
 # A C object lives as long as the integer by which Python knows it. Every call that is given the integer holds it, so
 # that nothing is freed under a kernel, whatever other threads assign meanwhile; and who brings a tensor back from a
-# finalizer has its integer, too. ctypes makes it inside of the call that made the C object, and C frees it: there is no
+# finalizer has its integer, too. It is made inside of the call that made the C object, and C frees it: there is no
 # moment in which an interrupt could lose the object.
 
-# Functions of Python's C API, in the order of PythonFunctions (csrc/core/interpreter.h), ObjectFunctions (csrc/api.h).
+# Functions of Python's C API, in the order of PythonFunctions (core/interpreter.h) and ObjectFunctions (api/objects.h).
 _TOLD_TO_C = (
     "Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_IncRef Py_DecRef PyCapsule_IsValid "
     "PyCapsule_GetPointer PyGILState_Check PyEval_SaveThread PyEval_RestoreThread",
@@ -51,7 +51,10 @@ _TOLD_TO_C = (
     "PyObject_GetAttr PyDict_New PyDict_Next PyDict_GetItemWithError PyDict_SetItem PyDict_Update PyList_New "
     "PyList_Append PyList_Size PyTuple_Size PyList_GetItem PyTuple_GetItem PyList_SetSlice PyErr_Clear PyTuple_New "
     "PyTuple_SetItem PyLong_FromVoidPtr PyObject_Call PyErr_Fetch PyErr_Restore PyEval_GetFrame PyFrame_GetBack "
-    "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8",
+    "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8 PyCFunction_NewEx PyLong_AsLongLong "
+    "PyLong_AsUnsignedLongLong PyFloat_AsDouble PyBytes_AsString PyLong_FromLongLong PyLong_FromUnsignedLongLong "
+    "PyFloat_FromDouble PyErr_Occurred PyErr_ExceptionMatches PyErr_Format PyObject_IsInstance PyObject_GetBuffer "
+    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize",
 )
 
 
@@ -281,6 +284,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     ),
     **{f"{name}_step": (STATUS, [c_int32, ARRAY, ARRAY]) for name in OPTIMIZERS},
     "use_python": (None, [ARRAY, ARRAY]),
+    "know_objects": (None, [ARRAY]),
+    "tensor_of_values": (RESULT, [OBJECT, c_int32]),
+    "values_of": (OBJECT, [TENSOR, c_int32]),
+    "parts_of_index": (OBJECT, [OBJECT]),
+    "new_builtin": (OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]),
     "handle_type": (OBJECT, [c_int32, OBJECT]),
     "enter_guard": (OBJECT, [OBJECT]),
     "leave_guard": (STATUS, [OBJECT] * 4),
@@ -377,7 +385,9 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "full_like_tensor reshape_tensor view_tensor reverse_tensor flatten_tensor diagonal_tensor",
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward assign_all unit_gradient same_kind hold_storage",
-    "next_draw free_results free_storage handle_type enter_guard leave_guard drop_guard call_within",
+    "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
+    "tensor_of_values values_of parts_of_index",
+    "call_within",
     "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
     "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
     *[f"{name}_step" for name in OPTIMIZERS],
@@ -396,29 +406,75 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
 QUICK = {name for names in QUICK for name in names.split()}
 
 
-def _within_limits(function: Any, kinds: list[Any]) -> Any:
-    """The function, with errors for what is no number, and for integers that ctypes would cut without a word.
+# ---- Functions --------------------------------------------------------------------------------------------------
+
+
+class ShapeError(ValueError, RuntimeError):
+    """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
+
+    __module__ = "norch"  # its public place, which tracebacks show
+
+
+class RangeError(OverflowError, ValueError, TypeError):
+    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
+
+    __module__ = "norch"
+
+
+# How csrc/api/builtins.cpp calls a letter for the type of a result or parameter.
+_KINDS = {c_void_p: "p", c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o"}
+_RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o", None: "n"}
+
+if CPYTHON:
+    _known: list[Any] = [int, bool, float, bytes, list, tuple, slice, ctypes.Array, None, True, False, ...]
+    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError]  # KnownObjects in csrc/api/objects.h
+    _keeping_lock.know_objects((ctypes.py_object * len(_known))(*_known))
+    _new_builtin = _keeping_lock.new_builtin
+    _new_builtin.restype, _new_builtin.argtypes = OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]
+
+
+def _builtin(name: str, result: Any, arguments: list[Any]) -> Any:
+    """The function as one of the interpreter's own, called in a third of ctypes' time; None if it cannot be."""
+    owner = getattr(result, "_check_retval_", None)
+    kinds = "h" if owner else _RESULT_KINDS.get(result)
+    reals = arguments.count(c_double)
+    if not CPYTHON or kinds is None or reals > 4 or len(arguments) - reals > 8:
+        return None
+    kinds += "".join(map(_KINDS.__getitem__, arguments))
+    return _new_builtin(_library._handle, name.encode(), kinds.encode(), owner, name not in QUICK)
+
+
+def _foreign(name: str, result: Any, arguments: list[Any]) -> Any:
+    """The function as ctypes calls it, with errors for what is no number, and for integers that ctypes would cut.
 
     (A `from_param` would have to do without Ctrl-C: ctypes makes an ArgumentError of any exception in there.)
     """
-    limits = [(i, *LIMITS[kind]) for i, kind in enumerate(kinds) if kind in LIMITS]
+    function = getattr(_keeping_lock if name in QUICK else _library, name)
+    function.restype, function.argtypes = result, arguments
+    limits = [(i, *LIMITS[kind]) for i, kind in enumerate(arguments) if kind in LIMITS]
 
-    def call(*arguments: Any) -> Any:
+    def call(*given: Any) -> Any:
         for i, low, high in limits:
-            if not low <= arguments[i] < high:
-                raise RangeError(f"{arguments[i]} does not fit into {kinds[i].__name__}")
+            if not low <= given[i] < high:
+                raise RangeError(f"{given[i]} does not fit into {arguments[i].__name__}")
         try:
-            return function(*arguments)
+            return function(*given)
         except ctypes.ArgumentError:
-            reals = [value for kind, value in zip(kinds, arguments) if kind is c_double]
+            reals = [value for kind, value in zip(arguments, given) if kind is c_double]
             wrong = [value for value in reals if not isinstance(value, (int, float))]
             if not wrong:
                 raise
-            name = function.__name__.rpartition("_")[0]  # without _into or _tensor
-            raise TypeError(f"{name}: expected a number, got {shown(wrong[0])}") from None
+            raise TypeError(f"{name.rpartition('_')[0]}: expected a number, got {shown(wrong[0])}") from None
 
-    call.__wrapped__ = function  # type: ignore[attr-defined]
     return call if limits else function
+
+
+# Elsewhere, and where another thread may change a list meanwhile, norch's Python reads lists and indices.
+READS_OBJECTS = CPYTHON and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+def _left_to_python(*arguments: Any) -> Any:
+    return None
 
 
 class Library:
@@ -427,12 +483,10 @@ class Library:
     path: str = _library._name
 
     def __init__(self) -> None:
-        for name, (result, arguments) in PROTOTYPES.items():
-            function = getattr(_keeping_lock if name in QUICK else _library, name)
-            function.restype, function.argtypes = result, arguments
-            # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
-            function = function if name in QUICK else _within_limits(function, arguments)
-            setattr(self, name, function)
+        for name, prototype in PROTOTYPES.items():
+            setattr(self, name, _builtin(name, *prototype) or _foreign(name, *prototype))
+        if not READS_OBJECTS:
+            self.tensor_of_values = self.values_of = self.parts_of_index = _left_to_python
 
     if TYPE_CHECKING:
 
@@ -447,18 +501,6 @@ if lib.instruction_set_error():
 write_clock = c_int64.in_dll(_library, "write_clock")  # ticks at every write in place
 
 # ---- Errors -----------------------------------------------------------------------------------------------------
-
-
-class ShapeError(ValueError, RuntimeError):
-    """Shapes that do not fit each other: a ValueError as in the article, and a RuntimeError as in PyTorch."""
-
-    __module__ = "norch"  # its public place, which tracebacks show
-
-
-class RangeError(OverflowError, ValueError, TypeError):
-    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
-
-    __module__ = "norch"
 
 
 _EXCEPTIONS = {
@@ -528,7 +570,7 @@ class Number:
             raise RangeError(f"the number {shown(value)} does not fit into int64")
         else:
             kind = bool_ if isinstance(value, bool) else int64
-            self._ptr = lib.number_tensor(0.0, value, kind.number) or raise_error()
+            self._ptr = lib.number_tensor(0.0, int(value), kind.number) or raise_error()
 
 
 _numbers: dict[tuple[type, Any], Number] = {}

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 def address_of(data: object, kind: dtype | None, device: str | None) -> _C.Handle:
     """The Handle of a new C tensor with the elements of `data`; `kind` is a dtype, or None to infer it."""
     number = 0 if device == "cpu" else _C.device_number(device)
+    if number == 0:
+        handle: _C.Handle = lib.tensor_of_values(data, -1 if kind is None else kind.number)  # of what is plain
+        if handle:
+            return handle
     if type(data) not in _PLAIN:
         array: Tensor | None = data if isinstance(data, operation.Tensor) else _from_buffer(data)
         if array is not None:

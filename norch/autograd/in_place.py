@@ -66,6 +66,7 @@ class Views(list["ref[Tensor]"]):
     """The views of a base, not kept alive by it."""
 
     limit = 32
+    outlived = False  # whether their base was detached in place: what they show is in the graph until it is written to
 
     def forget(self) -> None:
         """Let go of those that are gone."""
@@ -111,6 +112,9 @@ def write(
     if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
         if kernel():
             raise_error()
+        root = x if base is None else base
+        if root._views is not None and root._views.outlived:
+            _follow_all(root, x)
         return x
     check_writable(x)
     node = (backward or ConstantBackward)(x, *others)
@@ -169,9 +173,14 @@ def _rebase(x: Tensor, node: Function, edges: Sequence[Edge], stamp: int) -> Non
     if base is not x:  # the new values of the view, written into the base
         _renew(base, CopySlicesBackward(base, x, _place(x, base)), (old, node))
         _follow(x, base)
+    _follow_all(base, x)
+
+
+def _follow_all(base: Tensor, written: Tensor) -> None:
+    """The same for its views, but for the one that was written to."""
     for reference in list(base._views or ()):
         view = reference()
-        if view is not None and view is not x:
+        if view is not None and view is not written and (view._edge or base._edge):
             _follow(view, base)
 
 

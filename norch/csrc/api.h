@@ -110,8 +110,9 @@ API Tensor* expand_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim);  
 API Tensor* squeeze_tensor(Tensor* tensor, const int64_t* axes, int32_t count);  // count -1: every axis of size 1
 API Tensor* unsqueeze_tensor(Tensor* tensor, int64_t axis);
 API Tensor* select_tensor(Tensor* tensor, int64_t axis, int64_t index);  // drops the axis
-// x[parts]: `count` parts for the first axes, each {kind, start, stop, step}. An integer (kind 0) is `start`; a slice (1)
-// is Python's, of a positive step; None (2) is a new axis; `...` (3) stands for the axes that no other part stands for.
+// x[parts]: `count` parts for the first axes, each {kind, start, stop, step}. An integer is `start`; a slice is Python's,
+// of a positive step; None is a new axis; `...` stands for the axes that no other part stands for.
+enum PartKind : int64_t { INTEGER_PART, SLICE_PART, NEW_AXIS, REST };
 API Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count);
 // Parts of these sizes along an axis, or if they are null its `count` indices, without the axis.
 API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, int32_t count);
@@ -220,43 +221,22 @@ OPTIMIZERS(DECLARE_STEP)
 #undef DECLARE_STEP
 
 // ---- Memory shared with Python objects, and with other libraries by DLPack (api/external.cpp)
-struct ObjectFunctions {  // more of Python's C API, which api/objects.cpp calls
-    void* (*new_name)(const char* text);
-    void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
-    void* (*type_of)(void* object);
-    void (*free_object)(void* object);
-    void* (*address_in)(void* integer);
-    void* (*attribute)(void* object, void* name);
-    void* (*new_dict)();
-    int (*next_item)(void* dict, ptrdiff_t* place, void** key, void** value);
-    void* (*item)(void* dict, void* key);  // borrowed
-    int (*set_item)(void* dict, void* key, void* value);
-    int (*update)(void* dict, void* other);
-    void* (*new_list)(ptrdiff_t size);
-    int (*append)(void* list, void* item);
-    ptrdiff_t (*length)(void* list);
-    ptrdiff_t (*size)(void* tuple);
-    void* (*list_item)(void* list, ptrdiff_t i);    // borrowed
-    void* (*tuple_item)(void* tuple, ptrdiff_t i);  // borrowed
-    int (*set_slice)(void* list, ptrdiff_t from, ptrdiff_t to, void* items);
-    void (*clear_error)();
-    void* (*new_tuple)(ptrdiff_t size);
-    int (*set_tuple_item)(void* tuple, ptrdiff_t i, void* item);  // takes over the reference
-    void* (*new_integer)(void* address);
-    void* (*call)(void* function, void* arguments, void* named);
-    void (*fetch_error)(void** type, void** value, void** traceback);
-    void (*restore_error)(void* type, void* value, void* traceback);
-    void* (*running_frame)();  // borrowed
-    void* (*caller_of)(void* frame);
-    void* (*code_of)(void* frame);
-    int (*line_of)(void* frame);
-    const char* (*text_of)(void* string);
-};
+struct ObjectFunctions;  // more of Python's C API (api/objects.h)
 API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
 // The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
+API void know_objects(void* const* found);  // types, constants and errors of Python
+// A function of `library` as a builtin one. kinds: a letter for the result and each parameter (KINDS in _C.py);
+// owner: the type of a Handle that it returns
+API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
+                              int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
 API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none);  // classes, and None
+// A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
+// be -1 to infer it. (api/python_values.cpp)
+API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);
+API PythonObject* values_of(Tensor* tensor, int32_t alone);  // nested lists, or the only number; None for others
+API PythonObject* parts_of_index(PythonObject* index);       // as part_tensor takes them; None for others
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
 API void drop_guard(PythonObject* guard);

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from struct import Struct
 from zlib import crc32
 
 ROWS = 64  # of the last collectives; one rank may be ahead of another by less
@@ -29,9 +30,11 @@ class Board:
         with open(path, "r+b") as file:
             self._memory = memoryview(mmap.mmap(file.fileno(), size_of(ranks)))
         self._numbers = self._memory[: 8 * ROWS * ranks].cast("q")
+        self._row = Struct(f"{ranks}q").unpack_from
         self._texts = self._memory[8 * ROWS * ranks :]
         self.rank, self.ranks = rank, ranks
         self._others = [other for other in range(ranks) if other != rank]
+        self._noted, self._check = b"", 0  # this rank's description, and a number for it
 
     @classmethod
     def found(cls, rank: int, ranks: int) -> Board | None:
@@ -44,17 +47,21 @@ class Board:
         except OSError:
             return None
 
-    def note(self, number: int, description: bytes) -> None:
-        """This rank calls its collective of that number."""
-        start = TEXT * self.rank
-        self._texts[start : start + TEXT] = description
-        self._numbers[number % ROWS * self.ranks + self.rank] = number << 32 | crc32(description)
+    def note(self, number: int, description: bytes) -> int | None:
+        """This rank calls its collective of that number; the result is `differing`'s."""
+        if description is not self._noted:
+            start = TEXT * self.rank
+            self._texts[start : start + TEXT] = description
+            self._noted, self._check = description, crc32(description)
+        self._numbers[number % ROWS * self.ranks + self.rank] = number << 32 | self._check
+        return self.differing(number)
 
     def differing(self, number: int) -> int | None:
         """A rank that calls something else as its collective of that number; None if all that came so far agree."""
-        start = number % ROWS * self.ranks
-        row = self._numbers[start : start + self.ranks].tolist()
+        row = self._row(self._memory, 8 * self.ranks * (number % ROWS))
         mine = row[self.rank]
+        if row.count(mine) == self.ranks:
+            return None
         for other in self._others:
             if row[other] != mine and row[other] >> 32 == number:
                 return other

@@ -15,11 +15,14 @@ from .places import (
     checked,
     copy_each,
     description,
+    known_of,
     mean_of,
     memory_of,
     operation_of,
     placed,
+    remember,
     run,
+    run_again,
     written_back,
 )
 from .work import Work
@@ -47,18 +50,22 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None, asyn
     tensor([1., 1.])
     >>> norch.distributed.destroy_process_group()
     """
+    ranks = of(group)
+    known, key = known_of(ranks, "all_reduce", op, tensor)
+    if ranks is not None and known is not None:
+        return run_again(ranks, async_op, known, tensor, tensor)
     checked(tensor, "all_reduce")
     name, wide = operation_of(op, tensor, "all_reduce")
-    ranks = of(group)
     if ranks is None:
         return None
     if ranks.size() == 1:
         return alone(async_op)
-    place = placed(tensor, wide)
-    finish = written_back(tensor, place, mean_of(op, ranks))
-    MPI = _groups.MPI
-    call = lambda comm: comm.Iallreduce(MPI.IN_PLACE, memory_of(place), getattr(MPI, name))  # noqa: E731
-    return run(ranks, async_op, description("all_reduce", tensor, str(op).upper()), call, (tensor, place), finish)
+    place, what = placed(tensor, wide), description("all_reduce", tensor, str(op).upper())
+    MPI, memory, scale = _groups.MPI, memory_of(place), mean_of(op, ranks)
+    call = lambda comm: comm.Iallreduce(MPI.IN_PLACE, memory, getattr(MPI, name))  # noqa: E731
+    if scale is None:
+        remember(ranks, key, what, call, (tensor, place))
+    return run(ranks, async_op, what, call, (tensor, place), written_back(tensor, place, scale))
 
 
 @flags
@@ -71,18 +78,22 @@ def broadcast(tensor: Tensor, src: int = 0, group: Group = None, async_op: bool 
     >>> norch.distributed.broadcast(norch.ones(2), src=0)
     >>> norch.distributed.destroy_process_group()
     """
-    checked(tensor, "broadcast")
     ranks = of(group)
+    known, key = known_of(ranks, "broadcast", src, tensor)
+    if ranks is not None and known is not None:
+        return run_again(ranks, async_op, known, tensor, None if ranks.ranks[ranks.rank()] == src else tensor)
+    checked(tensor, "broadcast")
     if ranks is None:
         return None
     root = ranks.place_of(src, "broadcast")
     if ranks.size() == 1:
         return alone(async_op)
     sends = ranks.rank() == root
-    place = placed(tensor, filled=sends)
-    finish = None if sends else written_back(tensor, place)
-    call = lambda comm: comm.Ibcast(memory_of(place), root)  # noqa: E731
-    return run(ranks, async_op, description("broadcast", tensor, f"src={src}"), call, (tensor, place), finish)
+    place, what = placed(tensor, filled=sends), description("broadcast", tensor, f"src={src}")
+    memory = memory_of(place)
+    call = lambda comm: comm.Ibcast(memory, root)  # noqa: E731
+    remember(ranks, key, what, call, (tensor, place))
+    return run(ranks, async_op, what, call, (tensor, place), None if sends else written_back(tensor, place))
 
 
 def _same(parts: Sequence[Any], like: Tensor, count: int, name: str) -> list[Tensor]:
@@ -124,8 +135,11 @@ def all_gather_into_tensor(
     >>> norch.distributed.destroy_process_group()
     """
     name = "all_gather_into_tensor"
-    checked(output_tensor, name), checked(input_tensor, name, writes=False)
     ranks = of(group)
+    known, key = known_of(ranks, name, None, output_tensor, input_tensor)
+    if ranks is not None and known is not None:
+        return run_again(ranks, async_op, known, (output_tensor, input_tensor), output_tensor)
+    checked(output_tensor, name), checked(input_tensor, name, writes=False)
     if ranks is None:
         return None
     _divided(output_tensor, input_tensor, ranks, name)
@@ -134,9 +148,10 @@ def all_gather_into_tensor(
     whole, part = placed(output_tensor, filled=False), placed(input_tensor)
     start = whole.data_ptr() + ranks.rank() * part.numel() * part.element_size()
     source = _groups.MPI.IN_PLACE if part.data_ptr() == start else memory_of(part)
-    call = lambda comm: comm.Iallgather(source, memory_of(whole, part.numel()))  # noqa: E731
-    keep, finish = (output_tensor, whole, part), written_back(output_tensor, whole)
-    return run(ranks, async_op, description(name, input_tensor), call, keep, finish)
+    target, what = memory_of(whole, part.numel()), description(name, input_tensor)
+    call = lambda comm: comm.Iallgather(source, target)  # noqa: E731
+    remember(ranks, key, what, call, (output_tensor, whole), (input_tensor, part))
+    return run(ranks, async_op, what, call, (output_tensor, whole, part), written_back(output_tensor, whole))
 
 
 @flags
@@ -217,9 +232,12 @@ def reduce_scatter_tensor(
     >>> norch.distributed.destroy_process_group()
     """
     name = "reduce_scatter_tensor"
+    ranks = of(group)
+    known, key = known_of(ranks, name, op, output, input)
+    if ranks is not None and known is not None:
+        return run_again(ranks, async_op, known, (output, input), output)
     checked(output, name), checked(input, name, writes=False)
     operation, wide = operation_of(op, output, name)
-    ranks = of(group)
     if ranks is None:
         return None
     _divided(input, output, ranks, name)
@@ -227,9 +245,11 @@ def reduce_scatter_tensor(
         return alone(async_op, [output], [input])
     part, whole, MPI = placed(output, wide, filled=False), placed(input, wide), _groups.MPI
     source, target = memory_of(whole, part.numel()), memory_of(part)
+    scale, what = mean_of(op, ranks), description(name, output, str(op).upper())
     call = lambda comm: comm.Ireduce_scatter_block(source, target, getattr(MPI, operation))  # noqa: E731
-    finish = written_back(output, part, mean_of(op, ranks))
-    return run(ranks, async_op, description(name, output, str(op).upper()), call, (output, part, whole), finish)
+    if scale is None:
+        remember(ranks, key, what, call, (output, part), (input, whole))
+    return run(ranks, async_op, what, call, (output, part, whole), written_back(output, part, scale))
 
 
 @flags

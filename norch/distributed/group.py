@@ -37,6 +37,7 @@ class ProcessGroup:
         self.crowded = 0.0  # seconds of polling after which a waiting rank sleeps, if ranks are more than processors
         self._number = 0  # of collectives so far
         self._texts: dict[str, bytes] = {}
+        self.known: dict[Any, tuple[str, Callable[[Any], Any]]] = {}  # what calls have prepared (places.known)
         self._running: deque[Work] = deque()
         self._lock = threading.Lock()
         self.checked = os.environ.get("NORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL"
@@ -61,38 +62,49 @@ class ProcessGroup:
     # ---- Collectives
 
     def start(
-        self, what: str, call: Callable[[Any], Any], keep: Any, finish: Callable[[], object] | None = None
+        self,
+        what: str,
+        call: Callable[[Any], Any],
+        keep: Any,
+        finish: Callable[[], object] | None = None,
+        waited_for: bool = True,
     ) -> Work:
-        """Call a collective of MPI that returns a request. `finish` runs once its result is there."""
+        """Call a collective of MPI that returns a request. `finish` runs once its result is there.
+
+        Another than one that the caller waits for is polled by each later call.
+        """
         refuse_recording("ranks communicate")  # norch.compile: a replay would not
         with self._lock:  # of two threads' collectives the notes must come in the order of the calls
             self._number += 1
             if self.checked:
                 self._compare_all(what)
             if self._board is not None:
-                self._board.note(self._number, self._text(what))
-                self.compare(self._number, what)
+                other = self._board.note(self._number, self._texts.get(what) or self._text(what))
+                if other is not None:
+                    raise self._mixed_up(what, other)
             try:
                 work = Work(self, self._number, what, call(self.comm), finish, keep)
             except mpi.load().Exception as error:
                 raise DistBackendError(f"{self.who}: {what} failed: {error}") from error
-            self._running.append(work)
+            if not waited_for:
+                self._running.append(work)
         while self._running and self._running[0].is_completed():
             self._running.popleft()
         return work
 
     def _text(self, what: str) -> bytes:
-        found = self._texts.get(what)
-        if found is None:
-            found = self._texts[what] = what.encode()[:TEXT].ljust(TEXT)
+        found = self._texts[what] = what.encode()[:TEXT].ljust(TEXT)
         return found
 
     def compare(self, number: int, what: str) -> None:
         """Raise DistBackendError if a rank is known to call something else as its collective of that number."""
-        board = self._board
-        other = None if board is None else board.differing(number)
-        if board is not None and other is not None:
-            raise DistBackendError(f"{self.who} called {what}, but rank {other} called {board.text(other)}")
+        other = None if self._board is None else self._board.differing(number)
+        if other is not None:
+            raise self._mixed_up(what, other)
+
+    def _mixed_up(self, what: str, other: int) -> DistBackendError:
+        called = "" if self._board is None else self._board.text(other)
+        return DistBackendError(f"{self.who} called {what}, but rank {other} called {called}")
 
     def _compare_all(self, what: str) -> None:
         """Exchange descriptions with all ranks, and raise DistBackendError that names the first that differs."""

@@ -8,9 +8,11 @@ once.
 from __future__ import annotations
 
 import os
+from ctypes import string_at
+from functools import partial
 from typing import Any, Callable, Iterable, Sequence
 
-from .._C import lib
+from .._C import CTensor, lib
 from ..functions.creation import empty
 from ..operation import check_tensor
 from ..tensor import Tensor
@@ -39,6 +41,7 @@ _NAMES = {
 }  # fmt: skip
 _OPS = {"SUM": "SUM", "PRODUCT": "PROD", "MIN": "MIN", "MAX": "MAX", "AVG": "SUM"}
 _BITS = {"BAND": "BAND", "BOR": "BOR", "BXOR": "BXOR"}
+_OF_NUMBERS = {**_OPS, **_BITS}
 _OF_BOOL = {"SUM": "MAX", "PRODUCT": "MIN", "MIN": "MIN", "MAX": "MAX", **_BITS}  # bytes that are 0 or 1
 
 
@@ -98,7 +101,7 @@ def operation_of(op: Any, x: Tensor, name: str) -> tuple[str, Any]:
     floating = x.dtype.is_floating_point
     if (word == "AVG" and not floating) or (word in _BITS and floating):
         raise RuntimeError(f"{name}: ReduceOp.{word} does not apply to {x.dtype}")
-    table = _OF_BOOL if x.dtype is bool_ else {**_OPS, **_BITS}
+    table = _OF_BOOL if x.dtype is bool_ else _OF_NUMBERS
     return table[word], float32 if x.dtype in (float16, bfloat16) else None
 
 
@@ -123,11 +126,49 @@ def run(
     group: ProcessGroup, async_op: bool, what: str, call: Callable[[Any], Any], keep: Any, finish: Any
 ) -> Work | None:
     """Start MPI's collective, and wait for it or return its Work."""
-    work = group.start(what, call, keep, finish)
+    work = group.start(what, call, keep, finish, not async_op)
     if async_op:
         return work
     work.wait()
     return None
+
+
+# ---- Calls that come again --------------------------------------------------------------------------------------
+#
+# A training loop repeats its calls, and checks, descriptions and what mpi4py takes would cost more than a small
+# message. They follow from the tensors' C structs, up to the dtype: address, strides, shape, device. So each group
+# keeps them under these bytes, for calls in which MPI reads and writes the tensors' own memory.
+
+_SEEN = CTensor.is_number.offset
+_MAX_KNOWN = 1024
+
+Key = Any
+
+
+def known_of(group: ProcessGroup | None, name: str, detail: Any, x: Tensor, y: Any = None) -> tuple[Any, Key]:
+    """What was prepared for such a call, or None, and the key to keep it under."""
+    try:
+        key = name, detail, string_at(x._ptr, _SEEN), y if y is None else string_at(y._ptr, _SEEN)
+        return None if group is None else group.known.get(key), key
+    except (AttributeError, TypeError):  # the checks will say what is wrong
+        return None, None
+
+
+def run_again(group: ProcessGroup, async_op: bool, known: Any, keep: Any, written: Tensor | None) -> Work | None:
+    """Run a call that was prepared before."""
+    what, call = known
+    finish = None if written is None else partial(lib.mark_as_written, written._ptr)
+    return run(group, async_op, what, call, keep, finish)
+
+
+def remember(
+    group: ProcessGroup, key: Key, what: str, call: Callable[[Any], Any], *places: tuple[Tensor, Tensor]
+) -> None:
+    """Keep a call's preparation for `run_again` if each tensor is its own place."""
+    if all(x.data_ptr() == place.data_ptr() and x.dtype is place.dtype for x, place in places):
+        if len(group.known) >= _MAX_KNOWN:
+            group.known.clear()
+        group.known[key] = what, call
 
 
 def copy_each(into: Iterable[Tensor], sources: Iterable[Tensor]) -> None:

@@ -10,7 +10,8 @@ from typing import Any, Callable, Union
 Timeout = Union[float, timedelta, None]
 
 # A waiting rank polls; then it lets others have the processor between polls; then it sleeps between them.
-_EAGER, _PATIENT, _NAP = 50e-6, 20e-3, 1e-3  # seconds: of each of the first two, and the longest sleep
+_EAGER = 100  # polls
+_PATIENT, _NAP = 20e-3, 1e-3  # seconds: of polling, and the longest sleep
 
 
 class DistError(RuntimeError):
@@ -50,6 +51,8 @@ class Work:
     >>> norch.distributed.destroy_process_group()
     """
 
+    __slots__ = ("_finish", "_group", "_keep", "_number", "_request", "_what")
+
     def __init__(
         self, group: Any, number: int, what: str, request: Any, finish: Callable[[], object] | None, keep: Any
     ) -> None:
@@ -74,11 +77,12 @@ class Work:
         Raises DistBackendError if it has not come after `timeout` seconds (or a timedelta; default: the group's), or
         if the ranks called different collectives.
         """
-        if self._request is None or self.is_completed():
-            return True
+        for _ in range(_EAGER):
+            if self.is_completed():
+                return True
         limit = seconds(timeout, self._group.timeout)
         started = time.monotonic()
-        eager, patient = _EAGER, self._group.crowded or _PATIENT
+        patient = self._group.crowded or _PATIENT
         nap = 0.0
         while not self.is_completed():
             waited = time.monotonic() - started
@@ -88,7 +92,7 @@ class Work:
                 self._group.compare(self._number, self._what)
                 nap = min(nap + 2e-5, _NAP)
                 time.sleep(nap)
-            elif waited > eager:
+            else:
                 os.sched_yield()
         return True
 

@@ -16,6 +16,7 @@ from ..packing import tensor_of
 from ..types import Size, default, int64, promoted
 from .creation import arange
 from .out import into
+from .promotion import common_type
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -156,7 +157,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     tensor([[1, 2, 0],
             [0, 0, 3]])
     """
-    blocks = [_padded(check_tensor(part, "block_diag"), 2) for part in tensors] or [tensor_of([[]], default.dtype)]
+    dtype = common_type(*[check_tensor(part, "block_diag") for part in tensors]) if tensors else default.dtype
+    blocks = [_padded(part.to(dtype), 2) for part in tensors] or [tensor_of([[]], dtype)]
     for block in blocks:
         if block.ndim > 2:
             raise ShapeError(f"block_diag: expected at most 2 dimensions, got shape {list(block.shape)}")

@@ -56,4 +56,6 @@ class ActivationMethods:
         """
         if self.dtype is bool_:
             raise RuntimeError("threshold: expected numbers, got norch.bool")
-        return kernels.threshold(self, threshold, value if self.is_floating_point() else int(value))
+        if not self.is_floating_point():
+            threshold, value = int(threshold), int(value)
+        return kernels.threshold(self, threshold, value)

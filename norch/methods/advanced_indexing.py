@@ -12,7 +12,6 @@ Masks and arrays read a copy. Writing goes through to the tensor; if places repe
 from __future__ import annotations
 
 import operator
-import struct
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
@@ -103,36 +102,6 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 
 
 ALL = slice(None)
-_LEAST, _MOST = -(2**63), 2**63 - 1
-_FOUR = struct.Struct("4q")
-FIRST = _FOUR.pack(0, 0, 0, 0)  # the parts of x[0]
-_NEW_AXIS, _REST = _FOUR.pack(2, 0, 0, 0), _FOUR.pack(3, 0, 0, 0)
-
-
-def packed_parts(parts: tuple[Any, ...]) -> bytes | None:
-    """The parts as part_tensor of csrc/api.h takes them; None if one is no plain integer, slice, `...` or None."""
-    packed = b""
-    for part in parts:
-        kind = type(part)
-        if kind is int:
-            if not _LEAST <= part <= _MOST:
-                return None
-            packed += _FOUR.pack(0, part, 0, 0)
-        elif kind is slice:
-            start, stop, step = part.start, part.stop, part.step
-            start, stop, step = 0 if start is None else start, _MOST if stop is None else stop, step or 1
-            if not (type(start) is type(stop) is type(step) is int and _LEAST <= start <= _MOST >= stop >= _LEAST):
-                return None
-            if not (0 < step <= _MOST and part.step != 0):
-                return None
-            packed += _FOUR.pack(1, start, stop, step)
-        elif part is None:
-            packed += _NEW_AXIS
-        elif part is Ellipsis:
-            packed += _REST
-        else:
-            return None
-    return packed
 
 
 def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | None]:

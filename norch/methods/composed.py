@@ -202,7 +202,8 @@ class ComposedMethods:
         """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2.
 
         Shapes as for `sum`; with `dtype` the elements are converted first. Its derivative at a norm of 0 is 0. Raises
-        RuntimeError if the dtype is not floating, IndexError for a dim out of range.
+        RuntimeError if the dtype is not floating, or for no elements and an infinite or negative p, IndexError for a
+        dim out of range.
 
         >>> norch.tensor([3.0, 4.0]).norm()
         tensor(5.)
@@ -217,6 +218,8 @@ class ComposedMethods:
         p = 2.0 if p is None or p == "fro" else float(p)
         if p == 2:
             return root((x * x).sum(dim, keepdim))
+        if (p < 0 or math.isinf(p)) and not x.numel and x.detach().sum(dim, keepdim).numel:
+            raise RuntimeError(f"norm: no elements have a norm of order {p:g}; shape {list(x.shape)}, dim={dim}")
         size = x.abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)

@@ -188,6 +188,8 @@ class GradientMethods:
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
         self._edge = None
+        if self._views is not None:
+            self._views.outlived = True
         return self
 
     @property

@@ -6,11 +6,13 @@ through that view. Masks and arrays read a copy, and writing goes to the places 
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
+from .._C import lib
 from ..types import bool_
-from .advanced_indexing import ALL, FIRST, locate, packed_parts, parts_of, values_for
+from .advanced_indexing import locate, parts_of, values_for
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -18,11 +20,12 @@ if TYPE_CHECKING:
 
 def get(x: Tensor, index: object) -> Tensor:
     """x[index]: a copy by masks or arrays, else a view."""
-    parts = index if type(index) is tuple else parts_of(index)
-    packed = packed_parts(parts)
+    if _is_the_article_s(x, index):
+        return x
+    packed = lib.parts_of_index(index)
     if packed is not None:
-        return x if _is_the_article_s(x, packed) else x._part(packed)
-    found, place = locate(x, parts)
+        return x._part(packed)
+    found, place = locate(x, parts_of(index))
     if place is not None:
         return found._read(place)
     return found.expand(found.shape) if found is x else found  # x[:] and x[...] are tensors of their own
@@ -36,8 +39,8 @@ def set(x: Tensor, index: object, value: Any) -> None:
         if parts[0].dtype is bool_ and parts[0].shape == x.shape:
             x.masked_fill_(parts[0], value)
             return
-    packed = packed_parts(parts)
-    if packed is not None and (_is_the_article_s(x, packed) or parts in _WHOLES):
+    packed = lib.parts_of_index(parts)
+    if packed in _WHOLES or _is_the_article_s(x, index):
         target, place = x, None
     else:
         target, place = locate(x, parts) if packed is None else (x._part(packed), None)
@@ -47,9 +50,10 @@ def set(x: Tensor, index: object, value: Any) -> None:
         target.copy_(value if is_number else values_for(x, value, target._struct.ndim))
 
 
-_WHOLES = ((), (ALL,), (Ellipsis,))  # parts that make no other view of x
+_FOUR = struct.Struct("4q")  # a part as part_tensor in csrc/api.h takes it
+_WHOLES = (b"", _FOUR.pack(1, 0, 2**63 - 1, 1), _FOUR.pack(3, 0, 0, 0))  # those that make no other view: (), :, ...
 
 
-def _is_the_article_s(x: Tensor, packed: bytes) -> bool:
-    """Whether x[parts] is loss[0] of a scalar: in the article scalars have shape [1]."""
-    return packed == FIRST and x._struct.ndim == 0
+def _is_the_article_s(x: Tensor, index: object) -> bool:
+    """Whether x[index] is loss[0] of a scalar: in the article scalars have shape [1]."""
+    return type(index) is int and index == 0 and x._struct.ndim == 0

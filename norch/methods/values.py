@@ -8,6 +8,7 @@ from ctypes import c_void_p
 from typing import TYPE_CHECKING, Any, Iterator, NoReturn
 
 from .. import operation
+from .._C import lib
 from ..display import formatting
 from ..display.notebook import tensor_html
 from ..operation import operand, refuse_recording
@@ -27,8 +28,11 @@ class ValueMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
-        plain = self._struct.device == 0 and self.is_contiguous()
-        source = self if plain else self.detach().cpu().contiguous()
+        refuse_recording("a value is read")
+        values = lib.values_of(self._ptr, False)
+        if values is not None:
+            return values
+        source = self.detach().cpu().contiguous()
         kind = source.dtype
         if kind in HALVES:
             source, kind = source.detach().float(), float32
@@ -48,13 +52,16 @@ class ValueMethods:
         >>> norch.tensor([2.5]).item()
         2.5
         """
+        refuse_recording("a value is read")
+        value = lib.values_of(self._ptr, True)
+        if value is not None:
+            return value
         struct = self._struct
         if struct.size != 1:
             raise RuntimeError(f"item: expected a tensor of one element, got shape {list(self.shape)}")
         kind = DTYPES[struct.dtype]
         if struct.device or kind in HALVES:
             return self.detach().to("cpu", float32 if kind in HALVES else kind).item()
-        refuse_recording("a value is read")
         return kind.ctype.from_address(c_void_p.from_address(self._ptr).value).value  # type: ignore[arg-type]
 
     def __float__(self: Tensor) -> float:

@@ -295,7 +295,7 @@ class ViewMethods:
         return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
 
     def _part(self: Tensor, parts: bytes) -> Tensor:
-        """x[parts], a view: integers, slices, None and `...` as `packed_parts` gives them."""
+        """x[parts], a view: integers, slices, None and `...` as `parts_of_index` of csrc/api.h gives them."""
         return view(self, lib.part_tensor(self._ptr, parts, len(parts) // 32), d.PartBackward, parts)
 
     def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:

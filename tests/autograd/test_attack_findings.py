@@ -191,3 +191,67 @@ def test_what_cannot_fit_into_memory_is_refused_first(make):
 def test_a_dtype_of_a_layer_is_no_device():
     with pytest.raises(TypeError, match="expected a dtype"):
         nn.Linear(2, 3, dtype="cpu")
+
+
+def test_views_of_a_detached_base_follow_it_once_it_is_written_to():
+    for write in (norch.Tensor.cos_, lambda base: base.T.mul_(0.5), lambda base: base[0].zero_()):
+        x = tensor([1.0, 2.0], requires_grad=True)
+        base = x * 1
+        view = base.expand(3, 2)
+        base.detach_()
+        view.sum().backward(retain_graph=True)
+        assert x.grad.tolist() == [3.0, 3.0]  # still the old values
+        write(base)
+        x.grad = None
+        view.sum().backward()
+        assert x.grad is None  # the new ones, which x has no part in
+
+
+def test_gradients_of_no_elements():
+    x = tensor([[1.0]], requires_grad=True)
+    rows = x[:, 1:]
+    gradient = norch.autograd.grad(F.linear(rows, rows).sum(), x, create_graph=True, materialize_grads=True)[0]
+    assert gradient.tolist() == [[0.0]]
+    x = norch.zeros(2, 0, dtype=norch.float64, requires_grad=True)
+    y = x * 1
+    y[...] *= 2
+    part = x[:1].expand(5, 0)
+    norch.autograd.backward([y.sum(), part.mean()])
+    assert x.grad.shape == (2, 0)
+
+
+def test_lerp_passes_infinite_gradients_by_a_weight_of_0():
+    for weight in (0, tensor([0.0])):
+        x = tensor([1.0], requires_grad=True)
+        x.lerp(tensor([2.0]), weight).backward(tensor([math.inf]))
+        assert x.grad.tolist() == [math.inf]
+
+
+def test_dtypes_of_mixed_arguments():
+    cosine = F.cosine_similarity(norch.tensor([[3, 4]]), tensor([[3.0, 4.0]]))
+    assert cosine.dtype is norch.float64 and cosine.tolist() == [1.0]
+    assert norch.block_diag(norch.zeros(1), tensor(1.0)).dtype is norch.float32  # a scalar does not count
+    assert norch.block_diag(norch.zeros(1, dtype=norch.int64), tensor(1.0)).dtype is norch.float64
+    numbers = F.threshold(norch.tensor([0, 1, 2]), 0.9, 5)
+    assert numbers.dtype is norch.int64 and numbers.tolist() == [5, 1, 2]
+    for reduction, expected in (("none", [math.log1p(math.exp(-1)), math.log(2)]), ("sum", 1.0064088)):
+        loss = F.soft_margin_loss(tensor([1.0, 2.0]), norch.tensor([True, False]), reduction=reduction)
+        assert loss.tolist() == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*broadcast")
+def test_losses_promote_what_they_have_broadcast():
+    for reduction in ("none", "mean"):
+        for loss in (F.l1_loss, F.mse_loss, F.smooth_l1_loss):
+            assert loss(norch.zeros(1), tensor(1.0), reduction=reduction).dtype is norch.float64
+        assert F.huber_loss(norch.zeros(1), tensor(1.0), reduction=reduction).dtype is norch.float32
+        assert F.huber_loss(tensor(1.0), norch.zeros(1), reduction=reduction).dtype is norch.float64
+
+
+def test_no_elements_have_no_norm_of_an_infinite_or_negative_order():
+    for order in (-1, math.inf, -math.inf):
+        for x, dim in ((norch.zeros(0), None), (norch.zeros(0), 0), (norch.zeros(2, 0), 1)):
+            with pytest.raises(RuntimeError, match="no elements have a norm"):
+                x.norm(order, dim)
+        assert norch.zeros(2, 0).norm(order, 0).shape == (0,)
+    assert norch.zeros(0).norm(1) == 0

@@ -220,7 +220,7 @@ class LerpBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [
-            gradient - gradient * self.z if self.needs(0) else None,
+            gradient * (1 - self.z) if self.needs(0) else None,
             gradient * self.z if self.needs(1) else None,
             gradient * (self.y - self.x) if self.needs(2) else None,
         ]

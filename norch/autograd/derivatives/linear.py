@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ..._C import lib
@@ -25,10 +26,10 @@ class LinearBackward(Function):
     """y = x W^T + b: dL/dx = G W, dL/dW = G^T x and dL/db = the sum of G, over the rows of x and G = dL/dy"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        rows = gradient.reshape(-1, gradient.shape[-1])  # [rows, out]
+        rows = _rows(gradient)  # [rows, out]
         return [
             gradient @ self.y if self.needs(0) else None,
-            rows.T @ self.x.reshape(-1, self.x.shape[-1]) if self.needs(1) else None,
+            rows.T @ _rows(self.x) if self.needs(1) else None,
             rows.sum(0) if self.needs(2) else None,
         ]
 
@@ -42,3 +43,8 @@ class LinearBackward(Function):
         if to_x:
             weight = self.y
         return several(lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, self.needed()))
+
+
+def _rows(x: Tensor) -> Tensor:
+    """x as a matrix [rows, x.shape[-1]]; of no elements -1 would not tell how many."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])

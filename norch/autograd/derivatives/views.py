@@ -274,6 +274,8 @@ def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
 
 def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> int | None:
     """An axis whose steps do not pass what smaller steps reach, so that elements may share memory; None without one."""
+    if 0 in shape:
+        return None
     reach = 0
     for stride, axis in sorted((stride, axis) for axis, stride in enumerate(strides) if shape[axis] != 1):
         if stride <= reach:
@@ -284,7 +286,7 @@ def _overlapping_axis(shape: Sequence[int], strides: Sequence[int]) -> int | Non
 
 def _add_strided(memory: Tensor, gradient: Tensor, shape: list[int], strides: list[int], offset: int) -> None:
     """memory.as_strided(shape, strides, offset) += gradient, in which elements that share a place add up."""
-    axis = None if 0 in shape else _overlapping_axis(shape, strides)
+    axis = _overlapping_axis(shape, strides)
     if axis is None:
         memory.as_strided(shape, strides, offset).add_(gradient)
         return

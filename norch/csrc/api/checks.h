@@ -3,6 +3,8 @@
 #pragma once
 #include "tensor.h"
 
+extern int32_t default_dtype;  // of Python's floats (set_default_dtype)
+
 void check_real(const Tensor& x, const char* operation);                      // a floating dtype
 void check_devices(const Tensor& x, const Tensor& y, const char* operation);  // numbers fit every device
 void check_pair(const Tensor& x, const Tensor& y, const char* operation);     // one device and one dtype

@@ -12,7 +12,7 @@
 // ---- Promotion ---------------------------------------------------------------------------------------------------
 
 // What Python's floats, and integers that a REAL operation turns into floats, become.
-static int32_t default_dtype = FLOAT32;
+int32_t default_dtype = FLOAT32;
 int set_default_dtype(int32_t dtype) {
     return attempt([&] {
         if (!is_real(dtype)) fail(TYPE_ERROR, "expected a floating dtype as default, got {}", dtype_name(dtype));

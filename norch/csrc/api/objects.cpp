@@ -6,12 +6,14 @@
 
 #include <algorithm>
 
-#include "api.h"
+#include "api/objects.h"
 #include "recording/program.h"
 
-static ObjectFunctions objects;
+ObjectFunctions objects;
+KnownObjects known;
+void* HANDLE;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
-static void *HANDLE, *NOTHING;                                             // the type, and one whose address is 0
+static void* NOTHING;                                                      // a Handle whose address is 0
 static void *SAVED_HANDLE, *TENSOR, *PARAMETER, *NONE;
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
@@ -25,13 +27,10 @@ void use_python(const PythonFunctions* functions, const ObjectFunctions* of_obje
     FILE_NAME = of_objects->new_name("co_filename");
 }
 
-struct Reference {
-    void* object;
-    ~Reference() {
-        if (object) python.drop_reference(object);
-    }
-    operator void*() const { return object; }
-};
+void know_objects(void* const* found) {
+    memcpy(&known, found, sizeof known);
+    for (size_t i = 0; i < sizeof known / sizeof *found; i++) python.take_reference(found[i]);
+}
 
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------
 
@@ -66,8 +65,7 @@ static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
     return static_cast<PythonObject*>(objects.new_type(&spec, bases));
 }
 
-// Owns the address from then on; null, and nothing owned, if there is no memory.
-static void* new_handle(void* address, void* type = HANDLE) {
+void* new_handle(void* address, void* type) {
     Reference integer{objects.new_integer(address)}, arguments{integer ? objects.new_tuple(1) : nullptr};
     if (!arguments) return nullptr;
     python.take_reference(integer);

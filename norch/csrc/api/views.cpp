@@ -273,12 +273,11 @@ static int64_t bound(int64_t place, int64_t size) {
 }
 
 Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count) {
-    enum Kind { INTEGER, SLICE, NEW_AXIS, REST };
     return build([&] {
         const Tensor& x = *tensor;
         int used = 0, rests = 0;
         for (int k = 0; k < count; k++) {
-            used += parts[4 * k] == INTEGER || parts[4 * k] == SLICE;
+            used += parts[4 * k] == INTEGER_PART || parts[4 * k] == SLICE_PART;
             rests += parts[4 * k] == REST;
         }
         if (used > x.ndim) fail(INDEX_ERROR, "too many indices: got {} for a tensor of {} dimensions", used, x.ndim);
@@ -297,7 +296,7 @@ Tensor* part_tensor(Tensor* tensor, const int64_t* parts, int32_t count) {
                 put(1, size * stride);
             } else if (kind == REST) {
                 for (int left = x.ndim - used; left > 0; left--, from++) put(x.shape[from], x.strides[from]);
-            } else if (kind == INTEGER) {
+            } else if (kind == INTEGER_PART) {
                 const int64_t place = start < 0 ? start + size : start;
                 if (place < 0 || place >= size)
                     fail(INDEX_ERROR, "index {} is out of range for axis {} of size {} (shape {})", start, from, size,

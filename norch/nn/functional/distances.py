@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
+from ...functions.promotion import result_type
 from ...functions.statistics import pdist
 from ...tensor import Tensor
 from .checks import check_floating, check_tensors
@@ -22,9 +23,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     check_tensors("cosine_similarity", x1, x2)
     shape = broadcast_shapes(x1.shape, x2.shape, name="cosine_similarity")
-    a, b = (x.expand(shape) for x in (x1, x2))
-    if not (a.is_floating_point() and b.is_floating_point()):
-        check_floating("cosine_similarity", a if b.is_floating_point() else b)
+    dtype = result_type(x1, x2)
+    a, b = (x.to(dtype).expand(shape) for x in (x1, x2))
+    check_floating("cosine_similarity", a)
     product = _direction(a, dim, eps) * _direction(b, dim, eps)
     return product.sum(dim)
 

@@ -56,7 +56,7 @@ def _mse(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None = 
     check_tensors("mse_loss", input, target)
     if reduction == "mean" and not target.is_floating_point():  # or mean() would say it, of the squares
         _check_floating("mse_loss", input, target)
-    _check_broadcast("mse_loss", input, target)
+    input, target = _broadcast("mse_loss", input, target)
     return _mean_of_weighted((input - target) ** 2, input, weight, reduction)
 
 
@@ -83,7 +83,7 @@ def l1_loss(
 
 
 def _l1(input: Tensor, target: Tensor, reduction: str, weight: Tensor | None = None) -> Tensor:
-    _check_distance("l1_loss", input, target)
+    input, target = _pair_of_floats("l1_loss", input, target)
     return _mean_of_weighted((input - target).abs(), input, weight, reduction)
 
 
@@ -111,7 +111,7 @@ def smooth_l1_loss(
 
 
 def _smooth_l1(input: Tensor, target: Tensor, reduction: str, beta: float) -> Tensor:
-    _check_distance("smooth_l1_loss", input, target)
+    input, target = _pair_of_floats("smooth_l1_loss", input, target)
     if beta == 0:
         return reduced((input - target).abs(), reduction)
     return reduced(losses.huber(input - target, beta), reduction) / beta
@@ -136,8 +136,9 @@ def huber_loss(
 
 
 def _huber(input: Tensor, target: Tensor, reduction: str, delta: float, weight: Tensor | None = None) -> Tensor:
-    _check_distance("huber_loss", input, target)
-    return _mean_of_weighted(losses.huber(input - target, delta), input, weight, reduction)
+    input, target = _pair_of_floats("huber_loss", input, target)
+    loss = losses.huber(input - target, delta).to(input.dtype)  # as in PyTorch, unlike the others
+    return _mean_of_weighted(loss, input, weight, reduction)
 
 
 # ---- Probabilities --------------------------------------------------------------------------------------------------
@@ -290,19 +291,21 @@ def _weighted(name: str, loss: Tensor, weight: Tensor | None) -> Tensor:
     return loss * weight
 
 
-def _check_distance(name: str, input: Tensor, target: Tensor) -> None:
-    """Raise unless both are floating tensors that broadcast; warn if they do."""
+def _pair_of_floats(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in one shape; raises unless they are floating tensors that broadcast, and warns if they do."""
     _check_floating(name, input, target)
-    _check_broadcast(name, input, target)
+    return _broadcast(name, input, target)
 
 
-def _check_broadcast(name: str, input: Tensor, target: Tensor) -> None:
+def _broadcast(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if input.shape != target.shape:
-        broadcast_shapes(input.shape, target.shape, name=name)
+        shape = broadcast_shapes(input.shape, target.shape, name=name)
         warn(
             f"{name}: the target's shape {list(target.shape)} is not the input's {list(input.shape)}. They are "
             "broadcast, which likely leads to incorrect results; please ensure they have the same shape.",
         )
+        return input.expand(shape), target.expand(shape)  # so that a scalar counts when dtypes are promoted
+    return input, target
 
 
 def _check_floating(name: str, input: Tensor, target: Tensor) -> None:

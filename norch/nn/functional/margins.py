@@ -108,7 +108,7 @@ def soft_margin_loss(
 
 
 def _soft_margin(input: Tensor, target: Tensor, reduction: str) -> Tensor:
-    return reduced(kernels.softplus(-target * input, math.inf), reduction)
+    return reduced(kernels.softplus(-input * target, math.inf), reduction)
 
 
 def cosine_embedding_loss(

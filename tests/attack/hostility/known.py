@@ -45,6 +45,7 @@ KNOWN = [
     ("ValueError by accident", "", r"__len__\(\) should return", "Python's own words about the object that lies"),
     ("AttributeError", r"distributions\.", "has no attribute", "distributions are formulas of the methods of tensors"),
     ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
+    ("AttributeError", r"get_(parameter|buffer|submodule)", "has no attribute|expected a", "torch's own type there"),
     ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),
     ("ZeroDivisionError", "", r"integer division or modulo by zero", "Python's own error, as docs/departures.md tells"),
     ("ZeroDivisionError", "LRScheduler|optim", "float division by zero", "the example's own formula divides by it"),

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from .execution import run, unneeded
+from .execution import Pair, run, unneeded
 
 GAVE_UP = "torch refuses, norch computes: "
 REFUSED = "norch refuses, torch computes: "
@@ -18,13 +18,14 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", r"^norch raises TypeError: .*, torch (?!computes)", BOTH + "norch looks at the types of arguments first"),
     (
         "",
-        r"^norch raises IndexError: .*(out of range|too many indices|at least 2 dimensions).*, torch RuntimeError",
+        r"^norch raises IndexError: .*(out of range|too many indices|at least 2 dimensions|does not fit axes).*, "
+        r"torch RuntimeError",
         BOTH + "norch looks at dims and indices first",
     ),
     (
         "",
         r"^norch raises RuntimeError: .*(floating dtype|not defined for|several elements).*, torch "
-        r"(IndexError: Dim|TypeError)",
+        r"(IndexError: (Dim|index|shape)|TypeError)",
         BOTH + "norch looks at dtypes and memory first",
     ),
     ("hardtanh_", r"^norch raises ValueError: .*min_val.*, torch (?!computes)", BOTH + "a minimum above the maximum"),
@@ -82,7 +83,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("", "no derivative, torch raises", "what has no derivative needs no gradient; torch fails in backward"),
     (r"unique", "requires_grad False", "what has no derivative needs no gradient; torch fails in backward"),
-    ("", "^v\\d+: (\\[\\d\\] )?requires_grad True, torch has False", "norch has a derivative, torch has none"),
+    (
+        "",
+        r"^(at the end )?v\d+: (\[\d\] |\.grad )?requires_grad True, torch has False",
+        "norch has a derivative, torch has none",
+    ),
     (r"requires_grad_|no_grad", "requires_grad False, torch has True", "a view made without gradients has none"),
     ("", "a gradient of shape .* does not fit an input", REFUSED + "a tensor that was transposed in place since"),
     ("", "leaf tensor that requires grad", REFUSED + "every write to a leaf that requires gradients"),
@@ -93,7 +98,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         GAVE_UP + "derivatives that torch does not have",
     ),
     ("", "is not differentiable with respect to argument", GAVE_UP + "derivatives that torch does not have"),
-    ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*0\.", "a factor of 0 passes no gradient"),
+    ("", r"\.grad None, torch has [\[\]\s0.,tensor(]*(0\.|\[\])", "a factor of 0 passes no gradient"),
     ("", "backward through the graph a second time", GAVE_UP + "two results of one call with graphs of their own"),
     (
         "",
@@ -102,16 +107,20 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
     ("copysign", "elements", "the sign of a NaN"),
-    ("trapezoid", "elements .*torch has nan", "one place has no area, also of NaN"),
+    ("trapezoid|trapz", "elements .*torch has nan", "one place has no area, also of NaN"),
     ("lerp", "elements .*nan", "infinities are subtracted"),
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
     ("layer_norm", "is_leaf True", "of no elements a layer returns its input"),
     ("hinge_embedding_loss", "dtype", "of integers the loss is floating, as its margin"),
     (r"beta=(0|False)\b", "requires_grad False, torch has True", "a factor of 0 passes no gradient"),
     ("", "'NoneType'", GAVE_UP + "a derivative of 0 is zeros, not None"),
-    ("", "ZeroTensors|view size is not compatible", GAVE_UP + "what torch's own functions cannot read"),
+    (
+        "",
+        "ZeroTensors|view size is not compatible|setStorage: sizes",
+        GAVE_UP + "what torch's own functions cannot read",
+    ),
     ("", "no gradient, torch wants one", "integers and bool need no gradient; torch fails in backward"),
-    (r" / |div|reciprocal|\*\*|pow", "elements .*inf.*torch has .*inf", "the sign of a zero that rounding made"),
+    (r" /=? |div|reciprocal|\*\*|pow", "elements .*inf.*torch has .*inf", "the sign of a zero that rounding made"),
     ("", "Can't detach views", GAVE_UP + "a view without gradients is detached, which changes nothing"),
     ("", "output 0 of (LinalgVectorNorm|Pow2)", GAVE_UP + "a derivative of 0, which needs nothing"),
     (r"normal\(", "elements|leaf|grad", "norch passes the gradient of a mean on, torch's is 0"),
@@ -139,7 +148,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "torch raises NotImplementedError: .* not implemented for", GAVE_UP + "dtypes that torch does not have there"),
     (
         "",
-        "does not support bool|bool is not supported|with (a|two) bool tensor|negative integer powers",
+        "does not support bool|bool (tensor )?is not supported|with (a|two) bool tensor|negative integer powers",
         GAVE_UP + "bool counts as 0 and 1",
     ),
     ("", "torch raises TypeError: .*invalid combination of arguments", GAVE_UP + "mixtures of tensors and numbers"),
@@ -200,6 +209,21 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"\.roll\(", "^norch raises IndexError.*, torch computes", REFUSED + "a dim that a tensor of no elements lacks"),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
     ("histogram", "^norch raises TypeError: .*'bins', torch computes", REFUSED + "forms that torch's docs do not have"),
+    ("softmax|softmin", "floating dtype, got u?int.*, torch computes", REFUSED + "a softmax of no integers"),
+    ("index_fill_?", "for axis . of size 0.*, torch computes", REFUSED + "an index into a tensor of no elements"),
+    (
+        "diff",
+        "^norch raises IndexError: diff: axis.*, torch computes",
+        REFUSED + "a dim that no difference is taken along",
+    ),
+    ("fill", "cannot be converted to type int64_t", GAVE_UP + "a tensor's NaN is converted as by `.to()`"),
+    (
+        r"logical_\w+_\(",
+        r"made under norch.no_grad\(\).*, torch computes",
+        REFUSED + "logical operations in place are in the graph, whose gradients are 0; in torch they are in none",
+    ),
+    ("inv_ex", r"\[0\] elements .*torch has .*(nan|inf)", "nothing is promised of a singular matrix"),
+    ("kl_div", "elements .*inf.*torch has .*nan", "the loss of an infinite target"),
     ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
     (r"hardtanh_", "min_val.*, torch computes", REFUSED + "a minimum above the maximum"),
     (r"topk|kthvalue|median|mode|sort", r"^v\d+: (\[\d\] )?elements", "of equal elements any index"),
@@ -213,11 +237,11 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.grad ",
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
     ),
-    (r"\.data = ", "elements", "what `.data =` puts into a saved tensor, which neither library watches"),
+    (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
     (r"\.data = ", "requires_grad|is_leaf", "a view that was given other memory by `.data =` is no view any more"),
     (
         r"\.requires_grad_\(",
-        r"requires_grad|is_leaf|\.grad |: \[tensor|does not require gradients and has no grad_fn.*torch computes",
+        r"requires_grad|is_leaf|\.grad |: \[tensor|does not require gradients.*torch computes",
         "a leaf that is a view, or has views: torch gives these new nodes when the memory is written to",
     ),
     (
@@ -246,7 +270,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "norch passes the gradient of a mean on, torch's is 0"
     if re.search(r"\bbeta=(0|False)\b", whole) and "a NoneType, torch has a tensor" in found:
         return "a factor of 0 passes no gradient"
-    if re.search(r"elements .*(inf|True|False)", found) and re.search(r"\b(var|std)(_mean)?\(", whole):
+    if "elements" in found and _variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
     if (".grad" in found or "autograd.grad" in lines[-1]) and _differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
@@ -254,6 +278,16 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
+    if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
+        return "the gradients of one walk have memory of their own"
+    if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish", whole):
+        if _norch_spreads_nan(found):
+            return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
+    if ".grad elements" in found and re.search(r"norm\((v\d+, )?(0|False)\b", whole) and _norch_spreads_nan(found):
+        return "a derivative of 0 is zeros, which a NaN before it makes NaN"
+    if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
+        if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
+            return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -262,6 +296,20 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
+
+
+def _variance_is_rounding(lines: Sequence[str]) -> bool:
+    """Whether some variance is 0 in one of the libraries, and not in the other."""
+    names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
+    pair = Pair()
+    for line in lines if names else ():
+        pair.step(line)
+        for name in names:
+            if line.startswith(f"{name} = ") and name in pair.ours and name in pair.theirs:
+                ours, theirs = (x if isinstance(x, tuple) else (x,) for x in (pair.ours[name], pair.theirs[name]))
+                if any((x == 0).tolist() != (y == 0).tolist() for x, y in zip(ours, theirs)):
+                    return True
+    return False
 
 
 def _differs_in_zeros(found: str) -> bool:
@@ -274,6 +322,12 @@ def _torch_spreads_nan(found: str) -> bool:
     """Whether elements differ only where torch has NaN."""
     pairs = _pairs(found)
     return bool(pairs) and all(math.isnan(y) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def _norch_spreads_nan(found: str) -> bool:
+    """Whether elements differ only where norch has NaN."""
+    pairs = _pairs(found)
+    return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
 
 
 def _pairs(found: str) -> list[tuple[float, float]]:

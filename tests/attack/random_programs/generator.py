@@ -76,8 +76,7 @@ class Program:
         self.lines.append(line)
         self.found = self.pair.step(line)
         self.errors += self.pair.raised
-        # a walk that fails has reached some leaves, and others in another library
-        self.ended = self.found is not None or (self.pair.raised and "backward(" in line)
+        self.ended = self.found is not None or self.pair.halfway
         if new:
             self.learn(new)
         self.tensors = [name for name in self.tensors if self.is_alive(name)]

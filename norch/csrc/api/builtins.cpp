@@ -1,0 +1,167 @@
+// The C API as builtin functions of CPython. ctypes makes a list of a call's arguments, a structure of each, and another
+// of the result, which takes longer than a small kernel; a builtin function finds its arguments in an array
+// (METH_FASTCALL). The prototypes stay those of norch/_C.py, which ctypes follows elsewhere.
+
+#include <dlfcn.h>
+
+#include <deque>
+#include <string>
+
+#include "api/objects.h"
+
+// ---- Arguments ------------------------------------------------------------------------------------------------------
+
+struct Method {  // PyMethodDef
+    const char* name;
+    void* function;
+    int flags;
+    const char* text;
+};
+enum { FASTCALL = 0x80 };  // METH_FASTCALL
+
+struct Buffer {  // Py_buffer
+    void* data;
+    void* rest[11];
+};
+
+// Registers take integers and addresses in their order and floats in theirs, whichever way they are mixed, on x86-64 and
+// AArch64 alike; and a function does not see those that it has no parameters for.
+constexpr int MOST_WORDS = 8, MOST_REALS = 4;
+using Function = uint64_t(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
+                          double, double, double);
+using RealFunction = double(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
+                            double, double, double);
+
+struct Builtin {
+    std::string name, kinds;  // a letter for each parameter
+    char result;
+    void *owner, *function;
+    bool gives_lock;
+    Method method;
+};
+
+struct Arguments {
+    uint64_t words[MOST_WORDS];
+    double reals[MOST_REALS];
+};
+
+static bool address_of(void* given, uint64_t* word) {
+    if (given == known.none) {
+        *word = 0;
+        return true;
+    }
+    void* type = objects.type_of(given);
+    python.drop_reference(type);  // the object keeps it
+    if (type == HANDLE || type == known.integer) {
+        *word = reinterpret_cast<uint64_t>(objects.address_in(given));
+    } else if (type == known.bytes) {
+        *word = reinterpret_cast<uint64_t>(objects.bytes_in(given));
+    } else if (objects.is_instance(given, known.integer) == 1) {
+        *word = reinterpret_cast<uint64_t>(objects.address_in(given));
+    } else if (objects.is_instance(given, known.array) == 1) {
+        Buffer buffer;
+        if (objects.get_buffer(given, &buffer, 0) != 0) return false;
+        *word = reinterpret_cast<uint64_t>(buffer.data);
+        objects.release_buffer(&buffer);
+    } else {
+        objects.set_error(known.wrong_type, "expected an address or an array, got %.200R", given);
+        return false;
+    }
+    return *word || !objects.error();
+}
+
+static bool integer_of(void* given, char kind, uint64_t* word) {
+    if (kind == 'l' &&
+        (given == known.yes || given == known.no)) {  // integers to Python, but no size, no index and no axis
+        objects.set_error(known.wrong_type, "expected an integer, got %R", given);
+        return false;
+    }
+    const bool is_unsigned = kind == 'u';
+    *word = is_unsigned ? objects.unsigned_in(given) : uint64_t(objects.integer_in(given));
+    const bool failed = *word == UINT64_MAX && objects.error();
+    const bool fits = !failed && (kind != 'i' || int64_t(*word) == int32_t(*word));
+    if (fits) return true;
+    if (failed && !objects.error_is(known.too_large)) return false;
+    const char* type = is_unsigned   ? "an unsigned integer of 64"
+                       : kind == 'i' ? "an integer of 32"
+                                     : "an integer of 64";
+    objects.set_error(known.out_of_range, "%.200R does not fit into %s bits", given, type);
+    return false;
+}
+
+static bool real_of(const Builtin& builtin, void* given, double* real) {
+    *real = objects.real_in(given);
+    if (*real != -1 || !objects.error()) return true;
+    if (objects.error_is(known.wrong_type)) {
+        const std::string name = builtin.name.substr(0, builtin.name.rfind('_'));  // without _into or _tensor
+        objects.set_error(known.wrong_type, "%s: expected a number, got %.200R", name.c_str(), given);
+    }
+    return false;
+}
+
+static bool read(const Builtin& builtin, void* const* given, Arguments& arguments) {
+    uint64_t* word = arguments.words;
+    double* real = arguments.reals;
+    for (const char kind : builtin.kinds) {
+        void* const value = *given++;
+        if (kind == 'o')
+            *word++ = reinterpret_cast<uint64_t>(value);
+        else if (kind == 'd'   ? !real_of(builtin, value, real++)
+                 : kind == 'p' ? !address_of(value, word++)
+                               : !integer_of(value, kind, word++))
+            return false;
+    }
+    return true;
+}
+
+// ---- Calls ----------------------------------------------------------------------------------------------------------
+
+template <class F>
+static auto run(const Builtin& builtin, const Arguments& arguments) {
+    const auto& [w, r] = arguments;
+    F* function = reinterpret_cast<F*>(builtin.function);
+    if (!builtin.gives_lock) return function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], r[0], r[1], r[2], r[3]);
+    const Unlocked others_may_run;
+    return function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], r[0], r[1], r[2], r[3]);
+}
+
+static void* result_of(const Builtin& builtin, uint64_t word) {
+    if (builtin.result == 'h' && !word && objects.error()) return nullptr;
+    if (builtin.result == 'h') return new_handle(reinterpret_cast<void*>(word), builtin.owner);
+    if (builtin.result == 'o') return reinterpret_cast<void*>(word);
+    if (objects.error()) return nullptr;
+    if (builtin.result == 'i') return objects.new_long(int32_t(word));
+    if (builtin.result == 'l') return objects.new_long(int64_t(word));
+    if (builtin.result == 'u') return objects.new_unsigned(word);
+    python.take_reference(known.none);
+    return known.none;
+}
+
+// What the interpreter calls; `self` is the integer that new_builtin gave it.
+static void* call(void* self, void* const* given, ptrdiff_t count) {
+    const Builtin& builtin = *static_cast<Builtin*>(objects.address_in(self));
+    if (count != ptrdiff_t(builtin.kinds.size())) {
+        objects.set_error(known.wrong_type, "%s: expected %zu arguments, got %zd", builtin.name.c_str(),
+                          builtin.kinds.size(), count);
+        return nullptr;
+    }
+    Arguments arguments;
+    if (!read(builtin, given, arguments)) return nullptr;
+    if (builtin.result == 'd') {
+        const double real = run<RealFunction>(builtin, arguments);
+        return objects.error() ? nullptr : objects.new_real(real);
+    }
+    return result_of(builtin, run<Function>(builtin, arguments));
+}
+
+PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner, int32_t gives_lock) {
+    static std::deque<Builtin> builtins;  // for good, as the library is
+    void* function = dlsym(library, name);
+    builtins.push_back({name, kinds + 1, kinds[0], owner, function, bool(gives_lock), {}});
+    Builtin& made = builtins.back();
+    made.method = {made.name.c_str(), reinterpret_cast<void*>(call), FASTCALL, nullptr};
+    void* self = objects.new_integer(&made);
+    void* object = self ? objects.new_function(&made.method, self, nullptr) : nullptr;
+    if (self) python.drop_reference(self);
+    return static_cast<PythonObject*>(object);
+}

@@ -1,0 +1,75 @@
+// What norch does with Python objects: the functions of Python's C API that it takes, and Handles.
+
+#pragma once
+#include "api.h"
+
+struct ObjectFunctions {  // in the order of _C.py
+    void* (*new_name)(const char* text);
+    void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
+    void* (*type_of)(void* object);
+    void (*free_object)(void* object);
+    void* (*address_in)(void* integer);
+    void* (*attribute)(void* object, void* name);
+    void* (*new_dict)();
+    int (*next_item)(void* dict, ptrdiff_t* place, void** key, void** value);
+    void* (*item)(void* dict, void* key);  // borrowed
+    int (*set_item)(void* dict, void* key, void* value);
+    int (*update)(void* dict, void* other);
+    void* (*new_list)(ptrdiff_t size);
+    int (*append)(void* list, void* item);
+    ptrdiff_t (*length)(void* list);
+    ptrdiff_t (*size)(void* tuple);
+    void* (*list_item)(void* list, ptrdiff_t i);    // borrowed
+    void* (*tuple_item)(void* tuple, ptrdiff_t i);  // borrowed
+    int (*set_slice)(void* list, ptrdiff_t from, ptrdiff_t to, void* items);
+    void (*clear_error)();
+    void* (*new_tuple)(ptrdiff_t size);
+    int (*set_tuple_item)(void* tuple, ptrdiff_t i, void* item);  // takes over the reference
+    void* (*new_integer)(void* address);
+    void* (*call)(void* function, void* arguments, void* named);
+    void (*fetch_error)(void** type, void** value, void** traceback);
+    void (*restore_error)(void* type, void* value, void* traceback);
+    void* (*running_frame)();  // borrowed
+    void* (*caller_of)(void* frame);
+    void* (*code_of)(void* frame);
+    int (*line_of)(void* frame);
+    const char* (*text_of)(void* string);
+    void* (*new_function)(void* method, void* self, void* module);  // PyCFunction_NewEx
+    int64_t (*integer_in)(void* integer);
+    uint64_t (*unsigned_in)(void* integer);
+    double (*real_in)(void* number);
+    const char* (*bytes_in)(void* bytes);
+    void* (*new_long)(int64_t value);
+    void* (*new_unsigned)(uint64_t value);
+    void* (*new_real)(double value);
+    void* (*error)();  // PyErr_Occurred: borrowed
+    int (*error_is)(void* type);
+    void* (*set_error)(void* type, const char* format, ...);
+    int (*is_instance)(void* object, void* type);
+    int (*get_buffer)(void* object, void* buffer, int flags);
+    void (*release_buffer)(void* buffer);
+    int (*set_list_item)(void* list, ptrdiff_t i, void* item);  // takes over the reference
+    int (*unpack_slice)(void* slice, ptrdiff_t* start, ptrdiff_t* stop, ptrdiff_t* step);
+    void* (*new_bytes)(const void* data, ptrdiff_t size);
+};
+extern ObjectFunctions objects;
+
+struct KnownObjects {                                                       // in the order of _C.py
+    void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
+    void *none, *yes, *no, *ellipsis;
+    void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors
+};
+extern KnownObjects known;
+
+struct Reference {
+    void* object;
+    ~Reference() {
+        if (object) python.drop_reference(object);
+    }
+    operator void*() const { return object; }
+};
+
+extern void* HANDLE;  // the type of integers that own tensors
+
+// An integer of the type, which owns the address from then on; null, and nothing owned, if there is no memory.
+void* new_handle(void* address, void* type = HANDLE);

@@ -1,0 +1,177 @@
+// Python's numbers and lists as tensors and back, and the parts of an index: what would take Python longer than the
+// kernel that follows. What is not plain is left to norch/packing.py and norch/methods, which know the rest, and errors.
+// All of it runs with the interpreter's lock, and no code of Python runs meanwhile.
+
+#include <algorithm>
+#include <vector>
+
+#include "api/checks.h"
+#include "api/objects.h"
+#include "recording/recording.h"
+
+// ---- Numbers and nested lists to a tensor ---------------------------------------------------------------------------
+
+enum Kind { NUMBER_OF_FLOATS, NUMBER_OF_INTEGERS, BOOLEAN, LIST, TUPLE, OTHER };
+
+static Kind kind_of(void* object) {
+    void* type = objects.type_of(object);
+    python.drop_reference(type);  // the object keeps it
+    return type == known.real      ? NUMBER_OF_FLOATS
+           : type == known.integer ? NUMBER_OF_INTEGERS
+           : type == known.boolean ? BOOLEAN
+           : type == known.list    ? LIST
+           : type == known.tuple   ? TUPLE
+                                   : OTHER;
+}
+
+static ptrdiff_t length_of(void* sequence, Kind kind) {
+    return kind == LIST ? objects.length(sequence) : objects.size(sequence);
+}
+static void* item_of(void* sequence, Kind kind, ptrdiff_t i) {
+    return kind == LIST ? objects.list_item(sequence, i) : objects.tuple_item(sequence, i);
+}
+
+struct Nested {
+    int64_t shape[MAX_DIMS];
+    int ndim = 0;
+    std::vector<void*> numbers;  // borrowed, in row order
+    bool any_float = false, any_integer = false;
+
+    // Whether all of it are numbers, in lists of one length at each depth.
+    bool read(void* object, int depth = 0) {
+        const Kind kind = kind_of(object);
+        if (kind == OTHER) return false;
+        if (kind < LIST) {
+            any_float |= kind == NUMBER_OF_FLOATS;
+            any_integer |= kind == NUMBER_OF_INTEGERS;
+            numbers.push_back(object);
+            return depth == ndim;
+        }
+        const ptrdiff_t length = length_of(object, kind);
+        if (depth == ndim && numbers.empty() && !closed && ndim < MAX_DIMS) shape[ndim++] = length;
+        if (depth >= ndim || shape[depth] != length) return false;
+        for (ptrdiff_t i = 0; i < length; i++)
+            if (!read(item_of(object, kind, i), depth + 1)) return false;
+        closed = true;
+        return true;
+    }
+
+private:
+    bool closed = false;  // whether a list has ended: the shape is known
+};
+
+// The number as a T; false if it is none, which has left an error.
+template <class T>
+static bool convert(void* number, T* value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        const double real = objects.real_in(number);
+        *value = T(real);
+        return real != -1 || !objects.error();
+    } else if constexpr (std::is_same_v<T, bool>) {
+        *value = number == known.yes;
+        return *value || number == known.no;
+    } else {
+        *value = objects.integer_in(number);
+        return *value != -1 || !objects.error();
+    }
+}
+
+Tensor* tensor_of_values(PythonObject* data, int32_t dtype) {
+    Tensor* made = nullptr;
+    const int status = attempt([&] {
+        Nested nested;
+        if (!nested.read(data)) return;
+        const bool real = nested.any_float || nested.numbers.empty();
+        const int32_t own = real ? default_dtype : nested.any_integer ? INT64 : BOOL, kind = dtype < 0 ? own : dtype;
+        if (kind != FLOAT32 && kind != FLOAT64 && (kind != own || real)) return;
+        Owned tensor = new_tensor(nested.shape, nested.ndim, kind, CPU);
+        const auto fill = [&](auto* values) {
+            for (void* number : nested.numbers)
+                if (!convert(number, values++)) return false;
+            return true;
+        };
+        const bool filled = kind == FLOAT32   ? fill(data_as<float>(*tensor))
+                            : kind == FLOAT64 ? fill(data_as<double>(*tensor))
+                            : kind == INT64   ? fill(data_as<int64_t>(*tensor))
+                                              : fill(data_as<bool>(*tensor));
+        if (!filled) return objects.clear_error();  // an integer beyond the dtype
+        if (is_recording()) report_constant(*tensor);
+        made = tensor.give();
+    });
+    if (status != 0) objects.set_error(known.no_memory, "%s", error_message());
+    return made;
+}
+
+// ---- A tensor to numbers and nested lists ---------------------------------------------------------------------------
+
+static void* number_of(const Tensor& x, int64_t offset) {
+    void* truth = nullptr;
+    switch (x.dtype) {
+        case BOOL: truth = data_as<bool>(x)[offset] ? known.yes : known.no; break;
+        case UINT8: return objects.new_long(data_as<uint8_t>(x)[offset]);
+        case INT8: return objects.new_long(data_as<int8_t>(x)[offset]);
+        case INT16: return objects.new_long(data_as<int16_t>(x)[offset]);
+        case INT32: return objects.new_long(data_as<int32_t>(x)[offset]);
+        case INT64: return objects.new_long(data_as<int64_t>(x)[offset]);
+        case FLOAT32: return objects.new_real(data_as<float>(x)[offset]);
+        default: return objects.new_real(data_as<double>(x)[offset]);
+    }
+    python.take_reference(truth);
+    return truth;
+}
+
+static void* values_from(const Tensor& x, int axis, int64_t offset) {
+    if (axis == x.ndim) return number_of(x, offset);
+    void* list = objects.new_list(x.shape[axis]);
+    for (int64_t i = 0; list && i < x.shape[axis]; i++) {
+        void* item = values_from(x, axis + 1, offset + i * x.strides[axis]);
+        if (!item || objects.set_list_item(list, i, item) != 0) {
+            python.drop_reference(list);
+            return nullptr;
+        }
+    }
+    return list;
+}
+
+PythonObject* values_of(Tensor* tensor, int32_t alone) {
+    const bool here = tensor->device == CPU && tensor->dtype != FLOAT16 && tensor->dtype != BFLOAT16;
+    if (!here || (alone && tensor->size != 1)) {
+        python.take_reference(known.none);
+        return static_cast<PythonObject*>(known.none);
+    }
+    return static_cast<PythonObject*>(values_from(*tensor, alone ? tensor->ndim : 0, 0));
+}
+
+// ---- The parts of an index ------------------------------------------------------------------------------------------
+
+// One part as part_tensor takes it. False, and an error or none, if it is no plain integer, slice, None or `...`.
+static bool read_part(void* part, int64_t* packed) {
+    std::fill_n(packed, 4, 0);
+    if (part == known.none || part == known.ellipsis) {
+        packed[0] = part == known.none ? NEW_AXIS : REST;
+        return true;
+    }
+    void* type = objects.type_of(part);
+    python.drop_reference(type);
+    if (type == known.integer) {
+        packed[1] = objects.integer_in(part);
+        return packed[1] != -1 || !objects.error();
+    }
+    packed[0] = SLICE_PART;
+    return type == known.slice && objects.unpack_slice(part, &packed[1], &packed[2], &packed[3]) == 0 && packed[3] > 0;
+}
+
+PythonObject* parts_of_index(PythonObject* index) {
+    int64_t packed[4 * 2 * MAX_DIMS];
+    const bool several = kind_of(index) == TUPLE;
+    const ptrdiff_t count = several ? objects.size(index) : 1;
+    bool plain = count <= 2 * MAX_DIMS;
+    for (ptrdiff_t i = 0; plain && i < count; i++)
+        plain = read_part(several ? objects.tuple_item(index, i) : index, packed + 4 * i);
+    if (plain) return static_cast<PythonObject*>(objects.new_bytes(packed, 4 * count * ptrdiff_t(sizeof *packed)));
+    const bool is_range = !objects.error() || objects.error_is(known.wrong_value) || objects.error_is(known.too_large);
+    if (!is_range) return nullptr;
+    objects.clear_error();  // of a step of 0, or an integer beyond 64 bits: the long way says so
+    python.take_reference(known.none);
+    return static_cast<PythonObject*>(known.none);
+}
