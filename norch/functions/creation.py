@@ -338,11 +338,11 @@ def arange(
         start, end = 0, start
         if end is None:
             raise TypeError("arange: missing the argument end")
-    whole_numbers = type(start) is type(end) is type(step) is int and dtype is out is None
-    if whole_numbers and 0 < step < 2**62 and -(2**62) < start <= end < 2**62:  # most often
-        count, number = -((end - start) // -step), device_number(device)
-        result = wrap(lib.integer_arange_tensor(start, step, count, int64.number, number))
-        return made(result, "arange", requires_grad, pin_memory, layout)
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int) and dtype is out is None:
+        if 0 < step < 2**62 and -(2**62) < start <= end < 2**62:  # most often
+            count, place = -((end - start) // -step), device_number(device)
+            result = wrap(lib.integer_arange_tensor(start, step, count, int64.number, place))
+            return made(result, "arange", requires_grad, pin_memory, layout)
     first, last, hop = (plain_number(value, "arange") for value in (0 if start is None else start, end, step))
     whole = all(isinstance(value, int) for value in (first, last, hop))
     kind = int64 if whole and dtype is None and out is None else floating(dtype, out)
