@@ -182,7 +182,6 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "alias_tensor": (RESULT, [TENSOR]),
     "data_tensor": (RESULT, [TENSOR]),
     "clone_tensor": (RESULT, [TENSOR]),
-    "is_contiguous_tensor": (c_int32, [TENSOR]),
     "contiguous_tensor": (RESULT, [TENSOR]),
     "cast_tensor": (RESULT, [TENSOR, c_int32]),
     "to_device": (RESULT, [TENSOR, c_int32]),
@@ -288,6 +287,11 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "tensor_of_values": (RESULT, [OBJECT, c_int32]),
     "values_of": (OBJECT, [TENSOR, c_int32]),
     "parts_of_index": (OBJECT, [OBJECT]),
+    "shape_of": (OBJECT, [TENSOR]),
+    "strides_of": (OBJECT, [TENSOR]),
+    **{f"{what}_of": (c_int32, [TENSOR]) for what in ("ndim", "dtype", "device")},
+    **{f"{what}_of": (c_int64, [TENSOR]) for what in ("count", "offset")},
+    "is_in_row_order": (c_int32, [TENSOR]),
     "new_builtin": (OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]),
     "handle_type": (OBJECT, [c_int32, OBJECT]),
     "enter_guard": (OBJECT, [OBJECT]),
@@ -386,7 +390,8 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward assign_all unit_gradient same_kind hold_storage",
     "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
-    "tensor_of_values values_of parts_of_index",
+    "tensor_of_values values_of parts_of_index shape_of strides_of",
+    "ndim_of dtype_of device_of count_of offset_of is_in_row_order",
     "call_within",
     "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
     "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
@@ -401,7 +406,6 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "expect_range bernoulli_into exponential_into uniform_tensor normal_tensor integers_tensor roll_tensor pad_tensor",
     "repeat_tensor interleave_tensor one_hot_tensor diag_embed_tensor eye_tensor",
     "arange_tensor integer_arange_tensor linspace_tensor product_tensor added_product_tensor bernoulli_tensor",
-    "is_contiguous_tensor",
 }
 QUICK = {name for names in QUICK for name in names.split()}
 
@@ -477,6 +481,10 @@ def _left_to_python(*arguments: Any) -> Any:
     return None
 
 
+def _sizes_in(struct: CTensor, field: str) -> tuple[int, ...]:
+    return tuple(getattr(struct, field)[: struct.ndim])
+
+
 class Library:
     """The C functions by name, as plain attributes, which Python finds faster than those of a CDLL."""
 
@@ -487,6 +495,8 @@ class Library:
             setattr(self, name, _builtin(name, *prototype) or _foreign(name, *prototype))
         if not READS_OBJECTS:
             self.tensor_of_values = self.values_of = self.parts_of_index = _left_to_python
+            self.shape_of = lambda handle: _sizes_in(CTensor.from_address(handle), "shape")
+            self.strides_of = lambda handle: _sizes_in(CTensor.from_address(handle), "strides")
 
     if TYPE_CHECKING:
 

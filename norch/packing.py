@@ -59,7 +59,7 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
 def _copied(source: Tensor, kind: dtype, device: int) -> _C.Handle:
     rows = wrap(lib.contiguous_tensor(source._ptr))
     copy = wrap(lib.cast_tensor(rows._ptr, kind.number))
-    if copy._struct.device != device:
+    if lib.device_of(copy._ptr) != device:
         copy = wrap(lib.to_device(copy._ptr, device))
     return copy._ptr
 

@@ -160,8 +160,7 @@ class Tensor(
         True
         """
         if self._shape is None:
-            struct = self._struct
-            self._shape = _sized(Size, struct.shape[: struct.ndim])
+            self._shape = _sized(Size, lib.shape_of(self._ptr))
         return self._shape
 
     @overload
@@ -184,7 +183,7 @@ class Tensor(
         >>> norch.ones(2, 3).ndim
         2
         """
-        return self._struct.ndim
+        return lib.ndim_of(self._ptr)
 
     def dim(self) -> int:
         """The number of dimensions.
@@ -192,7 +191,7 @@ class Tensor(
         >>> norch.ones(2, 3).dim()
         2
         """
-        return self._struct.ndim
+        return lib.ndim_of(self._ptr)
 
     @property
     def numel(self) -> Count:
@@ -201,7 +200,7 @@ class Tensor(
         >>> norch.ones(2, 3).numel, norch.ones(2, 3).numel()
         (6, 6)
         """
-        return Count(self._struct.size)
+        return Count(lib.count_of(self._ptr))
 
     @property
     def dtype(self) -> dtype:
@@ -210,7 +209,7 @@ class Tensor(
         >>> norch.tensor([1, 2]).dtype
         norch.int64
         """
-        return DTYPES[self._struct.dtype]
+        return DTYPES[lib.dtype_of(self._ptr)]
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is float16, bfloat16, float32 or float64.

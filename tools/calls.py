@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-READING = ("parts_of_index", "values_of")
+# C functions that read an argument, a value, or what a tensor is: no operations
+READING = """parts_of_index tensor_of_values values_of shape_of strides_of ndim_of dtype_of device_of count_of offset_of
+    is_in_row_order""".split()
 RECORD = ROOT / "tests" / "tables" / "calls.txt"
 
 # What a row finds: x and y [8, 8] of floats, n [8] of integers, rows [4] of places, mask [8, 8] of bools, and so on.
@@ -329,7 +331,6 @@ class Counter:
             exec(code, names)
         finally:
             sys.setprofile(None)
-        # (To read an argument or a value is no operation.)
         kernels = [name for name in self.c if not name.startswith("free_") and name not in READING]
         return kernels, list(self.python)
 

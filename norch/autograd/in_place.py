@@ -7,7 +7,7 @@ base becomes a view of the new values. A base that enters the graph only by this
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 from weakref import ref
 
 from .._C import lib, raise_error, write_clock
@@ -40,14 +40,31 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
     elif base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
     if root._edge is None or not root._edge.refuses_writes:
-        views = root._views
-        if views is None:
-            root._views = Views((ref(result),))
-        else:
-            views.append(ref(result))
-            if len(views) > views.limit:
-                views.forget()
+        _know_views(root, (ref(result),))
     return result
+
+
+def views(
+    base: Tensor, ptrs: Sequence[int], backward: Callable[..., Function], parameters: Iterable[tuple[Any, ...]]
+) -> tuple[Tensor, ...]:
+    """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
+    root = base if base._base is None else base._base
+    if base._edge is not None or root._edge is not None or base._untracked or not mode.enabled:
+        return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters)])
+    results = tuple(map(wrap, ptrs))
+    for result in results:
+        result._base = root
+    _know_views(root, map(ref, results))
+    return results
+
+
+def _know_views(root: Tensor, views: Iterable[ref[Tensor]]) -> None:
+    known = root._views
+    if known is None:
+        known = root._views = Views()
+    known.extend(views)
+    if len(known) > known.limit:
+        known.forget()
 
 
 def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:

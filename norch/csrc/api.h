@@ -48,6 +48,14 @@ API const char* why_no_cuda();  // how the library was built, or what the driver
 API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
+// ---- What a tensor is (its struct says the same; these are faster)
+API int32_t ndim_of(Tensor* tensor);
+API int32_t dtype_of(Tensor* tensor);
+API int32_t device_of(Tensor* tensor);
+API int64_t count_of(Tensor* tensor);  // of elements
+API int64_t offset_of(Tensor* tensor);
+API int32_t is_in_row_order(Tensor* tensor);  // without gaps
+
 // ---- Creation and copies
 API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
                           int32_t device);                                                    // copies
@@ -69,7 +77,6 @@ API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integer
 API Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, Tensor* number);
 API Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device);  // its shape, and the order in memory
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
-API int32_t is_contiguous_tensor(Tensor* tensor);
 API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
 
 // ---- Filled: evenly spaced numbers; random numbers by seed and number of the draw (ops/philox.h)
@@ -236,7 +243,9 @@ API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObjec
 // be -1 to infer it. (api/python_values.cpp)
 API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);
 API PythonObject* values_of(Tensor* tensor, int32_t alone);  // nested lists, or the only number; None for others
-API PythonObject* parts_of_index(PythonObject* index);       // as part_tensor takes them; None for others
+API PythonObject* shape_of(Tensor* tensor);                  // a tuple
+API PythonObject* strides_of(Tensor* tensor);
+API PythonObject* parts_of_index(PythonObject* index);  // as part_tensor takes them; None for others
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
 API void drop_guard(PythonObject* guard);

@@ -91,8 +91,6 @@ bool is_contiguous(const Tensor& tensor) {
     return true;
 }
 
-int32_t is_contiguous_tensor(Tensor* tensor) { return is_contiguous(*tensor); }
-
 Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device) {
     return build([&] {
         Owned tensor = new_tensor(shape, ndim, dtype, CPU);
@@ -253,6 +251,13 @@ int32_t fits_as_gradient(Tensor* gradient, Tensor* tensor) {
     return gradient->storage->references == 1 && is_contiguous(*gradient) &&
            gradient->size * item_size(gradient->dtype) == gradient->storage->nbytes;
 }
+
+int32_t ndim_of(Tensor* tensor) { return tensor->ndim; }
+int32_t dtype_of(Tensor* tensor) { return tensor->dtype; }
+int32_t device_of(Tensor* tensor) { return tensor->device; }
+int64_t count_of(Tensor* tensor) { return tensor->size; }
+int64_t offset_of(Tensor* tensor) { return tensor->offset; }
+int32_t is_in_row_order(Tensor* tensor) { return is_contiguous(*tensor); }
 
 int64_t written_at(Tensor* tensor) { return writes_of(*tensor).written_at; }
 void mark_as_written(Tensor* tensor) { mark_written(*tensor); }

@@ -203,7 +203,7 @@ def _checked(part: Any, x: Tensor) -> Part:
         if part.ndim == 0:
             return operator.index(part)
         part = part if kind is int64 else part.to(int64)
-    if part._struct.device != x._struct.device and part.device == "cpu":
+    if lib.device_of(part._ptr) != lib.device_of(x._ptr) and part.device == "cpu":
         return part.to(x.device)
     return part
 

@@ -274,7 +274,7 @@ def _converted(x: Tensor, kind: _dtype, format: memory_format | None) -> Tensor:
     """The tensor in a dtype; itself if that is its own."""
     if format is not None:
         return x.to(kind, memory_format=format)
-    if x._struct.dtype == kind.number:
+    if lib.dtype_of(x._ptr) == kind.number:
         return x
     result = wrap(lib.cast_tensor(x._ptr, kind.number))
     if x._edge and mode.enabled and kind.is_floating_point:

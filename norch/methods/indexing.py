@@ -47,7 +47,7 @@ def set(x: Tensor, index: object, value: Any) -> None:
     if place is not None:
         target._put_(place, values_for(x, value, place.ndim(target)))
     else:
-        target.copy_(value if is_number else values_for(x, value, target._struct.ndim))
+        target.copy_(value if is_number else values_for(x, value, target.ndim))
 
 
 _FOUR = struct.Struct("4q")  # a part as part_tensor in csrc/api.h takes it
@@ -56,4 +56,4 @@ _WHOLES = (b"", _FOUR.pack(1, 0, 2**63 - 1, 1), _FOUR.pack(3, 0, 0, 0))  # those
 
 def _is_the_article_s(x: Tensor, index: object) -> bool:
     """Whether x[index] is loss[0] of a scalar: in the article scalars have shape [1]."""
-    return type(index) is int and index == 0 and x._struct.ndim == 0
+    return type(index) is int and index == 0 and x.ndim == 0

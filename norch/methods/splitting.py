@@ -12,7 +12,7 @@ from .. import _C, operation
 from .._C import lib, raise_error
 from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives import views as d
-from ..autograd.in_place import view
+from ..autograd.in_place import views
 from ..types import Sizes, int64
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class SplittingMethods:
             size = one_size(given, "split")
             if size < 0 or (size == 0 and total > 0):
                 raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-            places = _countable(range(0, total, size or 1), "split")
-            sizes = [min(size, total - start) for start in places] or [0]
+            count = len(_countable(range(0, total, size or 1), "split"))
+            sizes = [size] * (count - 1) + [total - size * (count - 1)] if count else [0]
         return _parts(self, axis, sizes)
 
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -83,8 +83,8 @@ class SplittingMethods:
         count = len(_countable(range(self.shape[axis]), "unbind"))
         if count == 0:
             return ()
-        views = lib.split_tensor(self._ptr, axis, None, count) or raise_error()
-        return tuple([view(self, ptr, d.SelectBackward, axis, index) for index, ptr in enumerate(views)])
+        parts = lib.split_tensor(self._ptr, axis, None, count) or raise_error()
+        return views(self, parts, d.SelectBackward, zip(itertools.repeat(axis), itertools.count()))
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """The same as `split` with a list of sizes.
@@ -185,11 +185,10 @@ def _parts(x: Tensor, axis: int, sizes: Sequence[int]) -> tuple[Tensor, ...]:
     """Views of these sizes, which cover a dimension."""
     if not sizes:
         return ()
-    views = lib.split_tensor(x._ptr, axis, struct.pack(f"{len(sizes)}q", *sizes), len(sizes)) or raise_error()
+    parts = lib.split_tensor(x._ptr, axis, struct.pack(f"{len(sizes)}q", *sizes), len(sizes)) or raise_error()
     starts = itertools.accumulate(sizes, initial=0)
-    return tuple(
-        [view(x, ptr, d.SliceBackward, axis, start, size, 1) for ptr, start, size in zip(views, starts, sizes)]
-    )
+    repeat = itertools.repeat
+    return views(x, parts, d.SliceBackward, zip(repeat(axis), starts, sizes, repeat(1)))
 
 
 def _countable(places: range, name: str) -> range:

@@ -51,7 +51,7 @@ class Storage:
         return wrap(lib.storage_tensor(self._memory, self.dtype.number))
 
     def __len__(self) -> int:
-        return self._elements()._struct.size
+        return lib.count_of(self._elements()._ptr)
 
     def size(self) -> int:
         """The number of elements."""
@@ -205,7 +205,7 @@ class StorageMethods:
         >>> norch.ones(2, 3)[1].storage_offset()
         3
         """
-        return self._struct.offset
+        return lib.offset_of(self._ptr)
 
     @overload
     def stride(self: Tensor) -> tuple[int, ...]: ...
@@ -218,8 +218,7 @@ class StorageMethods:
         >>> norch.ones(2, 3).stride(), norch.ones(2, 3).T.stride()
         ((3, 1), (1, 3))
         """
-        struct = self._struct
-        strides = tuple(struct.strides[: struct.ndim])
+        strides: tuple[int, ...] = lib.strides_of(self._ptr)
         return strides if dim is None else strides[axis_of(self, dim, "stride")]
 
     def data_ptr(self: Tensor) -> int:
@@ -247,7 +246,7 @@ class StorageMethods:
         >>> norch.ones(2, 3).nbytes
         24
         """
-        return self._struct.size * self.dtype.itemsize
+        return lib.count_of(self._ptr) * self.dtype.itemsize
 
     @property
     def layout(self: Tensor) -> layout:
@@ -265,7 +264,7 @@ class StorageMethods:
         >>> norch.ones(2).device, norch.ones(2).device == "cpu"
         (device(type='cpu'), True)
         """
-        return of_number(self._struct.device)
+        return of_number(lib.device_of(self._ptr))
 
     @property
     def is_cuda(self: Tensor) -> bool:
@@ -274,7 +273,7 @@ class StorageMethods:
         >>> norch.ones(2).is_cuda
         False
         """
-        return self._struct.device != 0
+        return lib.device_of(self._ptr) != 0
 
     def is_contiguous(self: Tensor, memory_format: memory_format | None = None) -> bool:
         """Whether the elements lie in row order without gaps, or in the order of a memory format.
@@ -285,7 +284,7 @@ class StorageMethods:
         order = None if memory_format is None else order_of(memory_format, self.ndim, "is_contiguous")
         if order is not None:
             return self.detach().permute(order).is_contiguous()
-        return lib.is_contiguous_tensor(self._ptr) != 0
+        return bool(lib.is_in_row_order(self._ptr))
 
     def contiguous(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor if its elements lie in row order without gaps, else a copy of its shape and dtype that does.
@@ -298,6 +297,6 @@ class StorageMethods:
         """
         if memory_format is not None and order_of(memory_format, self.ndim, "contiguous") is not None:
             return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)
-        if lib.is_contiguous_tensor(self._ptr):
+        if lib.is_in_row_order(self._ptr):
             return self
         return recorded(wrap(lib.contiguous_tensor(self._ptr)), CloneBackward, (self,))

@@ -36,8 +36,8 @@ class ValueMethods:
         kind = source.dtype
         if kind in HALVES:
             source, kind = source.detach().float(), float32
-        count = source._struct.size
-        flat = (kind.ctype * count).from_address(source.data_ptr())[:] if count else []
+        count: int = lib.count_of(source._ptr)
+        flat: list[Any] = (kind.ctype * count).from_address(source.data_ptr())[:] if count else []
         for size in reversed(self.shape[1:]):
             flat = [flat[i : i + size] for i in range(0, len(flat), size)] if size else [[]] * 0
         if count == 0:
@@ -123,7 +123,7 @@ class ValueMethods:
 
 def _only(x: Tensor) -> Tensor:
     """A tensor of one element as it is."""
-    if x._struct.size != 1:
+    if lib.count_of(x._ptr) != 1:
         raise ValueError(f"only a tensor of one element is a number, got shape {list(x.shape)}")
     return x
 

@@ -93,9 +93,11 @@ class ViewMethods:
             raise RuntimeError("unflatten: a tensor of no dimensions has none to split")
         if not parts:
             raise RuntimeError("unflatten: expected at least one size, got none")
-        size, known = self.shape[axis], math.prod(part for part in parts if part != -1)
-        if parts.count(-1) == 1 and known and size % known == 0:
-            parts[parts.index(-1)] = size // known
+        size = self.shape[axis]
+        if parts.count(-1) == 1:
+            known = -math.prod(parts)
+            if known and size % known == 0:
+                parts[parts.index(-1)] = size // known
         if math.prod(parts) != size or min(parts) < 0:
             raise _C.ShapeError(
                 f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}"
@@ -208,6 +210,10 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
         """
+        if type(source) is type(destination) is int:
+            order = list(range(self.ndim or 1))
+            order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
+            return self.permute(order[: self.ndim])
         sources, places = (
             [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
         )
@@ -390,7 +396,7 @@ class ViewMethods:
 
 def selected(x: Tensor, at: int, place: int, axis: int) -> Tensor:
     """One index of dimension `at`, which messages call `axis`."""
-    size = x._struct.shape[at]
+    size = x.shape[at]
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for axis {axis} of size {size}")
     return x.select(at, place)

@@ -142,6 +142,21 @@ PythonObject* values_of(Tensor* tensor, int32_t alone) {
     return static_cast<PythonObject*>(values_from(*tensor, alone ? tensor->ndim : 0, 0));
 }
 
+static PythonObject* tuple_of(const int64_t* values, int count) {
+    void* tuple = objects.new_tuple(count);
+    for (int i = 0; tuple && i < count; i++) {
+        void* value = objects.new_long(values[i]);
+        if (!value || objects.set_tuple_item(tuple, i, value) != 0) {
+            python.drop_reference(tuple);
+            return nullptr;
+        }
+    }
+    return static_cast<PythonObject*>(tuple);
+}
+
+PythonObject* shape_of(Tensor* tensor) { return tuple_of(tensor->shape, tensor->ndim); }
+PythonObject* strides_of(Tensor* tensor) { return tuple_of(tensor->strides, tensor->ndim); }
+
 // ---- The parts of an index ------------------------------------------------------------------------------------------
 
 // One part as part_tensor takes it. False, and an error or none, if it is no plain integer, slice, None or `...`.
