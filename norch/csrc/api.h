@@ -77,7 +77,7 @@ API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integer
 API Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, Tensor* number);
 API Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device);  // its shape, and the order in memory
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
-API double get_item(Tensor* tensor, const int64_t* indices);  // one element; NaN after an error
+API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
 
 // ---- Filled: evenly spaced numbers; random numbers by seed and number of the draw (ops/philox.h)
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
