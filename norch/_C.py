@@ -470,7 +470,8 @@ def _foreign(name: str, result: Any, arguments: list[Any]) -> Any:
                 raise
             raise TypeError(f"{name.rpartition('_')[0]}: expected a number, got {shown(wrong[0])}") from None
 
-    return call if limits else function
+    # A check of each integer would take as long as a quick function: their callers pass what arguments.py gave.
+    return call if limits and name not in QUICK else function
 
 
 # Elsewhere, and where another thread may change a list meanwhile, norch's Python reads lists and indices.

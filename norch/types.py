@@ -211,7 +211,8 @@ class Size(tuple[int, ...]):
     def __getitem__(self, index: slice) -> Size: ...
 
     def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
-        return Size(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+        found: Any = tuple.__getitem__(self, index)
+        return tuple.__new__(Size, found) if type(found) is tuple else found
 
     def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]  # a list is welcome, strings are not
         return Size(tuple(self) + tuple(other))

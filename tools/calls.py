@@ -17,7 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 # C functions that read an argument, a value, or what a tensor is: no operations
-READING = """parts_of_index tensor_of_values values_of shape_of strides_of ndim_of dtype_of device_of count_of offset_of
+READING = """parts_of_index values_of shape_of strides_of ndim_of dtype_of device_of count_of offset_of
     is_in_row_order""".split()
 RECORD = ROOT / "tests" / "tables" / "calls.txt"
 

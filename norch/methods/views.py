@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
-from ..arguments import axis_of, chosen, one_size, packed, sizes_of, whole
+from ..arguments import axis_of, chosen, packed, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -76,8 +76,8 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
-        ptr = lib.reshape_tensor(lib.contiguous_tensor(self._ptr) or raise_error(), *packed((-1,), "ravel"))
-        return view_or_copy(self, ptr, d.ReshapeBackward)
+        rows = self._ptr if lib.is_in_row_order(self._ptr) else lib.contiguous_tensor(self._ptr) or raise_error()
+        return view_or_copy(self, lib.flatten_tensor(rows, 0, _C.MAX_DIMS), d.ReshapeBackward)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
@@ -127,8 +127,7 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).transpose(0, 2).shape
         norch.Size([4, 3, 2])
         """
-        (a, b) = sizes_of((dim0, dim1), "transpose")
-        return view(self, lib.transpose_tensor(self._ptr, a, b), d.TransposeBackward, a, b)
+        return view(self, lib.transpose_tensor(self._ptr, dim0, dim1), d.TransposeBackward, dim0, dim1)
 
     def t(self: Tensor) -> Tensor:
         """A matrix [m, n] as a view [n, m] of the same dtype; fewer dimensions stay as they are.
@@ -215,16 +214,18 @@ class ViewMethods:
             order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
             return self.permute(order[: self.ndim])
         sources, places = (
-            [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
+            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
+            for axes in (source, destination)
         )
         if isinstance(source, int) != isinstance(destination, int):
             raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
-        others = iter(axis for axis in range(self.ndim) if axis not in sources)
-        order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
-        return self.permute(order)
+        order = [axis for axis in range(self.ndim) if axis not in sources]
+        for place, axis in sorted(zip(places, sources)):
+            order.insert(place, axis)
+        return self.permute(order[: self.ndim])
 
     def permute(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
@@ -286,8 +287,7 @@ class ViewMethods:
         >>> norch.zeros(2, 3).unsqueeze(1).shape
         norch.Size([2, 1, 3])
         """
-        axis = one_size(dim, "unsqueeze")
-        return view(self, lib.unsqueeze_tensor(self._ptr, axis), d.ReshapeBackward)
+        return view(self, lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
     def select(self: Tensor, dim: int, index: int) -> Tensor:
         """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype.
@@ -297,8 +297,7 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).select(1, 0)
         tensor([1, 3])
         """
-        (axis, place) = sizes_of((dim, index), "select")
-        return view(self, lib.select_tensor(self._ptr, axis, place), d.SelectBackward, axis, place)
+        return view(self, lib.select_tensor(self._ptr, dim, index), d.SelectBackward, dim, index)
 
     def _part(self: Tensor, parts: bytes) -> Tensor:
         """x[parts], a view: integers, slices, None and `...` as `parts_of_index` of csrc/api.h gives them."""

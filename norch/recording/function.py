@@ -15,7 +15,7 @@ from ..operation import mode, structure, wrap
 from ..tensor import Tensor
 from .program import MISS, Outcome, Program, ReplayedBackward, rebuilt
 from .recorder import Line, Recorder
-from .trees import LEAF, flatten, replaced
+from .trees import DEEP, LEAF, flatten, replaced
 from .watching import Watch
 
 _MOST_SIGNATURES = 8  # with programs of their own
@@ -104,6 +104,9 @@ class CompiledFunction:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves: list[Any] = []
         form = flatten((args, kwargs), leaves)
+        if form == DEEP:
+            self._stay_eager(("an argument is a container that holds itself, or is nested too deeply", None))
+            return self.function(*args, **kwargs)
         key = (form, mode.enabled, tuple(mode.autocast.items()), *map(_key, leaves))
         signature = self._signatures.get(key)
         if signature is None:
@@ -309,6 +312,8 @@ class _Call:
         """Where each part of the result comes from."""
         outcome, parts = self.outcome, list[Any]()
         outcome.form = flatten(result, parts)
+        if outcome.form == DEEP:
+            return "it returns a container that holds itself, or is nested too deeply", None
         for x in parts:
             if not isinstance(x, Tensor):
                 if not isinstance(x, (int, float, complex, str, bytes, bool, type(None))):

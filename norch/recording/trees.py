@@ -6,17 +6,28 @@ from collections import OrderedDict
 from typing import Any, Iterator
 
 LEAF = "*"
+DEEP = "**"  # the form of what holds itself, or is nested too deeply
+_DEEPEST = 100
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
     """Append what is in a tree of containers to `leaves`; return its form, which is hashable."""
-    kind = type(value)
+    try:
+        return _flatten(value, leaves, 0)
+    except RecursionError:
+        return DEEP
+
+
+def _flatten(value: Any, leaves: list[Any], depth: int) -> Any:
+    if depth > _DEEPEST:
+        raise RecursionError
+    kind, depth = type(value), depth + 1
     if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
-        return (kind, tuple(flatten(x, leaves) for x in value))
+        return (kind, tuple(_flatten(x, leaves, depth) for x in value))
     if kind in (dict, OrderedDict):
-        return (kind, tuple((key, flatten(x, leaves)) for key, x in value.items()))
+        return (kind, tuple((key, _flatten(x, leaves, depth)) for key, x in value.items()))
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, tuple((key, flatten(getattr(value, key), leaves)) for key in _attributes(value)))
+        return (kind, tuple((key, _flatten(getattr(value, key), leaves, depth)) for key in _attributes(value)))
     leaves.append(value)
     return LEAF
 

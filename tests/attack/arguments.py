@@ -2,7 +2,8 @@
 
 The calls are the examples of the docstrings, of which one or two arguments were made hostile (hostility/spoiling.py).
 They run in a process of their own, with limits; torch, where it runs the same example, says what is nonsense.
-NORCH_ATTACK_DEVICE=cuda makes all tensors there, on a GPU or on the emulator; with NORCH_LIBRARY and the runtime of
+NORCH_ATTACK_DEVICE=cuda makes all tensors there, on a GPU or on the emulator; NORCH_ATTACK_ONLY, a regular expression,
+names the callables of which examples are taken; with NORCH_LIBRARY and the runtime of
 AddressSanitizer preloaded (tools/sanitized.py --attack) the same attempts run under it, without torch and the limits.
 """
 

@@ -230,6 +230,7 @@ def test_lerp_passes_infinite_gradients_by_a_weight_of_0():
 def test_dtypes_of_mixed_arguments():
     cosine = F.cosine_similarity(norch.tensor([[3, 4]]), tensor([[3.0, 4.0]]))
     assert cosine.dtype is norch.float64 and cosine.tolist() == [1.0]
+    assert F.cosine_similarity(norch.ones(1, 1), tensor(1.0)).dtype is norch.float64  # a scalar that was broadcast
     assert norch.block_diag(norch.zeros(1), tensor(1.0)).dtype is norch.float32  # a scalar does not count
     assert norch.block_diag(norch.zeros(1, dtype=norch.int64), tensor(1.0)).dtype is norch.float64
     numbers = F.threshold(norch.tensor([0, 1, 2]), 0.9, 5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import calls
+import erroneous
 import exceptions
 import pytest
 import torch
@@ -17,11 +17,11 @@ torch.set_num_threads(1)
 @pytest.fixture(scope="module")
 def outcomes():
     """What each call raises in torch and in norch."""
-    return {call: (calls.error_of(call, torch), calls.error_of(call, norch)) for call in calls.CALLS}
+    return {call: (erroneous.error_of(call, torch), erroneous.error_of(call, norch)) for call in erroneous.CALLS}
 
 
 def test_there_are_many_calls():
-    assert len(calls.CALLS) >= 1600 and len(set(calls.CALLS)) == len(calls.CALLS)
+    assert len(erroneous.CALLS) >= 1600 and len(set(erroneous.CALLS)) == len(erroneous.CALLS)
 
 
 def test_torch_refuses_each_call(outcomes):

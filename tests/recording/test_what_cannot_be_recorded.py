@@ -273,3 +273,23 @@ def test_a_write_to_an_argument_that_requires_gradients(function):
         strict = norch.compile(function, fullgraph=True)
         for _ in range(5):
             strict(norch.ones(4, requires_grad=True) * 2)
+
+
+def test_containers_without_an_end():
+    endless, deep = [], [1.0]
+    endless.append(endless)
+    for _ in range(2000):
+        deep = [deep]
+    for container in (endless, [endless, endless], deep):
+        given_it = norch.compile(lambda x, c: (2 * x, len(c)))
+        returning_it = norch.compile(lambda x, c=container: (2 * x, c))
+        with pytest.warns(UserWarning, match="nested too deeply"):
+            for _ in range(4):
+                y, length = given_it(norch.ones(2), container)
+                assert y.tolist() == [2.0, 2.0] and length == len(container)
+        with pytest.warns(UserWarning, match="nested too deeply"):
+            for _ in range(4):
+                y, back = returning_it(norch.ones(2))
+                assert y.tolist() == [2.0, 2.0] and back is container
+        with pytest.raises(RuntimeError, match="nested too deeply"):
+            norch.compile(lambda x, c: x, fullgraph=True)(norch.ones(2), container)

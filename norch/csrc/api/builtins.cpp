@@ -70,18 +70,22 @@ static bool address_of(void* given, uint64_t* word) {
     return *word || !objects.error();
 }
 
-static bool integer_of(void* given, char kind, uint64_t* word) {
-    if (kind == 'l' &&
-        (given == known.yes || given == known.no)) {  // integers to Python, but no size, no index and no axis
-        objects.set_error(known.wrong_type, "expected an integer, got %R", given);
-        return false;
-    }
+// What a parameter takes, and what it was given instead.
+static bool refuse(const Builtin& builtin, const char* expected, void* given) {
+    const std::string name = builtin.name.substr(0, builtin.name.rfind('_'));  // without _into or _tensor
+    objects.set_error(known.wrong_type, "%s: expected %s, got %.200R", name.c_str(), expected, given);
+    return false;
+}
+
+static bool integer_of(const Builtin& builtin, void* given, char kind, uint64_t* word) {
+    const bool is_bool = given == known.yes || given == known.no;  // no size, no index and no axis
+    if (kind == 'l' && is_bool) return refuse(builtin, "an integer", given);
     const bool is_unsigned = kind == 'u';
     *word = is_unsigned ? objects.unsigned_in(given) : uint64_t(objects.integer_in(given));
     const bool failed = *word == UINT64_MAX && objects.error();
-    const bool fits = !failed && (kind != 'i' || int64_t(*word) == int32_t(*word));
-    if (fits) return true;
-    if (failed && !objects.error_is(known.too_large)) return false;
+    if (!failed && (kind != 'i' || int64_t(*word) == int32_t(*word))) return true;
+    if (failed && !objects.error_is(known.too_large))
+        return objects.error_is(known.wrong_type) && refuse(builtin, "an integer", given);
     const char* type = is_unsigned   ? "an unsigned integer of 64"
                        : kind == 'i' ? "an integer of 32"
                                      : "an integer of 64";
@@ -91,12 +95,8 @@ static bool integer_of(void* given, char kind, uint64_t* word) {
 
 static bool real_of(const Builtin& builtin, void* given, double* real) {
     *real = objects.real_in(given);
-    if (*real != -1 || !objects.error()) return true;
-    if (objects.error_is(known.wrong_type)) {
-        const std::string name = builtin.name.substr(0, builtin.name.rfind('_'));  // without _into or _tensor
-        objects.set_error(known.wrong_type, "%s: expected a number, got %.200R", name.c_str(), given);
-    }
-    return false;
+    return *real != -1 || !objects.error() ||
+           (objects.error_is(known.wrong_type) && refuse(builtin, "a number", given));
 }
 
 static bool read(const Builtin& builtin, void* const* given, Arguments& arguments) {
@@ -108,7 +108,7 @@ static bool read(const Builtin& builtin, void* const* given, Arguments& argument
             *word++ = reinterpret_cast<uint64_t>(value);
         else if (kind == 'd'   ? !real_of(builtin, value, real++)
                  : kind == 'p' ? !address_of(value, word++)
-                               : !integer_of(value, kind, word++))
+                               : !integer_of(builtin, value, kind, word++))
             return false;
     }
     return true;

@@ -23,8 +23,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     check_tensors("cosine_similarity", x1, x2)
     shape = broadcast_shapes(x1.shape, x2.shape, name="cosine_similarity")
-    dtype = result_type(x1, x2)
-    a, b = (x.to(dtype).expand(shape) for x in (x1, x2))
+    a, b = (x.expand(shape) for x in (x1, x2))
+    dtype = result_type(a, b)
+    a, b = a.to(dtype), b.to(dtype)
     check_floating("cosine_similarity", a)
     product = _direction(a, dim, eps) * _direction(b, dim, eps)
     return product.sum(dim)

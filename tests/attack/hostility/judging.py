@@ -30,6 +30,8 @@ def wrong_error(error: BaseException) -> str | None:
     frames = trace(error)
     if not any(frame.filename.startswith(HOME) for frame in frames):
         return None  # Python's own, about the program itself
+    if frames[-1].filename == ATTACK:
+        return None  # the same, of a function of the program that norch calls
     if frames[-1].filename.endswith("values.py") or type(error).__name__ == "Refusal":
         return None  # what a hostile object raised
     if isinstance(error, KeyError) and is_raised(frames[-1]):

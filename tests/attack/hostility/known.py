@@ -44,6 +44,7 @@ KNOWN = [
     ("hang", r"\.(RNN|LSTM|GRU)\w*$", "", "as many layers as were asked for; torch makes them too"),
     ("ValueError by accident", "", r"__len__\(\) should return", "Python's own words about the object that lies"),
     ("AttributeError", r"distributions\.", "has no attribute", "distributions are formulas of the methods of tensors"),
+    ("RecursionError", "", "while getting the repr", "Python's own words about a list that is nested 2,000 deep"),
     ("AttributeError", "", "a sparse tensor has no", "it says what to do"),
     ("AttributeError", r"get_(parameter|buffer|submodule)", "has no attribute|expected a", "torch's own type there"),
     ("AttributeError", "", r"has no attribute '[a-z]\w*'[^;]*$", "Python's own words, where torch has nothing to say"),

@@ -41,6 +41,31 @@ class Program:
         return HEADER + "".join(self.statements)
 
 
+# A step that is recorded and replayed, then called with other arguments.
+STEP = """\
+@norch.compile
+def step(x, y, scale=1.0, train=True):
+    optimizer.zero_grad()
+    loss = ((model(x) * scale - y) ** 2).mean()
+    if train:
+        loss.backward()
+        optimizer.step()
+    return loss, {"x": x[0] * 2}
+-
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+for _ in range(4): step(norch.ones(3, 2), norch.zeros(3, 1), scale=2.0)
+step(norch.ones(3, 2), norch.zeros(3, 1), 2.0, False)
+step(norch.ones(3, 2), norch.zeros(3, 1), scale=2.0)[0].item()
+"""
+
+
+def step_program() -> Program:
+    """The program of STEP, a statement each."""
+    definition, after = STEP.split("-\n")
+    return Program("norch.compile", [definition, *after.splitlines(keepends=True)])
+
+
 def modules() -> Iterator[Any]:
     """norch and every public module in it that can be imported here."""
     yield norch
@@ -70,6 +95,7 @@ def programs() -> list[Program]:
                 for member, function in sorted(vars(value).items()):
                     if not member.startswith("_") or member in OPERATORS:
                         add(found, f"{path}.{member}", function, value)
+    found["step"] = step_program()
     return sorted(found.values(), key=lambda program: program.name)
 
 

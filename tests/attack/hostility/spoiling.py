@@ -100,9 +100,10 @@ class Spoiled:
 
 
 def visited(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree but for those that make hostile values."""
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and hasattr(values, tree.func.id):
-        return
+    """The nodes of a tree but for those that make hostile values, and the range of a loop, which would never end."""
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+        if hasattr(values, tree.func.id) or tree.func.id == "range":
+            return
     yield tree
     for child in ast.iter_child_nodes(tree):
         yield from visited(child)

@@ -41,7 +41,7 @@ FORKS = 4
 class Worker:
     def __init__(self, seed: int, channel: int):
         self.seed, self.channel = seed, channel
-        self.programs = programs()
+        self.programs = [x for x in programs() if re.search(os.environ.get("NORCH_ATTACK_ONLY", ""), x.name)]
         self.hostile = {name: value for name, value in vars(values).items() if callable(value)}
         self.torch = None if SANITIZED else imported_torch()
         self.comparable: dict[int, bool] = {}
@@ -66,6 +66,8 @@ class Worker:
         else:
             last = program.name.rpartition(".")[2]
             fitting = [n for n, text in enumerate(statements) if re.search(rf"\b{last}\b", text)]
+            if any(statements[n].startswith("@") for n in fitting):  # what is decorated is called behind it
+                fitting = list(range(fitting[0], len(statements)))
             target = rng.choice(fitting or range(len(statements)))
         before, after = statements[:target], statements[target + 1 :]
         self.tell(at=number, text=HEADER + "".join(before), named=program.name, who="nobody")
@@ -110,6 +112,8 @@ class Worker:
 
     def has_counterpart(self, index: int, program: Program, before: Any, after: Any) -> bool:
         """Whether torch runs the program as it was before it was spoiled."""
+        if "@norch.compile\n" in program.statements[0]:  # torch would call a compiler of C++
+            return False
         if index not in self.comparable:
             self.comparable[index] = self.in_torch(program.statements, program.name, str(program)) is None
         return self.comparable[index]

@@ -6,11 +6,15 @@ import math
 import re
 from collections.abc import Sequence
 
-from .execution import Pair, run, unneeded
+import torch
+
+from .execution import Pair, run, unneeded, variables
 
 GAVE_UP = "torch refuses, norch computes: "
 REFUSED = "norch refuses, torch computes: "
 BOTH = "both refuse: "
+
+STEPS = re.compile(r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder")
 
 # The last statement, what differs, and the reason
 DIFFERENCES: list[tuple[str, str, str]] = [
@@ -30,7 +34,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("hardtanh_", r"^norch raises ValueError: .*min_val.*, torch (?!computes)", BOTH + "a minimum above the maximum"),
     ("loss", "^norch raises .*, torch AttributeError: '(int|float|bool)'", BOTH + "a number in the place of a tensor"),
-    ("", "^norch raises .*cannot be cast.*, torch TypeError: .*invalid combination", BOTH + "a dtype and a type"),
+    (
+        "",
+        "^norch raises .*cannot be (broad)?cast.*, torch TypeError: .*invalid combination",
+        BOTH + "a dtype and a type",
+    ),
     # ---- autograd
     (
         r"backward\(|autograd\.grad",
@@ -209,7 +217,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"\.roll\(", "^norch raises IndexError.*, torch computes", REFUSED + "a dim that a tensor of no elements lacks"),
     ("index_put", "expected values of the tensor's dtype.*, torch IndexError", BOTH + "norch looks at dtypes first"),
     ("histogram", "^norch raises TypeError: .*'bins', torch computes", REFUSED + "forms that torch's docs do not have"),
-    ("softmax|softmin", "floating dtype, got u?int.*, torch computes", REFUSED + "a softmax of no integers"),
+    ("softmax|softmin", "floating dtype, got (u?int|bool).*, torch computes", REFUSED + "a softmax of no integers"),
     ("index_fill_?", "for axis . of size 0.*, torch computes", REFUSED + "an index into a tensor of no elements"),
     (
         "diff",
@@ -244,6 +252,7 @@ CAUSES: list[tuple[str, str, str]] = [
         r"requires_grad|is_leaf|\.grad |: \[tensor|does not require gradients.*torch computes",
         "a leaf that is a view, or has views: torch gives these new nodes when the memory is written to",
     ),
+    (r"\.requires_grad_\(False\)", "elements", "a view of a leaf that left the graph does not follow it into another"),
     (
         r"no_grad\(\): v\d+(\[.*\] =|\.\w+_\(| [-+*/]=)",
         "None|shares memory",
@@ -278,6 +287,9 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
+    if "a view cannot be detached in place" in found and (told := re.match(r"(v\d+)\.detach_\(\)", lines[-1])):
+        if any(line.startswith(f"{told[1]} = lib.autograd.grad(") and "create_graph" in line for line in lines):
+            return REFUSED + "a gradient that a rule computes as a view"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
     if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish", whole):
@@ -285,6 +297,10 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "torch's derivative at NaN depends on the place in memory: 0 in its vector loops, 1 behind them"
     if ".grad elements" in found and re.search(r"norm\((v\d+, )?(0|False)\b", whole) and _norch_spreads_nan(found):
         return "a derivative of 0 is zeros, which a NaN before it makes NaN"
+    if "elements" in found and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
+        return "rounding decides: the elements before a step differ in their last digits"
+    if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
+        return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
     if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
@@ -296,6 +312,18 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
+
+
+def _rounded_otherwise(lines: Sequence[str]) -> bool:
+    """Whether an operand of the last statement has other bits in torch."""
+    pair = Pair()
+    for line in lines[:-1]:
+        pair.step(line)
+    named = (
+        [pair.theirs.get(name) for name in variables(lines[-1])],
+        [pair.ours.get(name) for name in variables(lines[-1])],
+    )
+    return any(isinstance(x, torch.Tensor) and x.tolist() != y.tolist() for x, y in zip(*named))
 
 
 def _variance_is_rounding(lines: Sequence[str]) -> bool:
