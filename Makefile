@@ -137,7 +137,7 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) $(COMMON) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
+$(ISAS:%=$(BUILD)/cpu/fill.%.o) $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
 # The loops of these files are many, for all dtypes and formulas. What -O3 repeats for arguments that are constants and
 # for the last elements of a loop makes their code a quarter larger, and not faster; 64 lanes of floats (row_sum.h), so
