@@ -137,7 +137,7 @@ $(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
 	$(QUIET)$(CXX) $(FLAGS) $(COMMON) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(BUILD)/host/fill.o $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
+$(ISAS:%=$(BUILD)/cpu/fill.%.o) $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
 define KERNEL_RULE
 $(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags

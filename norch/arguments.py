@@ -7,7 +7,8 @@ from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import operation
 from ._C import RangeError, ShapeError, device_number, int64_array, lib
-from .types import check_dtype, dtype, shown
+from ._C import default as default_device
+from .types import check_dtype, default, dtype, shown
 
 
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
@@ -39,6 +40,28 @@ def packed(args: Sequence[Any], name: str) -> tuple[bytes, int]:
     except TypeError:
         sizes = sizes_of(args, name)
         return int64_array(sizes), len(sizes)
+
+
+def place_of(
+    name: str, sizes: tuple[Any, ...], size: Any, dtype: Any, device: Any, out: Any = None
+) -> tuple[bytes, int, int, int]:
+    """Where a new tensor goes, as C takes it: its sizes `packed`, and the numbers of its dtype and device.
+
+    The sizes are given one by one, as a list, or as `size`. Dtype and device are the default ones, or those of `out`.
+    """
+    if size is not None:
+        sizes = chosen(sizes, size, name, "size")
+    elif not sizes:
+        raise TypeError(f"{name}: expected sizes, got none; {name}(()) makes a scalar")
+    if out is not None:
+        operation.check_tensor(out, f"{name}: out")
+        dtype, device = dtype or out.dtype, device or out.device
+    try:
+        array, rank = _packed(*(sizes[0] if isinstance(sizes[0], (list, tuple)) and len(sizes) == 1 else sizes))
+    except TypeError:
+        array, rank = packed(sizes, name)
+    kind = default.dtype if dtype is None else check_dtype(dtype)
+    return array, rank, kind.number, default_device.device if device is None else device_number(device)
 
 
 def _index(value: Any) -> int | None:
@@ -77,6 +100,8 @@ def whole(value: Any, name: str, low: int = -(2**63), high: int = 2**63) -> int:
 
 def plain_number(value: object, name: str) -> float:
     """A Python number; also out of a tensor or a NumPy scalar."""
+    if type(value) is float or type(value) is int:
+        return value
     value = value.item() if hasattr(value, "item") else value
     if not isinstance(value, (int, float)):
         raise TypeError(f"{name}: expected a number, got {type(value).__name__}")

@@ -230,7 +230,7 @@ def full_of(sizes: tuple[bytes, int], value: Operand, kind: dtype, device: str |
     """A tensor of `packed` sizes with one value in every element."""
     if not isinstance(value, (int, float)):
         return empty_of(sizes, kind, device).fill_(value)
-    return wrap(lib.full_tensor(*sizes, number(value)._ptr, kind.number, _C.device_number(device)))
+    return wrap(lib.full_tensor(*sizes, kind.number, _C.device_number(device), number(value)._ptr))
 
 
 def uninitialized(shape: Sequence[int], kind: dtype, device: str | None) -> Tensor:

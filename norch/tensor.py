@@ -26,7 +26,7 @@ from .methods.composed import ComposedMethods
 from .methods.conversion import ConversionMethods
 from .methods.dlpack import DLPackMethods
 from .methods.elementary import ElementaryMethods
-from .methods.elementwise import binary, unary
+from .methods.elementwise import binary, ternary, unary
 from .methods.gradient import GradientMethods
 from .methods.in_place_views import InPlaceViewMethods
 from .methods.interop import InteropMethods
@@ -50,7 +50,7 @@ from .methods.values import ValueMethods
 from .methods.view_writes import ViewWriteMethods
 from .methods.views import ViewMethods
 from .missing import ABSENT, Absent
-from .operation import check_operand, check_tensor, computed, mode, operand, record, recorded, wrap
+from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
 from .packing import address_of
 from .precision import in_float32
 from .types import DTYPES, Count, DType, Operand, Size, default, dtype
@@ -315,6 +315,7 @@ class Tensor(
     ceil, ceil_ = unary("ceil", f.CeilBackward, "The smallest integer not below x")
     _round = unary("round", f.RoundBackward, "The nearest integer; halves go to the even one")[0]
     trunc, trunc_ = unary("trunc", f.TruncBackward, "The integer part of x: rounded towards zero")
+    frac, frac_ = unary("frac", f.FracBackward, "The fraction x - trunc(x), with the sign of x")
     exp, exp_ = unary("exp", f.ExpBackward, "e to the power of x")
     log, log_ = unary("log", f.LogBackward, "The natural logarithm of x")
     sqrt, sqrt_ = unary("sqrt", f.SqrtBackward, "The square root of x")
@@ -369,11 +370,7 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is not None and not self.is_floating_point():
-            return self._minimum(max)
-        if max is None and min is not None and not self.is_floating_point():
-            return self._maximum(min)
-        return computed("clamp", f.ClampBackward, self, *_bounds("clamp", min, max))
+        return _clamp(self, *_bounds("clamp", min, max))
 
     def clamp_(self, min: Operand | None = None, max: Operand | None = None) -> Tensor:
         """In place: each element moved into [min, max], which broadcast to this shape; the dtype stays.
@@ -383,10 +380,6 @@ class Tensor(
         >>> norch.tensor([1, 5, 9]).clamp_(2, 8)
         tensor([2, 5, 8])
         """
-        if min is None and max is not None and not self.is_floating_point():
-            return self._minimum_(max)
-        if max is None and min is not None and not self.is_floating_point():
-            return self._maximum_(min)
         low, high = (check_operand(bound, "clamp_") for bound in _bounds("clamp_", min, max))
         return write(
             self, f.ClampBackward, (low, high), lambda: lib.clamp_into(self._ptr, self._ptr, low._ptr, high._ptr)
@@ -406,7 +399,7 @@ class Tensor(
         return check_tensor(condition, "where")._choose(self, other)
 
     def _choose(self, x: Operand, y: Operand) -> Tensor:
-        return computed("where", f.WhereBackward, self, x, y)
+        return _where(self, x, y)
 
     def softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
@@ -455,16 +448,6 @@ class Tensor(
         """
         return self @ check_tensor(other, "matmul")
 
-    def mm(self, mat2: Tensor) -> Tensor:
-        """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n].
-
-        >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
-        tensor([[11]])
-        """
-        if check_tensor(mat2, "mm").ndim != 2 or self.ndim != 2:
-            raise _C.ShapeError(f"mm: expected two matrices, got shapes {list(self.shape)} and {list(mat2.shape)}")
-        return self @ mat2
-
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in ABSENT["Tensor"]]
 
@@ -499,13 +482,21 @@ for _name in ABSENT["Tensor"]:
     setattr(Tensor, _name, Absent("Tensor", _name))
 
 # Composed of several operations: halves are widened before the first and rounded after the last.
-for _name in "mean nanmean var std norm logsumexp addcmul addcdiv lerp addr addbmm baddbmm addmm".split():
+for _name in "mean nanmean var std norm logsumexp addbmm".split():
     setattr(Tensor, _name, in_float32(getattr(Tensor, _name)))
 autocasting.classes.append(Tensor)
 
 
-def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Operand, Operand]:
-    """The bounds of clamp: infinity for one that is not given."""
+_where, _clamp = ternary("where", f.WhereBackward), ternary("clamp", f.ClampBackward)
+
+
+def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Any, Any]:
+    """The bounds of clamp."""
     if min is None and max is None:
         raise RuntimeError(f"{name}: expected min, max or both, got neither")
-    return -float("inf") if min is None else min, float("inf") if max is None else max
+    return _LOWEST if min is None else min, _HIGHEST if max is None else max
+
+
+# Of a bound that is not given, whatever the dtype: infinite for the derivative, null for C.
+_LOWEST, _HIGHEST = _C.Number(-float("inf")), _C.Number(float("inf"))
+_LOWEST._ptr = _HIGHEST._ptr = None  # type: ignore[assignment]

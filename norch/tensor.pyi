@@ -351,6 +351,10 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
         """The integer part of x: rounded towards zero."""
     def trunc_(self) -> Self:
         """The integer part of x: rounded towards zero."""
+    def frac(self) -> Tensor:
+        """The fraction x - trunc(x), with the sign of x."""
+    def frac_(self) -> Self:
+        """The fraction x - trunc(x), with the sign of x."""
     def exp(self) -> Tensor:
         """e to the power of x."""
     def exp_(self) -> Self:
@@ -524,8 +528,6 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
     def __rmatmul__(self, other: Operand) -> Tensor: ...
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension."""
-    def mm(self, mat2: Tensor) -> Tensor:
-        """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n]."""
     def __dir__(self) -> list[str]: ...
     def __deepcopy__(self, memo: dict[int, object]) -> Tensor: ...
     def __copy__(self) -> Tensor: ...

@@ -127,7 +127,7 @@ class memory_format:
     """The order in which the elements of a tensor lie in memory: `norch.contiguous_format` is row order.
 
     In `channels_last`, [N, C, H, W] lies as [N, H, W, C] would, and in `channels_last_3d` [N, C, D, H, W] likewise.
-    `preserve_format` is norch's choice: the order of the operand for results of its shape, row order for copies.
+    `preserve_format` is the order of the operand, the default of copies of its shape.
 
     >>> norch.zeros(1, 2, 3, 4).contiguous(memory_format=norch.channels_last).stride()
     (24, 1, 8, 2)
@@ -211,7 +211,8 @@ class Size(tuple[int, ...]):
     def __getitem__(self, index: slice) -> Size: ...
 
     def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
-        return Size(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+        found: Any = tuple.__getitem__(self, index)
+        return tuple.__new__(Size, found) if type(found) is tuple else found
 
     def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]  # a list is welcome, strings are not
         return Size(tuple(self) + tuple(other))

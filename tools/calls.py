@@ -230,17 +230,6 @@ ROWS = {
 
 # reason -> the rows that it makes several calls of C
 REASONS = {
-    "the number of the draw, then the kernel": """
-        norch.randperm(8)
-        """,
-    "draws and comparisons; no derivative needs them": """
-        norch.bernoulli(x)
-        norch.multinomial(v, 4)
-        """,
-    "a product and a sum, whose derivatives are known": """
-        norch.outer(v, v)
-        norch.addmm(x, x, y)
-        """,
     "a view or a copy: asks whether memory is shared": """
         x.reshape(64)
         x.flatten()

@@ -18,6 +18,7 @@ from ..arguments import flags
 from ..guards import within
 from ..operation import check_tensor, mode, own, wrap
 from ..threads import shared_lock
+from ..types import contiguous_format
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
@@ -187,7 +188,7 @@ def _accumulate(found: Arrived, given: set[int]) -> None:
             if node.grad is not None:
                 gradient = node.grad + gradient
             elif fit == 0 or id(gradient) in given:
-                gradient = gradient.clone()
+                gradient = gradient.clone(memory_format=contiguous_format)
             if gradient._untracked:  # a rule computed it as a view
                 own(gradient)
             given.add(id(gradient))

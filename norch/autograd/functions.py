@@ -159,6 +159,15 @@ class TruncBackward(_StepBackward):
     """d trunc(x)/dx = 0"""
 
 
+class FracBackward(Function):
+    """d frac(x)/dx = 1"""
+
+    keeps_input = False
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [gradient]
+
+
 # ---- Functions of one variable ----------------------------------------------------------------------------------
 
 

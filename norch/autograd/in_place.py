@@ -15,6 +15,7 @@ from ..operation import check, edge, mode, record, recorded, structure, wrap
 from .derivatives.views import (
     AsStridedBackward,
     ConstantBackward,
+    CopyBackward,
     CopySlicesBackward,
     Place,
     UntrackedViewBackward,
@@ -147,6 +148,15 @@ def write(
             _rebase(x, node, edges, stamp)
         raise
     return x
+
+
+def overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
+    """The same for a kernel that sets all elements to numbers: what x was gets the gradient 0."""
+    if x._edge is None and x._base is None:  # most often: no graph
+        if kernel():
+            raise_error()
+        return x
+    return write(x, CopyBackward, (0.0,), kernel)
 
 
 def check_writable(x: Tensor) -> None:

@@ -73,7 +73,8 @@ API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
 API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of
-API Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device);
+// of a number, or of zeros if that is null
+API Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, Tensor* number);
 API Tensor* empty_like_tensor(Tensor* tensor, int32_t dtype, int32_t device);  // its shape, and the order in memory
 API Tensor* full_like_tensor(Tensor* tensor, Tensor* number);  // one value in another tensor's shape, dtype and device
 API double get_item(Tensor* tensor, const int64_t* indices);   // one element; NaN after an error
@@ -82,20 +83,24 @@ API double get_item(Tensor* tensor, const int64_t* indices);   // one element; N
 API Tensor* arange_tensor(double start, double step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* integer_arange_tensor(int64_t start, int64_t step, int64_t size, int32_t dtype, int32_t device);
 API Tensor* linspace_tensor(double start, double end, int64_t size, int32_t dtype, int32_t device);
-API int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high);  // in [low, high)
-API int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std);
-API int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low,
-                      uint64_t range);  // low, ... low + range - 1
+// Random numbers, by the next draw of a generator's state, {seed, draws}
+API int uniform_into(Tensor* out, uint64_t* state, double low, double high);  // in [low, high)
+API int uniform_again(Tensor* out, uint64_t seed, uint64_t draw);             // the numbers in [0, 1) of that draw
+API int normal_into(Tensor* out, uint64_t* state, double mean, double std);
+API int integers_into(Tensor* out, uint64_t* state, int64_t low, uint64_t range);  // low, ... low + range - 1
 // 1 where a uniform number is below p, else 0; numbers of the exponential distribution of a rate
-API int bernoulli_into(Tensor* out, Tensor* p, uint64_t seed, uint64_t draw);
-API int exponential_into(Tensor* out, uint64_t seed, uint64_t draw, double rate);
+API int bernoulli_into(Tensor* out, Tensor* p, uint64_t* state);
+API Tensor* bernoulli_tensor(Tensor* p, uint64_t* state);
+API int exponential_into(Tensor* out, uint64_t* state, double rate);
+// int64: `count` places along the last axis of weights [n] or [rows, n], in proportion to them
+API Tensor* multinomial_tensor(Tensor* weights, int64_t count, int32_t replacement, uint64_t* state);
 // New tensors with the next draw of a generator, {seed, draws}; uniform in [0, 1)
 API Tensor* uniform_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state);
 API Tensor* normal_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
                           double mean, double std);
 API Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state,
                             int64_t low, uint64_t range);
-API Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device);
+API Tensor* permutation_tensor(int64_t size, uint64_t* state, int32_t dtype, int32_t device);
 API uint64_t next_draw(uint64_t* state);  // of a generator, {seed, draws}: the number of its next draw
 API void philox_block(uint64_t seed, uint64_t draw, uint64_t index, uint32_t* words);  // for tests: four words
 
@@ -194,6 +199,11 @@ API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
 
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul
+// dot, mv, mm, bmm or outer (PRODUCTS in api/matmul.cpp), which say the ranks that they take; beta * x + alpha * that,
+// with null for a beta or alpha of 1
+API Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind);
+API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
+                                 int32_t kind);
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
 API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it

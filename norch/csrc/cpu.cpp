@@ -292,7 +292,6 @@ SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
 
 // out.data[i] = x.data[i], converted if the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cpu(const Tensor& x, Tensor& out) {
-    INTEGERS_IN_BASELINE(x.dtype < out.dtype ? x.dtype : out.dtype, assign, x, out);
     if (x.dtype == out.dtype)
         return for_bits(x.dtype, [&](auto type) {
             using T = typename decltype(type)::type;
@@ -300,8 +299,8 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
         });
     if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
     if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);
-    for_any(wide_of(x.dtype), [&](auto from) {
-        for_any(wide_of(out.dtype), [&](auto to) {
+    for_converted(wide_of(x.dtype), [&](auto from) {
+        for_converted(wide_of(out.dtype), [&](auto to) {
             walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
         });
     });

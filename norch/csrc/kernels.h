@@ -189,6 +189,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(uniform, (Tensor& out, Stream stream, double low, double high)) /* [low, high) */        \
     KERNEL(normal, (Tensor& out, Stream stream, double mean, double std))                           \
     KERNEL(integers, (Tensor& out, Stream stream, int64_t low, uint64_t range)) /* range 0: 2^64 */ \
+    KERNEL(places, (Tensor& out, Stream stream)) /* int64: element i is one of 0 to i */              \
+    /* likewise the evenly spaced numbers of ops/linspace.h */                                        \
+    KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                    \
     /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
     KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
                            int64_t ignored))                                                        \
@@ -236,8 +239,6 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(index_put, (const Tensor& x, const Tensor& offsets, Combining how, Tensor& out))
 
 #define OTHER_PLAIN_KERNELS \
-    /* fills a contiguous out that is not empty with the evenly spaced numbers of ops/linspace.h */     \
-    KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                           \
     /* fails if truth, a single bool, is false */                                                   \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
     /* fails if an element of x, contiguous and float32, float64 or int64, is outside of the range */ \

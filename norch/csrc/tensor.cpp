@@ -181,7 +181,7 @@ Tensor* data_tensor(Tensor* tensor) {
 }
 
 Tensor* clone_tensor(Tensor* tensor) {
-    return build([&] { return cast(*tensor, tensor->dtype); });
+    return build([&] { return converted(*tensor, tensor->dtype); });
 }
 
 Tensor* contiguous_tensor(Tensor* tensor) {

@@ -210,6 +210,18 @@ void for_any(int32_t dtype, F f) {
     for_whole(dtype, f);
 }
 
+// For conversions, which every copy of the kernels has for all dtypes.
+template <class F>
+void for_converted(int32_t dtype, F f) {
+    switch (dtype) {
+        case BOOL: return f(Type<bool>());
+        case UINT8: return f(Type<uint8_t>());
+        case INT32: return f(Type<int32_t>());
+        case INT64: return f(Type<int64_t>());
+        default: return for_real(dtype, f);
+    }
+}
+
 // For what moves elements and does not look at them: f gets an unsigned integer of a dtype's size.
 template <class F>
 void for_bits(int32_t dtype, F f) {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Sequence, SupportsIndex
 
 from .. import operation
 from .._C import RangeError, ShapeError, device_number, lib, number
-from ..arguments import chosen, flag, packed, plain_number, sizes_of, whole
+from ..arguments import chosen, flag, place_of, plain_number, sizes_of, whole
 from ..operation import check_tensor, wrap
-from ..packing import empty_of, full_of, inferred, tensor_of, uninitialized
+from ..packing import inferred, tensor_of, uninitialized
 from ..types import (
     DType,
     Operand,
@@ -81,13 +81,6 @@ def floating(kind: DType | None, out: Tensor | None = None) -> dtype:
     return default.dtype if kind is None else check_dtype(kind)
 
 
-def _shape(args: tuple[Sizes, ...], size: Sizes | None, name: str) -> tuple[bytes, int]:
-    """Sizes given one by one, as a list, or as `size`; `packed`."""
-    if not args and size is None:
-        raise TypeError(f"{name}: expected sizes, got none; {name}(()) makes a scalar")
-    return packed(args if size is None else chosen(args, size, name, "size"), name)
-
-
 # ---- From data --------------------------------------------------------------------------------------------------
 
 
@@ -133,11 +126,11 @@ def empty(
     >>> norch.empty(2, 3).shape
     norch.Size([2, 3])
     """
-    shape, kind = _shape(sizes, size, "empty"), floating(dtype, out)
     if memory_format is None:
-        result = empty_of(shape, kind, device)
+        result = wrap(lib.empty_tensor(*place_of("empty", sizes, size, dtype, device, out)))
     else:
-        result = in_format(sizes_of(sizes if size is None else (size,), "empty"), kind, device, memory_format, "empty")
+        shape = sizes_of(chosen(sizes, size, "empty", "size"), "empty")
+        result = in_format(shape, floating(dtype, out), device, memory_format, "empty")
     return made(result, "empty", requires_grad, pin_memory, layout, out)
 
 
@@ -171,11 +164,13 @@ def full(
     >>> norch.full([2], 7)
     tensor([7, 7])
     """
-    shape = (size,) if isinstance(size, int) else size
-    kind = floating(dtype, out) if dtype is not None or out is not None else inferred([fill_value])
-    return made(
-        full_of(packed(shape, "full"), fill_value, kind, device), "full", requires_grad, pin_memory, layout, out
-    )
+    kind = inferred([fill_value]) if dtype is out is None and type(fill_value) is not float else dtype
+    place = place_of("full", (size,), None, kind, device, out)
+    if isinstance(fill_value, (int, float)):
+        result = wrap(lib.full_tensor(*place, number(fill_value)._ptr))
+    else:
+        result = wrap(lib.empty_tensor(*place)).fill_(fill_value)
+    return made(result, "full", requires_grad, pin_memory, layout, out)
 
 
 def zeros(
@@ -196,7 +191,7 @@ def zeros(
     tensor([[0., 0.],
             [0., 0.]])
     """
-    result = full_of(_shape(sizes, size, "zeros"), 0, floating(dtype, out), device)
+    result = wrap(lib.full_tensor(*place_of("zeros", sizes, size, dtype, device, out), None))
     return made(result, "zeros", requires_grad, pin_memory, layout, out)
 
 
@@ -216,7 +211,7 @@ def ones(
     tensor([[1., 1.],
             [1., 1.]])
     """
-    result = full_of(_shape(sizes, size, "ones"), 1, floating(dtype, out), device)
+    result = wrap(lib.full_tensor(*place_of("ones", sizes, size, dtype, device, out), number(1)._ptr))
     return made(result, "ones", requires_grad, pin_memory, layout, out)
 
 
@@ -339,10 +334,15 @@ def arange(
     >>> norch.arange(2, 10, 3)
     tensor([2, 5, 8])
     """
-    if start is None and end is None:
-        raise TypeError("arange: missing the argument end")
     if end is None:
         start, end = 0, start
+        if end is None:
+            raise TypeError("arange: missing the argument end")
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int) and dtype is out is None:
+        if 0 < step < 2**62 and -(2**62) < start <= end < 2**62:  # most often
+            count, place = -((end - start) // -step), device_number(device)
+            result = wrap(lib.integer_arange_tensor(start, step, count, int64.number, place))
+            return made(result, "arange", requires_grad, pin_memory, layout)
     first, last, hop = (plain_number(value, "arange") for value in (0 if start is None else start, end, step))
     whole = all(isinstance(value, int) for value in (first, last, hop))
     kind = int64 if whole and dtype is None and out is None else floating(dtype, out)

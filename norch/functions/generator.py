@@ -176,9 +176,11 @@ def set_rng_state(new_state: Tensor) -> None:
 
 def state_of(generator: Generator | None) -> Any:
     """The state of a generator, of norch's own if none is given, for a C function that draws from it."""
-    if generator is not None and not isinstance(generator, Generator):
+    if generator is None:
+        generator = default_generator
+    elif not isinstance(generator, Generator):
         raise TypeError(f"expected a norch.Generator, got {type(generator).__name__}")
-    return (generator or default_generator).drawing()
+    return generator._state if mode.recorder is None else generator.drawing()
 
 
 def draw_of(generator: Generator | None) -> tuple[int, int]:

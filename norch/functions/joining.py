@@ -6,6 +6,7 @@ import functools
 import math
 from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 
+from .. import operation
 from .._C import ShapeError
 from ..arguments import broadcast_shapes as _broadcast_shapes
 from ..arguments import flags, one_size, sizes_of
@@ -45,11 +46,14 @@ __all__ = [
 Tensors = Union["Tensor", Iterable["Tensor"]]  # one, or several at once
 
 
-def _sequence(tensors: Any, name: str) -> list[Tensor]:
-    """A list of at least one tensor, out of an iterable."""
+def _sequence(tensors: Any, name: str) -> tuple[Tensor, ...]:
+    """At least one tensor, out of an iterable."""
     if type(tensors) not in (list, tuple) and (hasattr(tensors, "_ptr") or not isinstance(tensors, Iterable)):
         raise TypeError(f"{name}: expected a list or tuple of tensors, got {type(tensors).__name__}")
-    found = [check_tensor(t, name) for t in tensors]
+    found = tuple(tensors)
+    for t in found:
+        if not isinstance(t, operation.Tensor):
+            check_tensor(t, name)
     if not found:
         raise ShapeError(f"{name}: expected at least one tensor, got an empty list")
     return found
@@ -69,7 +73,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, out
     parts = _sequence(tensors, "cat")
     place = one_size(dim if axis is None else axis, "cat")
     try:
-        return into(out, derivatives.cat(parts, place), "cat")
+        result = derivatives.cat(parts, place)
+        return result if out is None else into(out, result, "cat")
     except (ShapeError, IndexError):
         joined = [part for part in parts if part.shape != (0,)] or parts
         if len(joined) == len(parts) or joined[0].ndim == 1:
@@ -92,7 +97,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, axis: int | None = None, o
     """
     parts = _sequence(tensors, "stack")
     place = one_size(dim if axis is None else axis, "stack")
-    return into(out, derivatives.stack(parts, place), "stack")
+    result = derivatives.stack(parts, place)
+    return result if out is None else into(out, result, "stack")
 
 
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:

@@ -22,7 +22,7 @@ from .promotion import result_type
 # The rows of csrc/ops/operations.h with one or two operands, and the other methods that are functions too.
 _ROWS = [name for kind in ("unary", "binary") for name in operations()[kind] if name != "elementwise_mul"]
 _NAMES = """
-absolute negative square frac subtract mul multiply divide true_divide clamp clip
+absolute negative square subtract mul multiply divide true_divide clamp clip
 addcmul addcdiv lerp isclose allclose equal
 gather take_along_dim scatter scatter_add index_select index_fill index_add index_put take
 masked_fill masked_select nonzero tril triu diag sort argsort topk cumsum cumprod

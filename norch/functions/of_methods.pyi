@@ -21,6 +21,7 @@ __all__ = [
     "ceil",
     "round",
     "trunc",
+    "frac",
     "exp",
     "log",
     "sqrt",
@@ -96,7 +97,6 @@ __all__ = [
     "absolute",
     "negative",
     "square",
-    "frac",
     "subtract",
     "mul",
     "multiply",
@@ -378,6 +378,8 @@ def round(input: Tensor, *, decimals: int=0, out: Out=None) -> Tensor:
     """The nearest number with so many decimals, in the shape and dtype of x; halves go to the even one."""
 def trunc(input: Tensor, *, out: Out=None) -> Tensor:
     """The integer part of x: rounded towards zero."""
+def frac(input: Tensor, *, out: Out=None) -> Tensor:
+    """The fraction x - trunc(x), with the sign of x."""
 def exp(input: Tensor, *, out: Out=None) -> Tensor:
     """e to the power of x."""
 def log(input: Tensor, *, out: Out=None) -> Tensor:
@@ -528,8 +530,6 @@ def negative(input: Tensor, *, out: Out=None) -> Tensor:
     """-x."""
 def square(input: Tensor, *, out: Out=None) -> Tensor:
     """x * x, element by element, in the shape and dtype of x; bool becomes int64."""
-def frac(input: Tensor, *, out: Out=None) -> Tensor:
-    """x - trunc(x): the fraction, with the sign of x; in its shape and dtype."""
 def subtract(input: Operand, other: Operand, *legacy: Operand, alpha: float=1, out: Out=None) -> Tensor:
     """x - alpha * other, element by element. (`sub(alpha, other)` is an older order of the same.)"""
 def mul(input: Operand, other: Operand, *, out: Out=None) -> Tensor:
@@ -711,7 +711,7 @@ def tile(input: Tensor, *numbers: Sizes, dims: Sizes | None=None) -> Tensor:
 def repeat_interleave(input: Tensor, repeats: int | Tensor | None=None, dim: int | None=None, *, output_size: int | None=None) -> Tensor:
     """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat."""
 def clone(input: Tensor, *, memory_format: memory_format | None=None) -> Tensor:
-    """A contiguous copy, through which gradients flow; of the same shape, dtype and device."""
+    """A copy, through which gradients flow; of the same shape, dtype and device."""
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool=True, out: Out=None) -> Tensor:
     """`scatter_reduce_` into a copy."""
 def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool=True, out: Out=None) -> Tensor:
@@ -1003,7 +1003,7 @@ def fix_(input: Tensor) -> Tensor:
 def floor_(input: Tensor) -> Tensor:
     """The largest integer not above x."""
 def frac_(input: Tensor) -> Tensor:
-    """In place: x - trunc(x), element by element; shape and dtype stay."""
+    """The fraction x - trunc(x), with the sign of x."""
 def gcd_(input: Tensor, other: Operand) -> Tensor:
     """The greatest common divisor of integers."""
 def i0_(input: Tensor) -> Tensor:

@@ -6,14 +6,14 @@ import operator
 from typing import Any, Sequence
 
 from .._C import device_number, lib
-from ..arguments import packed, plain_number
+from ..arguments import place_of, plain_number
 from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
 from ..types import DType, Sizes, check_dtype, int64
 from ..types import layout as Layout  # noqa: N812
-from .creation import empty_like, floating, leaf
-from .generator import Generator, draw_of, state_of
+from .creation import empty_like, leaf, made
+from .generator import Generator, state_of
 from .out import into
 
 __all__ = [
@@ -51,9 +51,9 @@ def rand(
     >>> x.shape, bool((x < 1).all())
     (norch.Size([2, 3]), True)
     """
-    place = _place("rand", sizes, size, dtype, device, out)
+    place = place_of("rand", sizes or ((),) if size is None else (), size, dtype, device, out)
     result = wrap(lib.uniform_tensor(*place, state_of(generator)))
-    return into(out, leaf(result, requires_grad, pin_memory), "rand")
+    return made(result, "rand", requires_grad, pin_memory, layout, out)
 
 
 def randn(
@@ -72,22 +72,9 @@ def randn(
     >>> norch.randn(2, 3).shape
     norch.Size([2, 3])
     """
-    place = _place("randn", sizes, size, dtype, device, out)
+    place = place_of("randn", sizes or ((),) if size is None else (), size, dtype, device, out)
     result = wrap(lib.normal_tensor(*place, state_of(generator), 0.0, 1.0))
-    return into(out, leaf(result, requires_grad, pin_memory), "randn")
-
-
-def _place(
-    name: str, sizes: tuple[Sizes, ...], size: Sizes | None, dtype: DType | None, device: str | None, out: Tensor | None
-) -> tuple[bytes, int, int, int]:
-    """What the C functions take: the sizes, given one by one or as `size`, and the numbers of dtype and device.
-
-    Dtype and device are those of `out` if not given.
-    """
-    if out is not None:
-        check_tensor(out, f"{name}: out")
-        dtype, device = dtype or out.dtype, device or out.device
-    return *packed(sizes if size is None else (size,), name), floating(dtype).number, device_number(device)
+    return made(result, "randn", requires_grad, pin_memory, layout, out)
 
 
 def _dtype_of(out: Tensor | None, name: str) -> DType:
@@ -122,9 +109,9 @@ def randint(
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
     kind = check_dtype(dtype or _dtype_of(out, "randint"))
-    place = _place("randint", (), size, kind, device, out)
+    place = place_of("randint", (size,), None, kind, device, out)
     result = wrap(lib.integers_tensor(*place, state_of(generator), *range_of(kind, low, high)))
-    return into(out, leaf(result, requires_grad, pin_memory), "randint")
+    return made(result, "randint", requires_grad, pin_memory, layout, out)
 
 
 def randperm(
@@ -152,8 +139,8 @@ def randperm(
     kind = check_dtype(dtype or _dtype_of(out, "randperm"))
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
-    ptr = lib.permutation_tensor(count, *draw_of(generator), kind.number, device_number(device))
-    return into(out, leaf(wrap(ptr), requires_grad, pin_memory), "randperm")
+    result = wrap(lib.permutation_tensor(count, state_of(generator), kind.number, device_number(device)))
+    return made(result, "randperm", requires_grad, pin_memory, layout, out)
 
 
 def rand_like(
@@ -246,7 +233,7 @@ def normal(
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         if size is None:
             raise TypeError("normal: expected a size if mean and std are numbers")
-        place, bounds = _place("normal", (), size, dtype, device, out), (mean, std)
+        place, bounds = place_of("normal", (size,), None, dtype, device, out), (mean, std)
         mean, std = (plain_number(value, "normal_") for value in bounds)
         result = wrap(lib.normal_tensor(*place, state_of(generator), mean, std))
         return into(out, leaf(result, requires_grad, pin_memory), "normal")

@@ -15,8 +15,10 @@ from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
 from ..functions.promotion import common_type
 from ..given import to_floating
-from ..operation import check_operand, check_tensor, computed, recorded, wrap
+from ..operation import check_operand, check_tensor, recorded, wrap
+from ..precision import in_float32
 from ..types import Dims, DType, Operand, bool_, dtype
+from .elementwise import ternary
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -45,26 +47,6 @@ class ComposedMethods:
         """
         return self.pow_(2)
 
-    def frac(self: Tensor) -> Tensor:
-        """x - trunc(x): the fraction, with the sign of x; in its shape and dtype.
-
-        Raises RuntimeError for bool.
-
-        >>> norch.tensor([1.5, -1.25]).frac()
-        tensor([ 0.5000, -0.2500])
-        """
-        return self - self.trunc()
-
-    def frac_(self: Tensor) -> Tensor:
-        """In place: x - trunc(x), element by element; shape and dtype stay.
-
-        Raises RuntimeError for a leaf that requires gradients, and for bool.
-
-        >>> norch.tensor([1.5, -1.25]).frac_()
-        tensor([ 0.5000, -0.2500])
-        """
-        return self.sub_(self.trunc())
-
     def addcmul(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """x + value * tensor1 * tensor2, element by element; shapes broadcast, dtypes are promoted.
 
@@ -74,9 +56,9 @@ class ComposedMethods:
         >>> norch.ones(2).addcmul(norch.tensor([1.0, 2.0]), norch.tensor([3.0, 4.0]), value=10)
         tensor([31., 81.])
         """
-        if not legacy and are_floats(self, tensor1, tensor2):
-            return computed("addcmul", d.AddcmulBackward, self, scaled("addcmul", tensor1, value), tensor2)
-        return self + _term(self, "addcmul", tensor1, tensor2, legacy, value)
+        if type(value) is int and value == 1 and not legacy:
+            return _addcmul(self, check_tensor(tensor1, "addcmul"), check_tensor(tensor2, "addcmul"))
+        return _add_term(self, "addcmul", tensor1, tensor2, legacy, value)
 
     def addcmul_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 * tensor2; the tensors broadcast to this shape, and the dtype stays.
@@ -102,9 +84,9 @@ class ComposedMethods:
         >>> norch.ones(2).addcdiv(norch.tensor([1.0, 2.0]), norch.tensor([2.0, 4.0]), value=10)
         tensor([6., 6.])
         """
-        if not legacy and are_floats(self, tensor1, tensor2):
-            return computed("addcdiv", d.AddcdivBackward, self, scaled("addcdiv", tensor1, value), tensor2)
-        return self + _term(self, "addcdiv", tensor1, tensor2, legacy, value)
+        if type(value) is int and value == 1 and not legacy:
+            return _addcdiv(self, check_tensor(tensor1, "addcdiv"), check_tensor(tensor2, "addcdiv"))
+        return _add_term(self, "addcdiv", tensor1, tensor2, legacy, value)
 
     def addcdiv_(self: Tensor, tensor1: Operand, tensor2: Tensor, *legacy: Tensor, value: float = 1) -> Tensor:
         """In place: x + value * tensor1 / tensor2; the tensors broadcast to this shape, and the dtype stays.
@@ -130,7 +112,7 @@ class ComposedMethods:
         >>> norch.tensor([0.0, 10.0]).lerp(norch.tensor([1.0, 20.0]), 0.5)
         tensor([ 0.5000, 15.0000])
         """
-        return computed("lerp", d.LerpBackward, self, end, _same_floats(self, end, weight, "lerp"))
+        return _lerp(self, check_tensor(end, "lerp"), weight)
 
     def lerp_(self: Tensor, end: Tensor, weight: Operand) -> Tensor:
         """In place: x + weight * (end - x); `end` and `weight` broadcast to this shape, and the dtype stays.
@@ -284,6 +266,11 @@ class ComposedMethods:
         return total / self.isnan().logical_not().sum(dim, keepdim or keepdims)
 
 
+_addcmul = ternary("addcmul", d.AddcmulBackward)
+_addcdiv = ternary("addcdiv", d.AddcdivBackward)
+_lerp = ternary("lerp", d.LerpBackward)
+
+
 def are_floats(x: Tensor, *others: object) -> bool:
     """Whether all are tensors of x's dtype, which is floating: a kernel of three operands takes them together."""
     kind = x.dtype
@@ -291,6 +278,13 @@ def are_floats(x: Tensor, *others: object) -> bool:
         if not isinstance(y, operation.Tensor) or y.dtype is not kind:
             return False
     return kind.is_floating_point
+
+
+@in_float32
+def _add_term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:
+    if not legacy and are_floats(x, tensor1, tensor2):
+        return (_addcmul if name == "addcmul" else _addcdiv)(x, scaled(name, tensor1, value), tensor2)
+    return x + _term(x, name, tensor1, tensor2, legacy, value)
 
 
 def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:

@@ -11,13 +11,14 @@ from .. import _C
 from .._C import lib, number
 from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
-from ..autograd.in_place import write
-from ..operation import check_operand, check_tensor, recorded, wrap
+from ..autograd.in_place import overwrite, write
+from ..operation import check_operand, check_tensor, mode, record, recorded, wrap
 from ..types import (
     DType,
     Operand,
     bfloat16,
     bool_,
+    contiguous_format,
     float16,
     float32,
     float64,
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
     from ..types import memory_format
 
 
+_int, _float = int, float  # whose names are methods below
+
+
 class ConversionMethods:
     """The methods of Tensor that copy it, overwrite it or convert it."""
 
     def clone(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
-        """A contiguous copy, through which gradients flow; of the same shape, dtype and device.
+        """A copy, through which gradients flow; of the same shape, dtype and device.
 
-        With `memory_format=norch.channels_last` its elements lie in that order; RuntimeError for another rank.
+        Its dimensions lie in memory in the same order, or as `memory_format` says: norch.contiguous_format is row
+        order. Raises RuntimeError for `channels_last` and another rank.
 
         >>> x = norch.ones(2)
         >>> x.clone().zero_(), x
@@ -49,7 +54,10 @@ class ConversionMethods:
         """
         order = None if memory_format is None else order_of(memory_format, self.ndim, "clone")
         if order is not None:
-            return self.permute(order).clone().permute([order.index(axis) for axis in range(self.ndim)])
+            rows = self.permute(order).clone(memory_format=contiguous_format)
+            return rows.permute([order.index(axis) for axis in range(self.ndim)])
+        if memory_format is contiguous_format and not self.is_contiguous():
+            return self.contiguous()
         result = wrap(lib.clone_tensor(self._ptr))
         result._shape = self._shape
         return recorded(result, CloneBackward, (self,))
@@ -147,6 +155,9 @@ class ConversionMethods:
         >>> norch.zeros(2).fill_(7)
         tensor([7., 7.])
         """
+        if type(value) is _int or type(value) is _float:
+            ptr = number(value)._ptr
+            return overwrite(self, lambda: lib.assign_tensor(self._ptr, ptr))
         shape = getattr(value, "shape", ())
         if len(shape):
             raise RuntimeError(f"fill_: expected a number or a tensor of no dimensions, got shape {list(shape)}")
@@ -158,8 +169,7 @@ class ConversionMethods:
         >>> norch.ones(2).zero_()
         tensor([0., 0.])
         """
-        zero = number(0)
-        return write(self, CopyBackward, (0,), lambda: lib.assign_tensor(self._ptr, zero._ptr))
+        return overwrite(self, lambda: lib.assign_tensor(self._ptr, None))
 
     def ones_like(self: Tensor) -> Tensor:
         """Ones of this shape, dtype and device.
@@ -183,7 +193,7 @@ class ConversionMethods:
         >>> norch.tensor([0.1]).half()
         tensor([0.1000], dtype=norch.float16)
         """
-        return self.to(float16, memory_format=memory_format)
+        return _converted(self, float16, memory_format)
 
     def bfloat16(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor in the dtype bfloat16 and its shape; itself if it is that already.
@@ -191,7 +201,7 @@ class ConversionMethods:
         >>> norch.tensor([0.1]).bfloat16()
         tensor([0.1001], dtype=norch.bfloat16)
         """
-        return self.to(bfloat16, memory_format=memory_format)
+        return _converted(self, bfloat16, memory_format)
 
     def byte(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor in the dtype uint8 and its shape, rounded towards 0, modulo 256; itself if it is that already.
@@ -199,7 +209,7 @@ class ConversionMethods:
         >>> norch.tensor([1.9, 257]).byte()
         tensor([1, 1], dtype=norch.uint8)
         """
-        return self.to(uint8, memory_format=memory_format)
+        return _converted(self, uint8, memory_format)
 
     def char(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor in the dtype int8 and its shape, rounded towards 0, modulo 256; itself if it is that already.
@@ -207,7 +217,7 @@ class ConversionMethods:
         >>> norch.tensor([1.9, 255]).char()
         tensor([ 1, -1], dtype=norch.int8)
         """
-        return self.to(int8, memory_format=memory_format)
+        return _converted(self, int8, memory_format)
 
     def short(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor in the dtype int16 and its shape, rounded towards 0; itself if it is that already.
@@ -215,7 +225,7 @@ class ConversionMethods:
         >>> norch.tensor([1.9, -1.9]).short()
         tensor([ 1, -1], dtype=norch.int16)
         """
-        return self.to(int16, memory_format=memory_format)
+        return _converted(self, int16, memory_format)
 
     # Last, because the names of dtypes hide Python's own.
 
@@ -225,7 +235,7 @@ class ConversionMethods:
         >>> norch.tensor([1, 2]).float()
         tensor([1., 2.])
         """
-        return self.to(float32, memory_format=memory_format)
+        return _converted(self, float32, memory_format)
 
     def double(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as float64, in its shape; itself if it is that already.
@@ -233,7 +243,7 @@ class ConversionMethods:
         >>> norch.ones(2).double().dtype
         norch.float64
         """
-        return self.to(float64, memory_format=memory_format)
+        return _converted(self, float64, memory_format)
 
     def long(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as int64, in its shape, rounded towards 0; itself if it is that already.
@@ -241,7 +251,7 @@ class ConversionMethods:
         >>> norch.tensor([1.9, -1.9]).long()
         tensor([ 1, -1])
         """
-        return self.to(int64, memory_format=memory_format)
+        return _converted(self, int64, memory_format)
 
     def int(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as int32, in its shape, rounded towards 0; itself if it is that already.
@@ -249,7 +259,7 @@ class ConversionMethods:
         >>> norch.tensor([1.9, -1.9]).int()
         tensor([ 1, -1], dtype=norch.int32)
         """
-        return self.to(int32, memory_format=memory_format)
+        return _converted(self, int32, memory_format)
 
     def bool(self: Tensor, memory_format: memory_format | None = None) -> Tensor:
         """This tensor as bool, in its shape: whether each element is nonzero.
@@ -257,4 +267,16 @@ class ConversionMethods:
         >>> norch.tensor([0, 2]).bool()
         tensor([False,  True])
         """
-        return self.to(bool_, memory_format=memory_format)
+        return _converted(self, bool_, memory_format)
+
+
+def _converted(x: Tensor, kind: _dtype, format: memory_format | None) -> Tensor:
+    """The tensor in a dtype; itself if that is its own."""
+    if format is not None:
+        return x.to(kind, memory_format=format)
+    if lib.dtype_of(x._ptr) == kind.number:
+        return x
+    result = wrap(lib.cast_tensor(x._ptr, kind.number))
+    if x._edge and mode.enabled and kind.is_floating_point:
+        record(result, ToBackward(x), (x._edge,))
+    return result

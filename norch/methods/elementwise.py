@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
+from .. import operation
 from .._C import Number, ShapeError, lib
 from ..autograd.in_place import write
 from ..docstrings import documentation
@@ -91,6 +92,21 @@ def binary(
         _documented(method, method_name, doc, 2),
         _documented(method_, f"{method_name}_", doc, 2),
     )
+
+
+def ternary(name: str, backward: type[Function]) -> Callable[[Any, Any, Any], Tensor]:
+    """A function of three operands, a tensor and two others, for the methods of a row of TERNARY_OPS."""
+    function = getattr(lib, f"{name}_tensor")
+
+    def forward(x: Tensor, y: Any, z: Any) -> Tensor:
+        y = y if isinstance(y, operation.Tensor) else check_operand(y, name)
+        z = z if isinstance(z, operation.Tensor) else check_operand(z, name)
+        result = wrap(function(x._ptr, y._ptr, z._ptr))
+        if (x._edge or y._edge or z._edge) and mode.enabled:
+            record(result, backward(x, y, z), (x._edge, y._edge, z._edge))
+        return result
+
+    return forward
 
 
 def _check_no_number(value: Operand, name: str) -> None:

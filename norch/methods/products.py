@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._C import ShapeError
+from .. import operation
+from .._C import ShapeError, lib, number
 from ..arguments import axis_of
-from ..operation import check_tensor, own
+from ..autograd import functions as f
+from ..autograd.derivatives.products import AddedProductBackward, OuterBackward
+from ..operation import check_tensor, mode, own, record, wrap
 from ..types import bool_
 
 if TYPE_CHECKING:
-    from ..forward_declarations import Tensor
+    from ..forward_declarations import Function, Tensor
 
 
 class ProductMethods:
@@ -26,10 +29,7 @@ class ProductMethods:
         >>> norch.tensor([1, 2]).dot(norch.tensor([10, 100]))
         tensor(210)
         """
-        _check_ranks("dot", self, 1, tensor, 1)
-        if self.shape != tensor.shape:
-            raise ShapeError(f"dot: lengths {self.shape[0]} and {tensor.shape[0]} are not the same")
-        return self @ tensor
+        return _product(self, tensor, DOT, f.MatmulBackward)
 
     def vdot(self: Tensor, other: Tensor) -> Tensor:
         """The same as `dot`, for the dtypes that norch has.
@@ -63,8 +63,7 @@ class ProductMethods:
         tensor([[ 1, 10],
                 [ 2, 20]])
         """
-        _check_ranks("outer", self, 1, vec2, 1)
-        return self.unsqueeze(1) * vec2
+        return _product(self, vec2, OUTER, OuterBackward)
 
     ger = outer
 
@@ -113,8 +112,15 @@ class ProductMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).mv(norch.tensor([1, 10]))
         tensor([21, 43])
         """
-        _check_ranks("mv", self, 2, vec, 1)
-        return self @ vec
+        return _product(self, vec, MV, f.MatmulBackward)
+
+    def mm(self: Tensor, mat2: Tensor) -> Tensor:
+        """The product [m, n] of two matrices of one dtype. Raises ShapeError for anything but [m, k] and [k, n].
+
+        >>> norch.tensor([[1, 2]]).mm(norch.tensor([[3], [4]]))
+        tensor([[11]])
+        """
+        return _product(self, mat2, MM, f.MatmulBackward)
 
     def bmm(self: Tensor, mat2: Tensor) -> Tensor:
         """The products [b, m, n] of two batches of matrices, [b, m, k] and [b, k, n]; nothing broadcasts.
@@ -124,10 +130,7 @@ class ProductMethods:
         >>> norch.ones(5, 2, 3).bmm(norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])
         """
-        _check_ranks("bmm", self, 3, mat2, 3)
-        if self.shape[0] != mat2.shape[0]:
-            raise ShapeError(f"bmm: batches of {self.shape[0]} and {mat2.shape[0]} matrices are not the same")
-        return self @ mat2
+        return _product(self, mat2, BMM, f.MatmulBackward)
 
     # ---- beta * x + alpha * a product
 
@@ -140,7 +143,7 @@ class ProductMethods:
         tensor([[2., 3.],
                 [4., 5.]])
         """
-        return _added(self, check_tensor(mat1, "addmm").mm(mat2), beta, alpha, "addmm")
+        return _added(self, mat1, mat2, beta, alpha, MM)
 
     def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * (mat @ vec): [m] for a matrix [m, k] and a vector [k]. Otherwise as `addmm`.
@@ -148,7 +151,7 @@ class ProductMethods:
         >>> norch.ones(2).addmv(norch.eye(2), norch.tensor([1.0, 2.0]))
         tensor([2., 3.])
         """
-        return _added(self, check_tensor(mat, "addmv").mv(vec), beta, alpha, "addmv")
+        return _added(self, mat, vec, beta, alpha, MV)
 
     def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the outer product of two vectors: [m, n] for [m] and [n]. Otherwise as `addmm`.
@@ -157,7 +160,7 @@ class ProductMethods:
         tensor([[ 2., 11.],
                 [ 3., 21.]])
         """
-        return _added(self, check_tensor(vec1, "addr").outer(vec2), beta, alpha, "addr")
+        return _added(self, vec1, vec2, beta, alpha, OUTER)
 
     def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the products of two batches of matrices: [b, m, n]. Otherwise as `addmm`.
@@ -165,7 +168,7 @@ class ProductMethods:
         >>> norch.zeros(1).baddbmm(norch.ones(5, 2, 3), norch.ones(5, 3, 4)).shape
         norch.Size([5, 2, 4])
         """
-        return _added(self, check_tensor(batch1, "baddbmm").bmm(batch2), beta, alpha, "baddbmm")
+        return _added(self, batch1, batch2, beta, alpha, BMM)
 
     def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the sum of the products of two batches of matrices: [m, n]. Otherwise as `addmm`.
@@ -175,7 +178,12 @@ class ProductMethods:
                 [15., 15., 15., 15.]])
         """
         product = check_tensor(batch1, "addbmm").bmm(batch2)
-        return _added(self, product.sum(0, dtype=product.dtype), beta, alpha, "addbmm")
+        total = product.sum(0, dtype=product.dtype)
+        if self.ndim > 2:
+            raise ShapeError(f"addbmm: shape {list(self.shape)} does not broadcast to {list(total.shape)}")
+        beta, alpha = _factors(beta, alpha, total)
+        total = total if alpha == 1 else total * alpha
+        return total if beta == 0 else self.expand(total.shape) * beta + total
 
     def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat1 @ mat2), as `addmm`; shape and dtype stay.
@@ -226,27 +234,46 @@ def _rows(x: Tensor) -> int:
     return count
 
 
-def _added(x: Tensor, product: Tensor, beta: float, alpha: float, name: str) -> Tensor:
-    """beta * x + alpha * product, of the product's shape; NaNs in x do not count if beta is 0."""
-    if x.ndim > product.ndim:
-        raise ShapeError(f"{name}: shape {list(x.shape)} does not broadcast to {list(product.shape)}")
-    if not product.is_floating_point():  # the numbers take the dtype of the tensors
-        number = bool if product.dtype is bool_ else int
-        beta, alpha = number(beta), number(alpha)
-    product = product if alpha == 1 else product * alpha
-    if beta == 0:
-        return product
-    return x.expand(product.shape) * beta + product if beta != 1 else x.expand(product.shape) + product
+# In the order of PRODUCTS in csrc/api/matmul.cpp, with the names of what they are added to
+DOT, MV, MM, BMM, OUTER = range(5)
+_NAMES = ("dot", "mv", "mm", "bmm", "outer"), ("", "addmv", "addmm", "baddbmm", "addr")
+
+
+def _product(x: Tensor, y: Tensor, kind: int, backward: type[Function]) -> Tensor:
+    """A product of tensors of the ranks that its kind takes."""
+    if not isinstance(y, operation.Tensor):
+        check_tensor(y, _NAMES[0][kind])
+    result = wrap(lib.product_tensor(x._ptr, y._ptr, kind))
+    if (x._edge or y._edge) and mode.enabled:
+        record(result, backward(x, y), (x._edge, y._edge))
+    return result
+
+
+def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int) -> Tensor:
+    """beta * x + alpha * the product of y and z, of the product's shape; NaNs in x do not count if beta is 0."""
+    if not (isinstance(y, operation.Tensor) and isinstance(z, operation.Tensor)):
+        check_tensor(y, _NAMES[1][kind]), check_tensor(z, _NAMES[1][kind])
+    if beta == 1 and alpha == 1:
+        result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, None, None, kind))
+    else:
+        beta, alpha = _factors(beta, alpha, y, z)
+        factors = [None if factor == 1 else number(factor)._ptr for factor in (beta, alpha)]
+        result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, *factors, kind))
+    if (x._edge or y._edge or z._edge) and mode.enabled:
+        product = OuterBackward if kind == OUTER else f.MatmulBackward
+        record(result, AddedProductBackward(x, y, z, beta, alpha, product), (x._edge, y._edge, z._edge))
+    return result
+
+
+def _factors(beta: float, alpha: float, *tensors: Tensor) -> tuple[float, float]:
+    """The factors of a sum. They take the kind of the tensors, if these hold no floats."""
+    if any(t.is_floating_point() for t in tensors):
+        return beta, alpha
+    kind = bool if all(t.dtype is bool_ for t in tensors) else int
+    return kind(beta), kind(alpha)
 
 
 def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:
     if x.shape != result.shape:
         raise ShapeError(f"{name}: expected a tensor of shape {list(result.shape)}, got {list(x.shape)}")
     return result
-
-
-def _check_ranks(name: str, x: Tensor, x_rank: int, y: Tensor, y_rank: int) -> None:
-    """Raise ShapeError if two tensors do not have these numbers of dimensions."""
-    if check_tensor(y, name).ndim != y_rank or x.ndim != x_rank:
-        shapes = f"shapes {list(x.shape)} and {list(y.shape)}"
-        raise ShapeError(f"{name}: expected tensors of {x_rank} and {y_rank} dimensions, got {shapes}")

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from .._C import Number, lib, number
 from ..arguments import plain_number
-from ..autograd.derivatives.views import CopyBackward
-from ..autograd.in_place import write
-from ..functions.generator import draw_of
+from ..autograd.in_place import overwrite
+from ..functions.generator import state_of
 from ..operation import check_range
 from ..types import bool_, dtype, float64
 
@@ -45,8 +44,8 @@ class RandomFillMethods:
         if bounds:
             raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
         low, high = plain_number(low, "uniform_"), plain_number(to, "uniform_")
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.uniform_into(self._ptr, seed, number, low, high))
+        state = state_of(generator)
+        return overwrite(self, lambda: lib.uniform_into(self._ptr, state, low, high))
 
     def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
@@ -57,8 +56,8 @@ class RandomFillMethods:
         tensor([5., 5.])
         """
         mean, std = plain_number(mean, "normal_"), plain_number(std, "normal_")
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.normal_into(self._ptr, seed, number, mean, std))
+        state = state_of(generator)
+        return overwrite(self, lambda: lib.normal_into(self._ptr, state, mean, std))
 
     def random_(
         self: Tensor,
@@ -83,8 +82,8 @@ class RandomFillMethods:
         if low_bound is not None and to is None:
             low_bound, to = 0, low_bound
         low, count = range_of(self.dtype, low_bound, to)
-        seed, number = draw_of(generator)
-        return _overwrite(self, lambda: lib.integers_into(self._ptr, seed, number, low, count))
+        state = state_of(generator)
+        return overwrite(self, lambda: lib.integers_into(self._ptr, state, low, count))
 
     def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
@@ -95,8 +94,8 @@ class RandomFillMethods:
         tensor([1., 1., 1.])
         """
         found = _probabilities("bernoulli_", p)
-        seed, draw = draw_of(generator)
-        return _overwrite(self, lambda: lib.bernoulli_into(self._ptr, found._ptr, seed, draw))
+        state = state_of(generator)
+        return overwrite(self, lambda: lib.bernoulli_into(self._ptr, found._ptr, state))
 
     # ---- From uniform numbers of double precision ---------------------------------------------------------------
 
@@ -110,8 +109,8 @@ class RandomFillMethods:
         """
         _check_fill("exponential_", self, lambd > 0, f"a rate > 0, got {lambd}")
         rate = plain_number(lambd, "exponential_")
-        seed, draw = draw_of(generator)
-        return _overwrite(self, lambda: lib.exponential_into(self._ptr, seed, draw, rate))
+        state = state_of(generator)
+        return overwrite(self, lambda: lib.exponential_into(self._ptr, state, rate))
 
     def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the Cauchy distribution around `median`, of width `sigma`; shape and dtype stay.
@@ -157,11 +156,6 @@ def _uniform(x: Tensor, generator: Generator | None) -> Tensor:
 def _check_fill(name: str, x: Tensor, valid: bool, expected: str) -> None:
     if not valid or not x.is_floating_point():
         raise RuntimeError(f"{name}: expected a floating dtype and {expected}, for {x.dtype}")
-
-
-def _overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
-    """Write all of x by a kernel. Its old values get the gradient 0, as from a copied number."""
-    return write(x, CopyBackward, (0.0,), kernel)
 
 
 def _probabilities(name: str, p: Tensor | float) -> Tensor | Number:

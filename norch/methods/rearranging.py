@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, chosen, one_size, sizes_of
+from ..arguments import axis_of, chosen, one_size, packed, sizes_of
 from ..autograd.derivatives.views import FlipBackward, InterleaveBackward, RepeatBackward, RollBackward
-from ..operation import own, recorded, wrap
+from ..operation import mode, own, record, recorded, wrap
 from ..types import Dims, Sizes, int32, int64
 
 if TYPE_CHECKING:
@@ -93,16 +93,17 @@ class RearrangingMethods:
         >>> norch.tensor([1, 2, 3]).roll(1)
         tensor([3, 1, 2])
         """
-        moves, axes = (sizes_of((given,), "roll") for given in (shifts, () if dims is None else dims))
-        if not moves:
+        moves, count = packed((shifts,), "roll")
+        axes, named = (None, 0) if dims is None else packed((dims,), "roll")
+        if not count:
             raise RuntimeError("roll: expected at least one shift, got none")
-        if len(moves) != len(axes) and (axes or len(moves) > 1):
+        if count != named and (named or count > 1):
             raise RuntimeError(f"roll: expected as many shifts as dims, got {shifts} and {dims}")
-        if axes and self.ndim == 0:
-            raise IndexError(f"roll: dims {dims} of a tensor of none")
-        axes = [axis_of(self, axis, "roll") for axis in axes]
-        ptr = lib.roll_tensor(self._ptr, int64_array(moves), int64_array(axes) if axes else None, len(moves))
-        return recorded(wrap(ptr), RollBackward, (self,), moves, axes)
+        result = wrap(lib.roll_tensor(self._ptr, moves, axes if named else None, count))
+        if self._edge and mode.enabled:
+            given = sizes_of((shifts,), "roll"), sizes_of((dims,), "roll") if named else None
+            record(result, RollBackward(self, *given), (self._edge,))
+        return result
 
     def repeat(self: Tensor, *numbers: Sizes, repeats: Sizes | None = None) -> Tensor:
         """Copies side by side, `repeats` of them along each dimension; repeats beyond those add dimensions in front.

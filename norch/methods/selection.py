@@ -56,7 +56,7 @@ class AlongAxis:
     def filling(self, x: Tensor, value: float) -> Tensor:
         """The same of a number, in the dtype of x."""
         shape, own = self.index.shape, x._struct
-        return wrap(lib.full_tensor(int64_array(shape), len(shape), number(value)._ptr, own.dtype, own.device))
+        return wrap(lib.full_tensor(int64_array(shape), len(shape), own.dtype, own.device, number(value)._ptr))
 
 
 class SelectionMethods:

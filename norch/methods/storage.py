@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, SupportsIndex, overlo
 
 from .._C import int64_array, lib
 from ..arguments import axis_of
+from ..autograd.derivatives.views import CloneBackward
 from ..devices import device, of_number
 from ..display import formatting
-from ..operation import refuse_recording, wrap
+from ..operation import recorded, refuse_recording, wrap
 from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
 
@@ -294,4 +295,8 @@ class StorageMethods:
         >>> x.stride(), x.contiguous().stride()
         ((1, 2), (2, 1))
         """
-        return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)
+        if memory_format is not None and order_of(memory_format, self.ndim, "contiguous") is not None:
+            return self if self.is_contiguous(memory_format) else self.clone(memory_format=memory_format)
+        if lib.is_in_row_order(self._ptr):
+            return self
+        return recorded(wrap(lib.contiguous_tensor(self._ptr)), CloneBackward, (self,))

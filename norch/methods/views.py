@@ -76,8 +76,8 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
-        ptr = lib.reshape_tensor(lib.contiguous_tensor(self._ptr) or raise_error(), *packed((-1,), "ravel"))
-        return view_or_copy(self, ptr, d.ReshapeBackward)
+        rows = self._ptr if lib.is_in_row_order(self._ptr) else lib.contiguous_tensor(self._ptr) or raise_error()
+        return view_or_copy(self, lib.flatten_tensor(rows, 0, _C.MAX_DIMS), d.ReshapeBackward)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
@@ -214,16 +214,18 @@ class ViewMethods:
             order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
             return self.permute(order[: self.ndim])
         sources, places = (
-            [axis_of(self, axis, "movedim") for axis in sizes_of((axes,), "movedim")] for axes in (source, destination)
+            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
+            for axes in (source, destination)
         )
         if isinstance(source, int) != isinstance(destination, int):
             raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
-        others = iter(axis for axis in range(self.ndim) if axis not in sources)
-        order = [sources[places.index(place)] if place in places else next(others) for place in range(self.ndim)]
-        return self.permute(order)
+        order = [axis for axis in range(self.ndim) if axis not in sources]
+        for place, axis in sorted(zip(places, sources)):
+            order.insert(place, axis)
+        return self.permute(order[: self.ndim])
 
     def permute(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.

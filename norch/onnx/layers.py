@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
+from ..methods.products import OUTER
 from ..types import bool_, dtype, int64
 from .nodes import Nodes
 from .operators import FORMULAS, emits
-from .trace import Call
+from .trace import Call, Value
 
 # ---- Losses ---------------------------------------------------------------------------------------------------------
 
@@ -94,6 +95,32 @@ def _nll(graph: Nodes, call: Call) -> list[str]:
 @emits("matmul_tensor")
 def _matmul(graph: Nodes, call: Call) -> str:
     return graph.add("MatMul", *map(graph.name, call.operands))
+
+
+@emits("product_tensor")
+def _product(graph: Nodes, call: Call) -> str:
+    return _product_of(graph, call, call.operands, call.arguments[0])
+
+
+@emits("added_product_tensor")
+def _added_product(graph: Nodes, call: Call) -> str:
+    x, y, z, beta, alpha = call.operands
+    product = _product_of(graph, call, [y, z], call.arguments[0])
+    if alpha is not None:
+        product = graph.add("Mul", product, graph.cast(graph.name(alpha), alpha.dtype, call.kind))
+    added = graph.cast(graph.name(x), x.dtype, call.kind)
+    if beta is not None and not beta.constant.item():
+        return product
+    if beta is not None:
+        added = graph.add("Mul", added, graph.cast(graph.name(beta), beta.dtype, call.kind))
+    return graph.add("Add", added, product)
+
+
+def _product_of(graph: Nodes, call: Call, operands: Sequence[Value], kind: int) -> str:
+    x, y = (graph.cast(graph.name(value), value.dtype, call.kind) for value in operands)
+    if kind != OUTER:
+        return graph.add("MatMul", x, y)
+    return graph.add("Mul", graph.add("Unsqueeze", x, graph.integers([1])), y)
 
 
 @emits("linear_tensor")

@@ -79,6 +79,7 @@ _SAME = {
 }
 FORMULAS: dict[str, Callable[..., str]] = {
     "trunc": lambda g, n, x: g.add("Mul", g.add("Sign", x), g.add("Floor", g.add("Abs", x))),
+    "frac": lambda g, n, x: g.add("Sub", x, g.add("Mul", g.add("Sign", x), g.add("Floor", g.add("Abs", x)))),
     "exp2": lambda g, n, x: g.add("Pow", n(2), x),
     "expm1": lambda g, n, x: g.add("Sub", g.add("Exp", x), n(1)),
     "log1p": lambda g, n, x: g.add("Log", g.add("Add", x, n(1))),
@@ -106,7 +107,6 @@ FORMULAS: dict[str, Callable[..., str]] = {
     "addcmul": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", y, z)),
     "addcdiv": lambda g, n, x, y, z: g.add("Add", x, g.add("Div", y, z)),
     "lerp": lambda g, n, x, y, z: g.add("Add", x, g.add("Mul", z, g.add("Sub", y, x))),
-    "clamp": lambda g, n, x, low, high: g.add("Min", g.add("Max", x, low), high),
     "hypot": lambda g, n, x, y: g.add("Sqrt", g.add("Add", g.add("Mul", x, x), g.add("Mul", y, y))),
     "huber": lambda g, n, x, d: g.add(
         "Where",
@@ -131,6 +131,15 @@ def _where(graph: Nodes, call: Call) -> str:
     return graph.add(
         "Where", graph.cast(graph.name(condition), condition.dtype, bool_), *_names(graph, values, call.kind)
     )
+
+
+@emits("clamp_tensor")
+def _clamp(graph: Nodes, call: Call) -> str:
+    """A bound may be missing."""
+    result, *bounds = (value and _names(graph, [value], call.kind)[0] for value in call.operands)
+    for kind, bound in zip(("Max", "Min"), bounds):
+        result = result if bound is None else graph.add(kind, result, bound)
+    return result
 
 
 @emits("remainder_tensor", "floor_divide_tensor")

@@ -36,7 +36,7 @@ WRONG = {
     "65 bits": (lambda: _C.lib.select_tensor(x._ptr, 0, 2**63), norch.RangeError, "9223372036854775808 does not fit"),
     "33 bits": (lambda: _C.lib.set_num_threads(2**31), norch.RangeError, "2147483648 does not fit"),
     "a negative seed": (lambda: _C.lib.philox_block(-1, 0, 0, None), norch.RangeError, "-1 does not fit"),
-    "text for a float": (lambda: _C.lib.uniform_into(x._ptr, 0, 0, "a", 1.0), TypeError, "uniform: expected a number"),
+    "text for a float": (lambda: _C.lib.uniform_into(x._ptr, None, "a", 1.0), TypeError, "uniform: expected a number"),
     "an address of 65 bits": (lambda: _C.lib.exp_tensor(2**64), OverflowError, "too (large|big)"),
 }
 

@@ -63,7 +63,8 @@ struct SharedModel {
     void forward_and_backward(int number) {
         const int64_t shape[] = {50, 300}, first[] = {0, 0}, bad[] = {7};
         Tensor* x = empty_tensor(shape, 2, FLOAT32, CPU);
-        check(uniform_into(x, 1, number, 1.0, 1.0) == 0, "uniform");
+        uint64_t state[] = {1, uint64_t(number)};
+        check(uniform_into(x, state, 1.0, 1.0) == 0, "uniform");
         Tensor* y = linear_tensor(x, weight, bias);
         check(get_item(y, first) == 301, "a wrong forward");
         Tensor *row = select_tensor(weight, 0, number % 200), *alias = alias_tensor(weight),

@@ -236,6 +236,7 @@ UNARY = [
     Elementwise("tanh", math.tanh, "real", "TanhBackward"),
     Elementwise("sigmoid", sigmoid, "real", "SigmoidBackward"),
     Elementwise("trunc", whole(math.trunc), "numeric", "TruncBackward"),
+    Elementwise("frac", lambda x: x - math.trunc(x) if math.isfinite(x) else math.nan, "numeric", "FracBackward"),
     Elementwise("tan", guarded(math.tan), "real", "TanBackward", gradient_draws=UNIT),
     Elementwise("asin", guarded(math.asin), "real", "AsinBackward", gradient_draws=UNIT),
     Elementwise("acos", guarded(math.acos), "real", "AcosBackward", gradient_draws=UNIT),

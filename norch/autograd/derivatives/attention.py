@@ -72,7 +72,7 @@ class AttentionBackward(Function):
         for_weights = gradient @ value.mT
         if dropout:
             drawn = weights.new_empty(weights.shape, dtype=float32)
-            lib.uniform_into(drawn._ptr, seed, draw, 0.0, 1.0)
+            lib.uniform_again(drawn._ptr, seed, draw)
             factor = (drawn >= dropout).to(weights.dtype) * (1 / (1 - dropout) if dropout < 1 else 0.0)
             kept, for_weights = weights * factor, for_weights * factor
         for_scores = weights * (for_weights - (for_weights * weights).sum(-1, keepdim=True)) * scale

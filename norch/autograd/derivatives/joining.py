@@ -20,14 +20,20 @@ def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors joined along an axis. (functions/joining.py has the public function, which checks its arguments.)"""
     handles = [t._ptr for t in tensors]  # which live as long as the call
     result = wrap(lib.cat_tensors(addresses(handles), len(handles), axis))
-    return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis % result.ndim), tensors)
+    for t in tensors:
+        if t._edge:
+            return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis % result.ndim), tensors)
+    return result
 
 
 def stack(tensors: Sequence[Tensor], axis: int) -> Tensor:
     """Tensors of one shape joined along a new axis."""
     handles = [t._ptr for t in tensors]
     result = wrap(lib.stack_tensors(addresses(handles), len(handles), axis))
-    return recorded(result, lambda *inputs: StackBackward(*inputs, axis=axis), tensors)
+    for t in tensors:
+        if t._edge:
+            return recorded(result, lambda *inputs: StackBackward(*inputs, axis=axis), tensors)
+    return result
 
 
 class StackBackward(Function):

@@ -133,7 +133,7 @@ class RollBackward(Function):
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, moves: Sequence[int], axes: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, moves: Sequence[int], axes: Sequence[int] | None) -> None:
         super().__init__(x)
         self.moves, self.axes = [-move for move in moves], axes
 

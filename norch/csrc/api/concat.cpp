@@ -5,6 +5,12 @@
 #include "api.h"
 #include "api/checks.h"
 
+// Lets a view on the stack begin some elements further on.
+static void move_on(Tensor& view, int64_t elements) {
+    view.offset += elements;
+    if (view.data) view.data = data_as<char>(view) + elements * item_size(view.dtype);
+}
+
 Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
     return build([&] {
         if (count < 1) fail(VALUE_ERROR, "stack: expected at least one tensor, got none");
@@ -21,16 +27,15 @@ Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
                      device_text(first.device), device_text(t.device));
             dtype = promoted(dtype, t.dtype);
         }
-        int64_t shape[MAX_DIMS], strides[MAX_DIMS];
+        int64_t shape[MAX_DIMS];
         for (int d = 0, from = 0; d <= first.ndim; d++) shape[d] = d == at ? count : first.shape[from++];
         Owned result = new_tensor(shape, first.ndim + 1, dtype, first.device);
-        for (int d = 0, from = 0; d < first.ndim; d++, from++) {
-            if (from == at) from++;
-            strides[d] = result->strides[from];
-        }
+        Tensor part = *result;
+        drop_axes(part, 1u << at);
+        part.size = first.size;
         for (int k = 0; k < count; k++) {
-            Owned part = view_of(*result, first.shape, strides, first.ndim, k * result->strides[at]);
-            assign(*tensors[k], *part);
+            assign(*tensors[k], part);
+            move_on(part, result->strides[at]);
         }
         return result;
     });
@@ -60,12 +65,12 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
             dtype = promoted(dtype, t.dtype);
         }
         Owned result = new_tensor(shape, first.ndim, dtype, first.device);
-        int64_t start = 0;
+        Tensor part = *result;
         for (int k = 0; k < count; k++) {
-            Owned part =
-                view_of(*result, tensors[k]->shape, result->strides, result->ndim, start * result->strides[at]);
-            assign(*tensors[k], *part);
-            start += tensors[k]->shape[at];
+            part.shape[at] = tensors[k]->shape[at];
+            part.size = tensors[k]->size;
+            assign(*tensors[k], part);
+            move_on(part, part.shape[at] * part.strides[at]);
         }
         return result;
     });

@@ -257,6 +257,16 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     });
 }
 
+// Only a weight that is a number, or has no dimensions, may have another dtype.
+static void check_lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
+    if (!is_real(start.dtype))
+        fail(RUNTIME_ERROR, "lerp: expected a floating dtype, got {}; .float() converts it", dtype_name(start.dtype));
+    for (const Tensor* other : {&end, &weight})
+        if (other->dtype != start.dtype && !(other == &weight && (weight.is_number || weight.ndim == 0)))
+            fail(RUNTIME_ERROR, "lerp: expected tensors of one dtype, got {} and {}", dtype_name(start.dtype),
+                 dtype_name(other->dtype));
+}
+
 static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor& x, const Tensor& y,
                      Tensor* out) {
     const char* name = kernel.name;
@@ -267,6 +277,9 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     if (condition && c.dtype != BOOL)
         fail(RUNTIME_ERROR, "{}: expected a bool condition, got {}", name, dtype_name(c.dtype));
     int32_t dtype = condition ? promote<2>({&x, &y}) : promote<3>({&c, &x, &y});
+    if (&kernel == &kernels::addcdiv && !is_real(x.dtype) && !is_real(y.dtype))
+        fail(RUNTIME_ERROR, "addcdiv: integers are not divided here; convert them, or use div(rounding_mode='trunc')");
+    if (&kernel == &kernels::lerp) check_lerp(c, x, y);
     int32_t device = first_tensor(c, x, y).device;
     Shape shape;
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
@@ -305,12 +318,20 @@ LOSS_OPS(DEFINE_BINARY)
 SHAPED_OPS(DEFINE_BINARY)
 SPECIAL_PAIR_OPS(DEFINE_BINARY)
 
+// clamp takes null for a bound that is not given.
+static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor* x, const Tensor* y,
+                     Tensor* out) {
+    if (!x) return binary(kernels::minimum, SAME, c, *y, out);
+    if (!y) return binary(kernels::maximum, SAME, c, *x, out);
+    return ternary(kernel, rule, c, *x, *y, out);
+}
+
 #define DEFINE_TERNARY(name, rule, formula)                                                                 \
     Tensor* name##_tensor(Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                              \
-        return build([&] { return ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, nullptr); });  \
+        return build([&] { return ternary(kernels::name, rule, *tensor1, tensor2, tensor3, nullptr); });    \
     }                                                                                                       \
     int name##_into(Tensor* out, Tensor* tensor1, Tensor* tensor2, Tensor* tensor3) {                       \
-        return attempt([&] { ternary(kernels::name, rule, *tensor1, *tensor2, *tensor3, out); });           \
+        return attempt([&] { ternary(kernels::name, rule, *tensor1, tensor2, tensor3, out); });             \
     }
 TERNARY_OPS(DEFINE_TERNARY)
 SHAPED_DERIVATIVE_OPS(DEFINE_TERNARY)
@@ -341,19 +362,24 @@ const char* list_rules(int32_t arity) {
 #undef RULE
 }
 
-static Owned filled(Owned result, const Tensor& number) {
+static Owned filled(Owned result, const Tensor* given) {
+    if (!given) {
+        fill(*result, 0);
+        return result;
+    }
+    const Tensor& number = *given;
     check_devices(*result, number, "full");
     Operand value(number, number.is_number ? result->dtype : number.dtype, result->shape, result->ndim, "full");
     assign(*value.tensor, *result);
     return result;
 }
 
-Tensor* full_tensor(const int64_t* shape, int32_t ndim, Tensor* number, int32_t dtype, int32_t device) {
-    return build([&] { return filled(new_tensor(shape, ndim, dtype, device), *number); });
+Tensor* full_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, Tensor* number) {
+    return build([&] { return filled(new_tensor(shape, ndim, dtype, device), number); });
 }
 
 Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
-    return build([&] { return filled(new_like(*tensor, tensor->dtype, tensor->device), *number); });
+    return build([&] { return filled(new_like(*tensor, tensor->dtype, tensor->device), number); });
 }
 
 // Where the number of the row and that of the column say so: a number for each row and column, and two kernels.
@@ -414,6 +440,14 @@ static Tensor unexpanded(Tensor tensor) {
 int assign_tensor(Tensor* target, Tensor* source) {
     return attempt([&] {
         Owned moved;
+        Tensor zero = {};
+        if (!source) {
+            zero.is_number = 1;
+            zero.dtype = INT64;
+            zero.size = 1;
+            zero.data = &zero.value;
+            source = &zero;
+        }
         if (!source->is_number && source->device != target->device) {
             moved = taken(to_device(source, target->device));
             source = moved.tensor;

@@ -1,5 +1,6 @@
 // The C API for filling tensors: arange and linspace, random numbers, permutations.
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,26 +81,39 @@ static double bound_in(int32_t dtype, double low, double high) {
     return dtype == BFLOAT16 ? bound_in<BFloat16>(low, high) : high;
 }
 
-int uniform_into(Tensor* out, uint64_t seed, uint64_t draw, double low, double high) {
-    return filled(*out, "uniform_", [&](Tensor& target) {
+// The next draw of a generator.
+static Stream next_stream(uint64_t* state) {
+    const uint64_t draw = next_draw(state);
+    return {state[0], draw};
+}
+
+static int uniform_of(Tensor& out, Stream stream, double low, double high) {
+    return filled(out, "uniform_", [&](Tensor& target) {
         check_real(target, "uniform_");
         if (!(low <= high) || !isfinite(high - low))
             fail(RUNTIME_ERROR, "uniform_: expected finite bounds from <= to, got from {}, to {}", low, high);
-        kernels::uniform.launch(target.device, target, {seed, draw}, low, bound_in(target.dtype, low, high));
+        kernels::uniform.launch(target.device, target, stream, low, bound_in(target.dtype, low, high));
     });
 }
 
-int normal_into(Tensor* out, uint64_t seed, uint64_t draw, double mean, double std) {
+int uniform_into(Tensor* out, uint64_t* state, double low, double high) {
+    return uniform_of(*out, next_stream(state), low, high);
+}
+int uniform_again(Tensor* out, uint64_t seed, uint64_t draw) { return uniform_of(*out, {seed, draw}, 0, 1); }
+
+int normal_into(Tensor* out, uint64_t* state, double mean, double std) {
+    const Stream stream = next_stream(state);
     return filled(*out, "normal_", [&](Tensor& target) {
         check_real(target, "normal_");
         if (!(std >= 0)) fail(RUNTIME_ERROR, "normal_: expected std >= 0, got {}", std);
-        kernels::normal.launch(target.device, target, {seed, draw}, mean, std);
+        kernels::normal.launch(target.device, target, stream, mean, std);
     });
 }
 
-int integers_into(Tensor* out, uint64_t seed, uint64_t draw, int64_t low, uint64_t range) {
+int integers_into(Tensor* out, uint64_t* state, int64_t low, uint64_t range) {
+    const Stream stream = next_stream(state);
     return filled(*out, "random_",
-                  [&](Tensor& target) { kernels::integers.launch(target.device, target, {seed, draw}, low, range); });
+                  [&](Tensor& target) { kernels::integers.launch(target.device, target, stream, low, range); });
 }
 
 // ---- From uniform numbers: other operations on them, in one call
@@ -115,17 +129,19 @@ static void done(int status) {
     if (status) throw last_error();
 }
 
-int bernoulli_into(Tensor* out, Tensor* p, uint64_t seed, uint64_t draw) {
+int bernoulli_into(Tensor* out, Tensor* p, uint64_t* state) {
+    const Stream stream = next_stream(state);
     return filled(*out, "bernoulli_", [&](Tensor& target) {
-        const Owned uniform = uniform_like(target, p->is_number ? int32_t(FLOAT32) : p->dtype, {seed, draw});
+        const Owned uniform = uniform_like(target, p->is_number ? int32_t(FLOAT32) : p->dtype, stream);
         const Owned ones = taken(lt_tensor(uniform.tensor, p));
         done(assign_tensor(&target, ones.tensor));
     });
 }
 
-int exponential_into(Tensor* out, uint64_t seed, uint64_t draw, double rate) {
+int exponential_into(Tensor* out, uint64_t* state, double rate) {
+    const Stream stream = next_stream(state);
     return filled(*out, "exponential_", [&](Tensor& target) {
-        const Owned x = uniform_like(target, FLOAT64, {seed, draw}), scale = taken(number_tensor(-rate, 0, FLOAT64));
+        const Owned x = uniform_like(target, FLOAT64, stream), scale = taken(number_tensor(-rate, 0, FLOAT64));
         done(neg_into(x.tensor, x.tensor));
         done(log1p_into(x.tensor, x.tensor));
         done(div_into(x.tensor, x.tensor, scale.tensor));
@@ -135,49 +151,113 @@ int exponential_into(Tensor* out, uint64_t seed, uint64_t draw, double rate) {
 
 // ---- New tensors, with the generator's next draw
 
-// A new tensor that fill(tensor, seed, draw) fills, and returns a status.
+// A new tensor that fill(tensor) fills, and returns a status.
 template <class F>
-static Tensor* drawn(const int64_t* shape, int ndim, int32_t dtype, int32_t device, uint64_t* state, F fill) {
+static Tensor* drawn(const int64_t* shape, int ndim, int32_t dtype, int32_t device, F fill) {
     return build([&] {
         Owned result = new_tensor(shape, ndim, dtype, device);
-        const uint64_t draw = next_draw(state);
-        done(fill(result.tensor, state[0], draw));
+        done(fill(result.tensor));
         return result;
     });
 }
 
+Tensor* bernoulli_tensor(Tensor* p, uint64_t* state) {
+    return build([&] {
+        if (!is_real(p->dtype))
+            fail(RUNTIME_ERROR, "bernoulli: expected probabilities of a floating dtype, got {}", dtype_name(p->dtype));
+        done(expect_range(p, 0, 1, false, RUNTIME_ERROR, "bernoulli: expected probabilities from 0 to 1, got others"));
+        Owned result = new_tensor(p->shape, p->ndim, p->dtype, p->device);
+        done(bernoulli_into(result.tensor, p, state));
+        return result;
+    });
+}
+
+// Without replacement it is a race: place i arrives after an exponential time of rate weight i, so it comes first with
+// the right probability, and the others follow in the order of arrival. Returned are places in [rows, n].
+static Owned raced(const Tensor& weights, int64_t count, Stream stream) {
+    const Owned rates = uniform_like(weights, FLOAT64, stream), soonest = taken(number_tensor(-0x1p-54, 0, FLOAT64));
+    done(neg_into(rates.tensor, rates.tensor));
+    done(log1p_into(rates.tensor, rates.tensor));
+    done(minimum_into(rates.tensor, rates.tensor, soonest.tensor));
+    done(neg_into(rates.tensor, rates.tensor));
+    Tensor numerator = weights;
+    done(div_into(rates.tensor, &numerator, rates.tensor));
+    const int64_t shape[] = {weights.shape[0], count};
+    Owned sorted = new_tensor(shape, 2, FLOAT64, weights.device), places = new_tensor(shape, 2, INT64, weights.device);
+    kernels::sort.launch(weights.device, *rates, *sorted, *places, 1, true);
+    return places;
+}
+
+// With it: a uniform number, as part of the total, falls into the interval of a place among the running totals.
+static Owned picked(Tensor& weights, int64_t count, Stream stream) {
+    const Owned totals = taken(cumsum_tensor(&weights, 1, false)),
+                last = taken(slice_tensor(totals.tensor, 1, weights.shape[1] - 1, 1, 1));
+    const int64_t shape[] = {weights.shape[0], count};
+    const Owned like = new_tensor(shape, 2, FLOAT64, weights.device), points = uniform_like(*like, FLOAT64, stream);
+    done(elementwise_mul_into(points.tensor, points.tensor, last.tensor));
+    const Owned places = taken(bins_tensor(totals.tensor, points.tensor, true)),
+                largest = taken(bins_tensor(totals.tensor, last.tensor, false));
+    return taken(minimum_tensor(places.tensor, largest.tensor));
+}
+
+Tensor* multinomial_tensor(Tensor* tensor, int64_t count, int32_t replacement, uint64_t* state) {
+    return build([&] {
+        const Tensor& x = *tensor;
+        if ((x.ndim != 1 && x.ndim != 2) || !is_real(x.dtype))
+            fail(RUNTIME_ERROR, "multinomial: expected 1 or 2 dimensions of a floating dtype, got {} of shape {}",
+                 dtype_name(x.dtype), shape_text(x));
+        const int64_t shape[] = {x.ndim == 2 ? x.shape[0] : 1, x.shape[x.ndim - 1]};
+        const Owned wide = cast(x, FLOAT64), weights = reshaped(*wide, shape, 2),
+                    zero = taken(number_tensor(0, 0, INT64));
+        done(expect_range(weights.tensor, 0, DBL_MAX, false, RUNTIME_ERROR,
+                          "multinomial: expected finite weights that are not negative"));
+        int64_t positive = 0, axis = 1;
+        if (x.size) {
+            const Owned is_positive = taken(gt_tensor(weights.tensor, zero.tensor)),
+                        counts = taken(sum_tensor(is_positive.tensor, &axis, 1, false)),
+                        fewest = taken(min_tensor(counts.tensor, nullptr, -1, false));
+            positive = int64_t(get_item(fewest.tensor, nullptr));
+        }
+        if (count < 1 || (replacement ? 1 : count) > positive)
+            fail(RUNTIME_ERROR, "multinomial: cannot draw {} of {} indices of positive weight", count, positive);
+        const Stream stream = next_stream(state);
+        Owned places = replacement ? picked(*weights, count, stream) : raced(*weights, count, stream);
+        if (x.ndim == 1) drop_axes(*places, 1);
+        return places;
+    });
+}
+
 Tensor* uniform_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state) {
-    return drawn(shape, ndim, dtype, device, state,
-                 [](Tensor* out, uint64_t seed, uint64_t draw) { return uniform_into(out, seed, draw, 0, 1); });
+    return drawn(shape, ndim, dtype, device, [&](Tensor* out) { return uniform_into(out, state, 0, 1); });
 }
 
 Tensor* normal_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state, double mean,
                       double std) {
-    return drawn(shape, ndim, dtype, device, state,
-                 [&](Tensor* out, uint64_t seed, uint64_t draw) { return normal_into(out, seed, draw, mean, std); });
+    return drawn(shape, ndim, dtype, device, [&](Tensor* out) { return normal_into(out, state, mean, std); });
 }
 
 Tensor* integers_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device, uint64_t* state, int64_t low,
                         uint64_t range) {
-    return drawn(shape, ndim, dtype, device, state,
-                 [&](Tensor* out, uint64_t seed, uint64_t draw) { return integers_into(out, seed, draw, low, range); });
+    return drawn(shape, ndim, dtype, device, [&](Tensor* out) { return integers_into(out, state, low, range); });
 }
 
 // Fisher and Yates' shuffle: place i gets one of the first i + 1 elements. It is sequential, so it runs on the CPU.
 static void shuffled(Tensor& out, Stream stream) {
+    kernels::places.launch(CPU, out, stream);
     int64_t* values = data_as<int64_t>(out);
     for (int64_t i = 0; i < out.size; i++) {
-        const int64_t j = int64_t(below(uint64_t(i) + 1, philox(stream, uint64_t(i))));
+        const int64_t j = values[i];
         values[i] = values[j];
         values[j] = i;
     }
 }
 static const Kernel<void(Tensor&, Stream)> permutation = {"permutation", {shuffled, shuffled}, {true, true}};
 
-Tensor* permutation_tensor(int64_t size, uint64_t seed, uint64_t draw, int32_t dtype, int32_t device) {
+Tensor* permutation_tensor(int64_t size, uint64_t* state, int32_t dtype, int32_t device) {
+    const Stream stream = next_stream(state);
     return build([&] {
         Owned result = new_tensor(&size, 1, INT64, CPU);
-        permutation.launch(CPU, *result, {seed, draw});
+        if (size) permutation.launch(CPU, *result, stream);
         if (dtype != INT64) result = cast(*result, dtype);
         return device == CPU ? std::move(result) : on_device(*result, device);
     });

@@ -55,3 +55,61 @@ Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2) {
         return result;
     });
 }
+
+// ---- Products of tensors of given ranks --------------------------------------------------------------------------
+
+static const struct {
+    const char *name, *added;  // added to a tensor
+    int rank1, rank2;
+} PRODUCTS[] = {
+    {"dot", "", 1, 1}, {"mv", "addmv", 2, 1}, {"mm", "addmm", 2, 2}, {"bmm", "baddbmm", 3, 3}, {"outer", "addr", 1, 1}};
+enum Product { DOT, MV, MM, BMM, OUTER };  // Product in norch/methods/products.py
+
+static Owned product(const Tensor& x, const Tensor& y, int32_t kind) {
+    const auto& how = PRODUCTS[kind];
+    if (x.ndim != how.rank1 || y.ndim != how.rank2)
+        fail(SHAPE_ERROR, "{}: expected tensors of {} and {} dimensions, got shapes {} and {}", how.name, how.rank1,
+             how.rank2, shape_text(x), shape_text(y));
+    if (kind == DOT && x.shape[0] != y.shape[0])
+        fail(SHAPE_ERROR, "dot: lengths {} and {} are not the same", x.shape[0], y.shape[0]);
+    if (kind == BMM && x.shape[0] != y.shape[0])
+        fail(SHAPE_ERROR, "bmm: batches of {} and {} matrices are not the same", x.shape[0], y.shape[0]);
+    Tensor a = x, b = y;
+    if (kind != OUTER) return taken(matmul_tensor(&a, &b));
+    a.ndim = 2;
+    a.shape[1] = a.strides[1] = 1;
+    return taken(elementwise_mul_tensor(&a, &b));
+}
+
+Tensor* product_tensor(Tensor* tensor1, Tensor* tensor2, int32_t kind) {
+    return build([&] { return product(*tensor1, *tensor2, kind); });
+}
+
+static bool is_zero(const Tensor* number) {
+    return number && (number->dtype == FLOAT64 ? number->value.real == 0 : number->value.integer == 0);
+}
+
+static Owned added_product(const Tensor& x, const Tensor& y, const Tensor& z, Tensor* beta, Tensor* alpha,
+                           int32_t kind) {
+    const char* name = PRODUCTS[kind].added;
+    Owned result = product(y, z, kind);
+    if (x.ndim > result->ndim)
+        fail(SHAPE_ERROR, "{}: shape {} does not broadcast to {}", name, shape_text(x), shape_text(*result));
+    if (alpha) result = taken(elementwise_mul_tensor(result.tensor, alpha));
+    if (is_zero(beta)) return result;  // what is in x does not count, NaN neither
+    Tensor added = expanded(x, result->shape, result->ndim, name);
+    const Owned scaled = beta ? taken(elementwise_mul_tensor(&added, beta)) : Owned();
+    return taken(add_tensor(beta ? scaled.tensor : &added, result.tensor));
+}
+
+// Numbers of 16 bits are widened before and rounded once, if all are of one dtype.
+Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor2, Tensor* beta, Tensor* alpha,
+                             int32_t kind) {
+    return build([&] {
+        const int32_t dtype = tensor->dtype;
+        if (!is_real(dtype) || !is_narrow(dtype) || tensor1->dtype != dtype || tensor2->dtype != dtype)
+            return added_product(*tensor, *tensor1, *tensor2, beta, alpha, kind);
+        const Owned x = widened(*tensor), y = widened(*tensor1), z = widened(*tensor2);
+        return cast(*added_product(*x, *y, *z, beta, alpha, kind), dtype);
+    });
+}

@@ -24,14 +24,16 @@ static void roll(const Tensor& x, Tensor& out, const int64_t* shifts, int d) {
 Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count) {
     return build([&] {
         const Tensor& x = *tensor;
+        if (axes && x.ndim == 0) fail(INDEX_ERROR, "roll: a tensor of 0 dimensions has no axis {}", axes[0]);
         Owned result = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        if (x.size == 0) return result;
         int64_t shifts[MAX_DIMS] = {};
         for (int k = 0; k < count; k++) {
             const int axis = axes ? check_axis(axes[k], x.ndim, "roll") : 0;
+            if (x.size == 0) continue;
             const int64_t size = !axes ? x.size : x.ndim ? x.shape[axis] : 1;
             shifts[axis] = (shifts[axis] + moves[k] % size + size) % size;
         }
+        if (x.size == 0) return result;
         if (axes) {
             roll(x, *result, shifts, 0);
         } else {
@@ -63,7 +65,7 @@ Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor
             starts[d] = before > 0 ? before : 0;
         }
         const int64_t elements = count_elements(inner, x.ndim);
-        Owned result = taken(full_tensor(shape, x.ndim, value, x.dtype, x.device));
+        Owned result = taken(full_tensor(shape, x.ndim, x.dtype, x.device, value));
         if (elements == 0) return result;
         int64_t to = 0;
         for (int d = 0; d < x.ndim; d++) to += starts[d] * result->strides[d];
@@ -155,8 +157,14 @@ Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
         if (x.ndim == MAX_DIMS) fail(SHAPE_ERROR, "one_hot: a tensor has at most {} dimensions", MAX_DIMS);
         for (int d = 0; d < x.ndim; d++) shape[d] = x.shape[d];
         shape[x.ndim] = 1;
-        const Owned numbers = taken(integer_arange_tensor(0, 1, classes, INT64, x.device));
-        const Owned ones = taken(eq_tensor(reshaped(x, shape, x.ndim + 1).tensor, numbers.tensor));
-        return cast(*ones, INT64);
+        const Owned wide = x.dtype == INT64 ? Owned() : cast(x, INT64);
+        const Owned places = reshaped(wide.tensor ? *wide : x, shape, x.ndim + 1);
+        const Owned ones = new_tensor(shape, x.ndim + 1, INT64, x.device);
+        fill(*ones, 1);
+        shape[x.ndim] = classes;
+        Owned result = new_tensor(shape, x.ndim + 1, INT64, x.device);
+        fill(*result, 0);
+        if (scatter_into(result.tensor, -1, places.tensor, false, ones.tensor, REPLACE)) throw last_error();
+        return result;
     });
 }

@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 
 // ---- reshape and view --------------------------------------------------------------------------------------------
 
@@ -172,7 +173,9 @@ Tensor* flipped_tensor(Tensor* tensor, const int64_t* axes, int32_t count) {
                 data_as<char>(reversed) + (tensor->shape[axis] - 1) * tensor->strides[axis] * item_size(tensor->dtype);
             reversed.strides[axis] = -tensor->strides[axis];
         }
-        return cast(reversed, tensor->dtype);
+        Owned result = new_like(*tensor, tensor->dtype, tensor->device);
+        assign(reversed, *result);
+        return result;
     });
 }
 

@@ -18,6 +18,12 @@ enum { MANY = 64, FEW = 8 };  // blocks that are made at a time, in loops that t
 template <int LANES, class T, class Draw>
 int64_t fill_from(T* data, int64_t start, int64_t left, Stream stream, Draw draw) {
     enum { STEP = LANES * Draw::PER_BLOCK };
+    if constexpr (Draw::PER_BLOCK == 1) {
+        const int64_t count = smaller(LANES, left);
+        INDEPENDENT for (int64_t i = start; i < start + count; i++)
+            draw.elements(philox(stream, uint64_t(i)), data + i);
+        return count;
+    }
     Block blocks[LANES];
     T values[STEP];
     for (int k = 0; k < LANES; k++) blocks[k] = philox(stream, uint64_t(start / Draw::PER_BLOCK + k));
@@ -62,6 +68,19 @@ void integers_tensor_cpu(Tensor& out, Stream stream, int64_t low, uint64_t range
         using T = typename decltype(type)::type;
         if (range > 0 && range <= UINT32_MAX) return fill<T>(out, stream, NearIntegerDraw<T>{low, uint32_t(range)});
         fill<T>(out, stream, IntegerDraw<T>{low, range});
+    });
+}
+
+void places_tensor_cpu(Tensor& out, Stream stream) {
+    int64_t* data = data_as<int64_t>(out);
+    const bool is_near = out.size <= UINT32_MAX;
+    parallel_for(out.size, 1 + SMALL_WORK / 8, [=](int64_t begin, int64_t end) {
+        const Stream own = stream;  // which no store changes
+        if (is_near)
+            INDEPENDENT for (int64_t i = begin; i < end; i++) data[i] =
+                below(uint32_t(i + 1), philox(own, uint64_t(i)));
+        else
+            for (int64_t i = begin; i < end; i++) data[i] = int64_t(below(uint64_t(i + 1), philox(own, uint64_t(i))));
     });
 }
 

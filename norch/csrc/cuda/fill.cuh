@@ -25,6 +25,11 @@ __global__ void random_kernel(T* out, int64_t size, Stream stream, Draw draw) {
     }
 }
 
+__global__ void places_kernel(int64_t* out, int64_t size, Stream stream) {
+    for (int64_t i = first_of_thread(); i < size; i += all_threads())
+        out[i] = int64_t(below(uint64_t(i + 1), philox(stream, uint64_t(i))));
+}
+
 template <class T, class Draw>
 void launch_random(const char* name, Tensor& out, Stream stream, const Draw& draw) {
     const int64_t draws = divided_up(out.size, Draw::PER_BLOCK);
@@ -63,4 +68,10 @@ void integers_tensor_cuda(Tensor& out, Stream stream, int64_t low, uint64_t rang
         using T = typename decltype(type)::type;
         launch_random<T>("integers", out, stream, IntegerDraw<T>{low, range});
     });
+}
+
+void places_tensor_cuda(Tensor& out, Stream stream) {
+    cudaStream_t queue = use(out.device);
+    places_kernel<<<blocks_for(out.size), threads_for(out.size), 0, queue>>>(data_as<int64_t>(out), out.size, stream);
+    check_launch("places");
 }

@@ -35,6 +35,7 @@ enum Rule {
     OP(ceil, NUMERIC, formula::ceil(x))                   \
     OP(round, NUMERIC, formula::round(x))                 \
     OP(trunc, NUMERIC, formula::trunc(x))                 \
+    OP(frac, NUMERIC, T(x - formula::trunc(x)))           \
     OP(exp, REAL, formula::exp(x))                        \
     OP(log, REAL, formula::log(x))                        \
     OP(sqrt, REAL, formula::sqrt(x))                      \
@@ -226,7 +227,7 @@ enum Rule {
 #define TERNARY_OPS(OP)                                   \
     OP(where, CHOICE, c ? x : y)                          \
     OP(clamp, SAME, formula::clamp(c, x, y))              \
-    OP(addcmul, REAL, c + x * y)                          \
+    OP(addcmul, SAME, T(c + x * y))                       \
     OP(addcdiv, REAL, c + x / y)                          \
     OP(lerp, REAL, formula::lerp(c, x, y))                \
     OP(threshold, NUMERIC, c <= x ? y : c)                \

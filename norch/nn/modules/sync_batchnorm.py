@@ -12,7 +12,7 @@ from ...distributed.group import is_initialized, of
 from ...functions.creation import tensor
 from ...functions.joining import cat
 from ...tensor import Tensor
-from ...types import DType, float64
+from ...types import DType, contiguous_format, float64
 from ..module import Module
 from .normalization import _BatchNorm
 
@@ -25,7 +25,7 @@ class _Total(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, group: Any) -> Tensor:
         ctx.group = group
-        total = x.clone()
+        total = x.clone(memory_format=contiguous_format)
         dist.all_reduce(total, group=group)
         return total
 

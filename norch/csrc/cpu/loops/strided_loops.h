@@ -166,21 +166,19 @@ void walk_tiles(const Walk<N>& walk) {
     if (columns < TILE_COLUMNS) columns = TILE_COLUMNS;
     if (columns > width) columns = width;
     const int64_t rows = walk.tile_size / columns, bands = (height + rows - 1) / rows;
-    const int64_t matrices = layout.size / (height * width);
-    parallel_for(matrices * bands, 1 + SMALL_WORK / (rows * width), [&](int64_t begin, int64_t end) {
+    const int64_t across = (width + columns - 1) / columns, matrices = layout.size / (height * width);
+    parallel_for(matrices * bands * across, 1 + SMALL_WORK / (rows * columns), [&](int64_t begin, int64_t end) {
         Odometer<N> at(layout, last > 0 ? last - 1 : 0);
-        at.seek(begin / bands);
-        for (int64_t band = begin; band < end; band++) {
-            const int64_t i = band % bands * rows;
-            for (int64_t j = 0; j < width; j += columns) {
-                char* corner[N];
-                for (int k = 0; k < N; k++) {
-                    const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
-                    corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
-                }
-                run_tile(walk, corner, smaller(rows, height - i), smaller(columns, width - j));
+        at.seek(begin / (bands * across));
+        for (int64_t tile = begin; tile < end; tile++) {
+            const int64_t i = tile / across % bands * rows, j = tile % across * columns;
+            char* corner[N];
+            for (int k = 0; k < N; k++) {
+                const int64_t down = last > 0 ? i * layout.strides[k][last - 1] : 0;
+                corner[k] = walk.data[k] + (at.offset[k] + down + j * layout.strides[k][last]) * walk.item[k];
             }
-            if (i + rows >= height) at.next();
+            run_tile(walk, corner, smaller(rows, height - i), smaller(columns, width - j));
+            if (i + rows >= height && j + columns >= width) at.next();
         }
         if (walk.streams) streamed();
     });
@@ -258,6 +256,11 @@ void walk_as_stored(const Tensor* const (&operands)[N], int written, Loop loop, 
 
 template <class From, class To>
 void assign_loop(const Run& run) {
+    if constexpr (std::is_same<From, To>::value)
+        if (!run.repeats[0]) {
+            memmove(run.data[1], run.data[0], size_t(run.n) * sizeof(To));
+            return;
+        }
     with_operand<From>(run, 0, [&](auto x) {
         To* out = reinterpret_cast<To*>(run.data[1]);
         const int64_t n = run.n;
