@@ -20,7 +20,12 @@ POINTERS = {"cat_tensors": 0, "stack_tensors": 0, "index_tensor": 1, "index_put"
 # What writes into its first operand, beside the functions named `..._into`.
 WRITES = {"assign_tensor", "index_put", "scatter_into"}
 
-_UNTRACED = {name: getattr(lib, name) for name, (_, kinds) in PROTOTYPES.items() if OBJECT not in kinds}
+# What reads a tensor into an object of Python, as which several results come, too.
+READS = {"shape_of", "strides_of", "values_of"}
+
+_UNTRACED = {
+    name: getattr(lib, name) for name, (_, kinds) in PROTOTYPES.items() if OBJECT not in kinds and name not in READS
+}
 
 
 class Value:
