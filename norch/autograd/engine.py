@@ -309,8 +309,14 @@ def grad(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
-    for gradient in gradients:
-        if gradient is not None and gradient._untracked:  # a rule computed it as a view
+    for number, gradient in enumerate(gradients):
+        if gradient is None:
+            continue
+        if (
+            not lib.is_in_row_order(gradient._ptr) and 0 in gradient.stride()
+        ):  # expanded: a write to a part would spread
+            gradients[number] = gradient.clone()
+        elif gradient._untracked:  # a rule computed it as a view
             own(gradient)
     if materialize_grads:
         gradients = [

@@ -154,6 +154,7 @@ class ElementaryMethods:
         """
         if decimals == 0:
             return self._round()
+        decimals = one_size(decimals, "round")
         if not self.is_floating_point():
             raise RuntimeError(f"round: decimals are for floating dtypes, got {self.dtype}")
         scale = 10.0 ** abs(decimals)

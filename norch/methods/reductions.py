@@ -56,7 +56,9 @@ class ReductionMethods:
         (tensor(10), tensor([4, 6]), norch.Size([2, 1]))
         """
         x = self if dtype is None else self.to(dtype)
-        result = _reduced("sum", x, axes_of("sum", dim, axis), keepdims or keepdim, f.SumBackward)
+        result = _reduced(
+            "sum", x, axes_of("sum", dim, axis), keepdim if keepdims is False else keepdims, f.SumBackward
+        )
         return result if dtype is None else result.to(dtype)
 
     def mean(
@@ -76,7 +78,9 @@ class ReductionMethods:
         tensor([4., 4.])
         """
         x = check_floating(self if dtype is None else self.to(dtype), "mean")
-        return _reduced("mean", x, axes_of("mean", dim, axis), keepdims or keepdim, f.MeanBackward)
+        return _reduced(
+            "mean", x, axes_of("mean", dim, axis), keepdim if keepdims is False else keepdims, f.MeanBackward
+        )
 
     def prod(
         self: Tensor,
@@ -95,7 +99,14 @@ class ReductionMethods:
         tensor(24)
         """
         return _as(
-            dtype, _reduced("prod", _as(dtype, self), axes_of("prod", dim, axis), keepdims or keepdim, f.ProdBackward)
+            dtype,
+            _reduced(
+                "prod",
+                _as(dtype, self),
+                axes_of("prod", dim, axis),
+                keepdim if keepdims is False else keepdims,
+                f.ProdBackward,
+            ),
         )
 
     def var(
@@ -122,7 +133,7 @@ class ReductionMethods:
             raise TypeError(f"var: unbiased={unbiased} and correction={correction} are the same argument")
         lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
         axes = axes_of("var", dim, axis)
-        kept = flag(keepdims or keepdim, "var: keepdim")
+        kept = flag(keepdim if keepdims is False else keepdims, "var: keepdim")
         count = -1 if axes is None else len(axes)
         x = check_floating(self, "var")
         result = wrap(lib.variance_tensor(x._ptr, int64_array(axes or ()), count, kept, lost))
@@ -145,7 +156,9 @@ class ReductionMethods:
         >>> norch.tensor([1.0, 3.0]).std()
         tensor(1.4142)
         """
-        return root(self.var(dim, unbiased, keepdims or keepdim, correction=correction, axis=axis))
+        return root(
+            self.var(dim, unbiased, keepdim if keepdims is False else keepdims, correction=correction, axis=axis)
+        )
 
     def any(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -155,7 +168,7 @@ class ReductionMethods:
         >>> norch.tensor([[True, False], [True, False]]).any(0)
         tensor([ True, False])
         """
-        return _truth("any", self, dim, axis, keepdims or keepdim)
+        return _truth("any", self, dim, axis, keepdim if keepdims is False else keepdims)
 
     def all(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -165,7 +178,7 @@ class ReductionMethods:
         >>> norch.tensor([[True, False], [True, True]]).all(0)
         tensor([ True, False])
         """
-        return _truth("all", self, dim, axis, keepdims or keepdim)
+        return _truth("all", self, dim, axis, keepdim if keepdims is False else keepdims)
 
     @overload
     def max(
@@ -204,7 +217,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.maximum(other)
-        return _extremum("max", self, dim, axis, keepdims or keepdim, f.MaxBackward, self.argmax)
+        return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward, self.argmax)
 
     @overload
     def min(
@@ -237,7 +250,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.minimum(other)
-        return _extremum("min", self, dim, axis, keepdims or keepdim, f.MinBackward, self.argmin)
+        return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward, self.argmin)
 
     def amax(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -249,7 +262,9 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).amax(1)
         tensor([5, 7])
         """
-        return _reduced("max", self, axes_of("amax", dim, axis), keepdims or keepdim, f.MaxBackward)
+        return _reduced(
+            "max", self, axes_of("amax", dim, axis), keepdim if keepdims is False else keepdims, f.MaxBackward
+        )
 
     def amin(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -261,7 +276,9 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).amin(1)
         tensor([1, 3])
         """
-        return _reduced("min", self, axes_of("amin", dim, axis), keepdims or keepdim, f.MinBackward)
+        return _reduced(
+            "min", self, axes_of("amin", dim, axis), keepdim if keepdims is False else keepdims, f.MinBackward
+        )
 
     def argmax(
         self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
@@ -274,7 +291,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmax(1)
         tensor([1, 0])
         """
-        return _place("argmax", self, dim, axis, keepdims or keepdim)
+        return _place("argmax", self, dim, axis, keepdim if keepdims is False else keepdims)
 
     def argmin(
         self: Tensor, dim: int | None = None, keepdim: bool = False, *, keepdims: bool = False, axis: int | None = None
@@ -287,7 +304,7 @@ class ReductionMethods:
         >>> norch.tensor([[1, 5], [7, 3]]).argmin(1)
         tensor([0, 1])
         """
-        return _place("argmin", self, dim, axis, keepdims or keepdim)
+        return _place("argmin", self, dim, axis, keepdim if keepdims is False else keepdims)
 
     def cumsum(self: Tensor, dim: int | None = None, *, axis: int | None = None, dtype: DType | None = None) -> Tensor:
         """Along a dimension the sum of each element and all before it, in the shape of x.

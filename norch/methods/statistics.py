@@ -15,7 +15,7 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.mode import no_grad
 from ..functions.creation import linspace
 from ..operation import check_tensor, recorded, several, wrap
-from ..types import bool_, float32, float64, int64
+from ..types import bool_, float32, float64, int64, shown
 from .composed import check_floating
 from .reductions import Picked
 
@@ -312,7 +312,10 @@ def _range_of(name: str, x: Tensor, bins: int, bounds: Sequence[float] | None, m
     """The bounds of a histogram: those given, or of the data if there are none; a margin around equal ones."""
     if one_size(bins, name) < 1:
         raise RuntimeError(f"{name}: expected at least one bin, got {bins}")
-    low, high = bounds or (0, 0 if x.numel else 1)
+    try:
+        low, high = bounds or (0, 0 if x.numel else 1)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: expected a range of two numbers, got {shown(bounds)}") from None
     if low == high and x.numel:
         low, high = x.min().item(), x.max().item()
     if low == high:

@@ -347,8 +347,11 @@ def grid_sampler(
     >>> norch.grid_sampler(norch.tensor([[[[1.0, 3.0]]]]), norch.tensor([[[[0.0, 0.0]]]]), 0, 0, True)
     tensor([[[[2.]]]])
     """
-    mode, padding = ("bilinear", "nearest", "bicubic")[interpolation_mode], ("zeros", "border", "reflection")
-    return F.grid_sample(input, grid, mode, padding[padding_mode], align_corners)
+    modes, paddings = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
+    for name, number in ("interpolation_mode", interpolation_mode), ("padding_mode", padding_mode):
+        if not 0 <= number <= 2:
+            raise IndexError(f"grid_sampler: {name} is {number}, expected 0, 1 or 2")
+    return F.grid_sample(input, grid, modes[interpolation_mode], paddings[padding_mode], align_corners)
 
 
 @flags

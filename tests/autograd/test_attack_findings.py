@@ -256,3 +256,29 @@ def test_no_elements_have_no_norm_of_an_infinite_or_negative_order():
                 x.norm(order, dim)
         assert norch.zeros(2, 0).norm(order, 0).shape == (0,)
     assert norch.zeros(0).norm(1) == 0
+
+
+def test_a_gradient_has_memory_for_each_of_its_elements():
+    x = tensor([[1.0], [2.0]], requires_grad=True)
+    for total, slope in ((x.mean(), 0.5), (x.sum(), 1.0), (x.sum(0), 1.0)):
+        for create_graph in (False, True):
+            gradient = norch.autograd.grad(total, x, create_graph=create_graph, retain_graph=True)[0]
+            gradient.detach_().diagonal().zero_()
+            assert gradient.tolist() == [[0.0], [slope]]
+
+
+def test_hostile_arguments_are_named():
+    for keyword in ("keepdim", "keepdims"):
+        for name in ("max", "amin", "sum", "argmax", "any"):
+            with pytest.raises(TypeError, match="keepdim"):
+                getattr(norch.ones(2, 2), name)(axis=1, **{keyword: ""})
+    for read in (norch.utils.data.read_csv, norch.utils.data.read_idx):
+        with pytest.raises(TypeError, match="PathLike"):
+            read(False)  # which is the number of a file that is open
+    with pytest.raises(TypeError, match="two numbers"):
+        norch.ones(3).histogram(3, range=b"a")
+    with pytest.raises(TypeError, match="round"):
+        norch.ones(1).round(decimals=1e-320)
+    for modes in ((3, 0), (0, 2**63 - 1), (-1, 0)):
+        with pytest.raises(IndexError, match="expected 0, 1 or 2"):
+            norch.grid_sampler_3d(norch.ones(1, 1, 2, 2, 2), norch.zeros(1, 1, 1, 1, 3), *modes, True)

@@ -53,7 +53,7 @@ def read_idx(path: StrPath) -> Tensor:
     >>> norch.utils.data.read_idx("labels-idx1-ubyte")
     tensor([7, 2, 1], dtype=norch.uint8)
     """
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:
         compressed = file.peek(2)[:2] == b"\x1f\x8b"
         try:
             return _tensor_in(gzip.GzipFile(fileobj=file) if compressed else file, path)
@@ -167,7 +167,7 @@ def read_csv(
     """
     kind = float32 if dtype is None else check_dtype(dtype)
     values: array.array[Any] = array.array("d" if kind.is_floating_point else "q")
-    with open(path, newline="", encoding=encoding) as file:
+    with open(os.fspath(path), newline="", encoding=encoding) as file:
         rows = csv.reader(file, delimiter=delimiter, strict=True)
         try:
             first = next((row for row in rows if row), None)

@@ -41,7 +41,7 @@ KNOWN = [
         r"median\(\)|must be torch.device|set_benchmark_cudnn|non_blocking|__mul__",
         "an option without a meaning here",
     ),
-    ("hang", r"\.(RNN|LSTM|GRU)\w*$", "", "as many layers as were asked for; torch makes them too"),
+    ("hang", r"\.(RNN|LSTM|GRU|Transformer)\w*$", "", "as many layers as were asked for; torch makes them too"),
     ("ValueError by accident", "", r"__len__\(\) should return", "Python's own words about the object that lies"),
     ("AttributeError", r"distributions\.", "has no attribute", "distributions are formulas of the methods of tensors"),
     ("RecursionError", "", "while getting the repr", "Python's own words about a list that is nested 2,000 deep"),

@@ -22,7 +22,7 @@ import norch
 LEFT_OUT = re.compile(
     r"norch\.(distributed|multiprocessing|hub|utils\.model_zoo)\b"
     r"|norch\.nn\.parallel\."  # waits for the processes of MPI
-    r"|norch\.optim\.\w+\.\w+\.(initial|decayed|update|remembered|fused)$"  # for subclasses: step() calls them
+    r"|norch\.optim\.\w+\.\w+\.(initial|decayed|update|remembered|fused|entries)$"  # for subclasses: step() calls them
 )
 HEADER = "import norch\nfrom norch import nn, optim\nimport norch.nn.functional as F\n"
 OPERATORS = {"__call__", "__getitem__", "__setitem__", "__add__", "__pow__", "__matmul__", "__len__", "__contains__"}

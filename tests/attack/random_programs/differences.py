@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -32,6 +33,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         r"(IndexError: (Dim|index|shape)|TypeError)",
         BOTH + "norch looks at dtypes and memory first",
     ),
+    ("hardtanh", "expected numbers, got norch.bool, torch ValueError", BOTH + "a minimum above the maximum"),
     ("hardtanh_", r"^norch raises ValueError: .*min_val.*, torch (?!computes)", BOTH + "a minimum above the maximum"),
     ("loss", "^norch raises .*, torch AttributeError: '(int|float|bool)'", BOTH + "a number in the place of a tensor"),
     (
@@ -115,7 +117,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
     ("copysign", "elements", "the sign of a NaN"),
-    ("trapezoid|trapz", "elements .*torch has nan", "one place has no area, also of NaN"),
+    ("trapezoid|trapz", r"elements .*torch has \[*nan", "one place has no area, also of NaN"),
     ("lerp", "elements .*nan", "infinities are subtracted"),
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
     ("layer_norm", "is_leaf True", "of no elements a layer returns its input"),
@@ -231,6 +233,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         REFUSED + "logical operations in place are in the graph, whose gradients are 0; in torch they are in none",
     ),
     ("inv_ex", r"\[0\] elements .*torch has .*(nan|inf)", "nothing is promised of a singular matrix"),
+    (
+        r"subtract_?\(",
+        "alpha, beta and value must not be floating.*, torch computes",
+        REFUSED + "alpha behind a number",
+    ),
     ("kl_div", "elements .*inf.*torch has .*nan", "the loss of an infinite target"),
     ("", "norch does not have torch", REFUSED + "what norch does not have, by name"),
     (r"hardtanh_", "min_val.*, torch computes", REFUSED + "a minimum above the maximum"),
@@ -290,6 +297,10 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if "a view cannot be detached in place" in found and (told := re.match(r"(v\d+)\.detach_\(\)", lines[-1])):
         if any(line.startswith(f"{told[1]} = lib.autograd.grad(") and "create_graph" in line for line in lines):
             return REFUSED + "a gradient that a rule computes as a view"
+    if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
+        return "two gradients of one walk are one tensor in torch"
+    if "elements" in found and "autograd.grad(" in whole and _torch_expands(lines):
+        return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
     if ".grad elements" in found and "nan" in found and re.search("hardtanh|relu6|shrink|elu|hardswish", whole):
@@ -312,6 +323,25 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
+
+
+def _torch_expands(lines: Sequence[str]) -> bool:
+    """Whether elements of a gradient share memory in torch, and not in norch."""
+    pair = Pair()
+    for line in lines:
+        pair.step(line)
+        if told := re.match(r"(v\d+) = lib\.autograd\.grad\(", line):
+            ours, theirs = pair.ours.get(told[1]), pair.theirs.get(told[1])
+            if _is_expanded(theirs) and not _is_expanded(ours):
+                return True
+    return False
+
+
+def _is_expanded(x: Any) -> bool:
+    """Whether elements of a tensor, or of one in a tuple, share memory."""
+    if isinstance(x, tuple):
+        return any(map(_is_expanded, x))
+    return x is not None and any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape))
 
 
 def _rounded_otherwise(lines: Sequence[str]) -> bool:
