@@ -25,6 +25,7 @@ TOLERANCE = {"float16": 2e-3, "bfloat16": 2**-7, "float32": 3e-6, "float64": 1e-
 BY_NUMPY = {
     "relu": lambda x: numpy.maximum(x, 0),
     "sigmoid": lambda x: 1 / (1 + numpy.exp(-x)),
+    "frac": lambda x: numpy.fmod(x, 1),
     "rsqrt": lambda x: 1 / numpy.sqrt(x),
     "erf": numpy.vectorize(math.erf, otypes="d"),
     "erfc": numpy.vectorize(math.erfc, otypes="d"),
