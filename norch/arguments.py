@@ -134,7 +134,7 @@ def axes_of(name: str, dim: Any, axis: Any, empty_is_all: bool = True) -> list[i
     if chosen is None:
         return None
     if not isinstance(chosen, (list, tuple)):
-        return sizes_of((chosen,), name)
+        return [one_size(chosen, name)]
     return sizes_of(chosen, name) if chosen or not empty_is_all else None
 
 

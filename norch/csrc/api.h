@@ -173,6 +173,12 @@ REDUCTIONS(DECLARE_REDUCTION)
 API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 // the sum of squared distances from the mean, divided by the number of elements less `lost`
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
+API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim,
+                             double lost);                                                               // its root
+API Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double p);  // for p > 0
+// Two results: the smallest and the largest elements; or the extreme ones along an axis and their first indices
+API Results* aminmax_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
+API Results* extreme_tensor(Tensor* tensor, int64_t axis, int32_t keepdim, int32_t largest);
 API Tensor* logsumexp_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
@@ -190,12 +196,29 @@ API int expect_range(Tensor* x, double low, double high, int32_t nan_fits, int32
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
 // Two results: the first `count` of the sorted elements along an axis (-1: all), and their indices. Stable.
 API Results* sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descending);
+// Two results: an element of each line along an axis, and its index. `how` is an OrderStatistic (ops/ordering.h), and
+// place counts from 1.
+API Results* order_statistic_tensor(Tensor* tensor, int64_t axis, int32_t keepdim, int32_t how, int64_t place);
+API Results* mode_tensor(Tensor* tensor, int64_t axis, int32_t keepdim);  // the last of the most frequent elements
 // Two results: the largest or smallest of each element and those before it along an axis, and its last index.
 API Results* running_extreme_tensor(Tensor* tensor, int64_t axis, int32_t largest);
 // How many sorted edges (a vector, or a line for each line of values) lie below each value; right: or are equal to it.
 API Tensor* bins_tensor(Tensor* edges, Tensor* values, int32_t right);
 API Tensor* cumsum_tensor(Tensor* tensor, int64_t axis, int32_t reverse);  // reverse: from the end on
 API Tensor* cumprod_tensor(Tensor* tensor, int64_t axis);
+API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
+
+// ---- Statistics (api/statistics.cpp)
+API Tensor* diff_tensor(Tensor* tensor, int64_t axis, int64_t times);  // each element less the one before it
+// The integral along an axis by the trapezoidal rule, of points dx apart; or, if it runs, up to each but the first
+API Tensor* trapezoid_tensor(Tensor* tensor, int64_t axis, double dx, int32_t runs);
+API Tensor* slopes_tensor(Tensor* tensor, int64_t axis,
+                          double step);  // differences over two steps, at the ends over one
+// Slices along an axis whose p-norm is larger than `most`, scaled down to it
+API Tensor* renorm_tensor(Tensor* tensor, int64_t axis, double p, double most);
+// The p-norms of the differences of rows: [..., m, n] and [..., k, n] give [..., m, k]. Without a second tensor of each
+// pair of rows of the first, [m, n]: [m (m - 1) / 2].
+API Tensor* distances_tensor(Tensor* tensor1, Tensor* tensor2, double p);
 
 // ---- The rest
 API Tensor* matmul_tensor(Tensor* tensor1, Tensor* tensor2);  // batched, broadcasting, 1-D operands: as numpy.matmul

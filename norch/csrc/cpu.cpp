@@ -192,8 +192,13 @@ void ternary_loop(const Run& run) {
 
 // ---- From a row of ops/operations.h to a kernel ------------------------------------------------------------------
 
+// Bits of int64 are worth vectors: these operations have kernels for every instruction set.
+#define IS_FOR_ALL(rule, dtype) (rule == WHOLE && dtype == INT64)
+
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
+    if constexpr (RULE == WHOLE)
+        if (x.dtype == INT64) return walk<2>({&x, &out}, 1, unary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         if constexpr (RULE == REAL && IsLong<Row>::value)
@@ -205,6 +210,8 @@ void unary(const Tensor& x, Tensor& out) {
 
 template <class Row, Rule RULE>
 void binary(const Tensor& x, const Tensor& y, Tensor& out) {
+    if constexpr (RULE == WHOLE)
+        if (x.dtype == INT64) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         if constexpr ((RULE == REAL && IsLong<Row>::value) || (IsQuotient<Row>::value && std::is_same<T, float>::value))
@@ -231,7 +238,9 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
     };                                                        \
     }                                                         \
     void name##_tensor_cpu(const Tensor& x, Tensor& out) {     \
-        INTEGERS_IN_BASELINE(x.dtype, name, x, out);          \
+        if (!IS_FOR_ALL(rule, x.dtype)) {                     \
+            INTEGERS_IN_BASELINE(x.dtype, name, x, out);      \
+        }                                                     \
         unary<name##_row, rule>(x, out);                      \
     }
 UNARY_OPS(UNARY_CPU)
@@ -255,7 +264,9 @@ SPECIAL_OPS(UNARY_CPU)
     };                                                        \
     }                                                         \
     void name##_tensor_cpu(const Tensor& x, const Tensor& y, Tensor& out) { \
-        INTEGERS_IN_BASELINE(x.dtype, name, x, y, out);       \
+        if (!IS_FOR_ALL(rule, x.dtype)) {                     \
+            INTEGERS_IN_BASELINE(x.dtype, name, x, y, out);   \
+        }                                                     \
         binary<name##_row, rule>(x, y, out);                  \
     }
 BINARY_OPS(BINARY_CPU)

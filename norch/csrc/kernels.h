@@ -14,13 +14,15 @@
 //                within the tensor's storage: element p is data[p . strides + offsets[p]]
 //   images       of unfold, convolution and pooling: contiguous, of a floating dtype (unfold: any, fold and max_pool:
 //                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty
-//   lines        sort, running_extreme, cumsum and cumprod take any strides, also negative ones; no operand is empty
+//   lines        sort, running_extreme, cumsum, cumprod and logcumsumexp take any strides, also negative ones; no operand
+//                is empty
 
 #pragma once
 #include "ops/attention.h"
 #include "ops/combining.h"
 #include "ops/operations.h"
 #include "ops/linspace.h"
+#include "ops/ordering.h"
 #include "ops/philox.h"
 #include "tensor.h"
 #include "ops/windows.h"
@@ -181,6 +183,13 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \
     KERNEL(argmax, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(argmin, (const Tensor& x, Tensor& out, int axis))                                        \
+    /* the sums of the squares, as a reduction */                                                   \
+    KERNEL(sum_squares, (const Tensor& x, Tensor& out))                                             \
+    /* of each line of n elements, x [..., n], the value and the index (int64) that is chosen; of equals the first */ \
+    KERNEL(order_statistic, (const Tensor& x, Tensor& values, Tensor& indices, OrderStatistic how, int64_t place)) \
+    /* the p-norm distances of the rows of x [b, m, n] to those of y [b, k, n]: out [b, m, k]; or, of `pairs`, where y \
+       is x [1, m, n], of each pair of rows once, the upper triangle row by row. All contiguous, floating */ \
+    KERNEL(distances, (const Tensor& x, const Tensor& y, Tensor& out, double p, bool pairs))        \
     KERNEL(matmul, (const Tensor& a, const Tensor& b, Tensor& out))                                 \
     /* out = x @ weight.T + bias, for x [rows, in], weight [out, in] and bias [out] or null */      \
     KERNEL(linear, (const Tensor& x, const Tensor& weight, const Tensor* bias, Tensor& out))        \
@@ -254,6 +263,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \
        is larger than every number */                                              \
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
+    /* of each line, x [..., n], the most frequent element, the smallest of several, and the index of its last; all \
+       contiguous */                                                                                \
+    KERNEL(mode, (const Tensor& x, Tensor& values, Tensor& indices))                                \
     /* the largest (smallest) of each element and all before it along axis, and its last place (int64); NaN wins */ \
     KERNEL(running_extreme, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool largest)) \
     /* out (int64) = for each value how many of the sorted edges lie below it; `right`: or are equal to it. All contiguous; edges a vector, \
@@ -261,7 +273,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(bins, (const Tensor& edges, const Tensor& values, bool right, Tensor& out))              \
     /* running totals along axis; integers and bool into int64; floats are added and multiplied in double */ \
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
-    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))
+    KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))                                       \
+    KERNEL(logcumsumexp, (const Tensor& x, Tensor& out, int axis)) /* floating */
 
 #define PLAIN_KERNELS MOVING_KERNELS OTHER_PLAIN_KERNELS
 

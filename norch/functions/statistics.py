@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
-from .._C import ShapeError
-from ..arguments import axis_of, broadcast_shapes, flags
+from .._C import ShapeError, lib
+from ..arguments import axis_of, flags
+from ..autograd.derivatives.statistics import (
+    CdistBackward,
+    CumulativeTrapezoidBackward,
+    PdistBackward,
+    SlopesBackward,
+    TrapezoidBackward,
+)
 from ..methods.composed import check_floating
 from ..methods.statistics import histogram_of
-from ..operation import check_tensor
-from ..types import Dims
+from ..operation import check_tensor, recorded, wrap
+from ..types import Dims, promoted
 from .joining import cat
 from .layouts import triu_indices
 
@@ -94,6 +101,8 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
         return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
     axis = _axis("trapezoid", y, dim)
     size = y.shape[axis]
+    if size > 1 and _is_simple(y, dx):
+        return recorded(wrap(lib.trapezoid_tensor(y._ptr, axis, dx, False)), TrapezoidBackward, (y,), axis, dx)
     if size < 2:
         return y.narrow(axis, 0, 0).sum(dim) * float(dx)
     ends = y.select(axis, 0) + y.select(axis, size - 1)
@@ -109,8 +118,17 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, d
     >>> norch.cumulative_trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor([1.5000, 4.0000])
     """
+    axis = _axis("cumulative_trapezoid", y, dim)
+    if x is None and y.shape[axis] > 1 and _is_simple(y, dx):
+        result = wrap(lib.trapezoid_tensor(y._ptr, axis, dx, True))
+        return recorded(result, CumulativeTrapezoidBackward, (y,), axis, dx)
     areas = _areas("cumulative_trapezoid", y, x, dim).cumsum(dim)
     return areas / 2.0 if x is not None else areas * (dx / 2.0)
+
+
+def _is_simple(x: Tensor, step: Any) -> bool:
+    """Whether C takes it at once: floats at equal distances."""
+    return x.is_floating_point() and isinstance(step, (int, float))
 
 
 def _axis(name: str, y: Tensor, dim: int) -> int:
@@ -174,6 +192,8 @@ def _gradient_along(x: Tensor, axis: int, spacing: Any, edge_order: int) -> Tens
     def part(start: int, length: int = size - 2) -> Tensor:
         return x.narrow(axis, start, length)
 
+    if edge_order == 1 and _is_simple(x, spacing):
+        return recorded(wrap(lib.slopes_tensor(x._ptr, axis, spacing)), SlopesBackward, (x,), axis, spacing)
     x = x if x.is_floating_point() else x.float()
     if isinstance(spacing, operation.Tensor) and spacing.ndim > 0:
         if spacing.ndim != 1 or spacing.shape[0] != size:
@@ -258,20 +278,23 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = MM_
     tensor([[4.],
             [5.]])
     """
-    for x in (x1, x2):
-        if check_floating(check_tensor(x, "cdist"), "cdist").ndim < 2:
-            raise RuntimeError(f"cdist: expected at least two dimensions, got shape {list(x.shape)}")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(f"cdist: rows of {x1.shape[-1]} and {x2.shape[-1]} elements are not the same")
+    shapes = [check_floating(check_tensor(x, "cdist"), "cdist").shape for x in (x1, x2)]
+    for shape in shapes:
+        if len(shape) < 2:
+            raise RuntimeError(f"cdist: expected at least two dimensions, got shape {list(shape)}")
+    if shapes[0][-1] != shapes[1][-1]:
+        raise RuntimeError(f"cdist: rows of {shapes[0][-1]} and {shapes[1][-1]} elements are not the same")
     if p < 0:
         raise RuntimeError(f"cdist: expected p >= 0, got {p}")
     if compute_mode not in MM_MODES:
         raise ValueError(f"cdist: expected a compute_mode of {', '.join(MM_MODES[:3])}, got {compute_mode!r}")
-    rows = max(x1.shape[-2], x2.shape[-2])
+    rows = max(shape[-2] for shape in shapes)
     if p == 2 and compute_mode != MM_OFF and (rows > 25 or compute_mode == MM_ON):
         return _euclidean(x1, x2)
-    broadcast_shapes(x1.shape[:-2], x2.shape[:-2], name="cdist")
-    return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(p, -1)
+    if x1.dtype is not x2.dtype:
+        kind = promoted(x1.dtype, x2.dtype)
+        x1, x2 = x1.to(kind), x2.to(kind)
+    return recorded(wrap(lib.distances_tensor(x1._ptr, x2._ptr, p)), CdistBackward, (x1, x2), p)
 
 
 def _euclidean(x1: Tensor, x2: Tensor) -> Tensor:
@@ -296,5 +319,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist: expected two dimensions, got shape {list(input.shape)}")
     if p < 0:
         raise RuntimeError(f"pdist: expected p >= 0, got {p}")
-    first, second = triu_indices(input.shape[0], input.shape[0], 1, device=input.device)
-    return (input.index_select(0, first) - input.index_select(0, second)).norm(p, 1)
+    result = wrap(lib.distances_tensor(input._ptr, None, p))
+    if input._edge is None:
+        return result
+    pairs = triu_indices(input.shape[0], input.shape[0], 1, device=input.device)
+    return recorded(result, PdistBackward, (input,), p, tuple(pairs))

@@ -11,6 +11,7 @@ from .. import operation
 from .._C import int64_array, lib
 from ..arguments import axes_of, flags, sizes_of
 from ..autograd.derivatives import elementary as d
+from ..autograd.derivatives.statistics import NormBackward
 from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
 from ..functions.promotion import common_type
@@ -216,8 +217,11 @@ class ComposedMethods:
         if isinstance(p, str) and p != "fro":
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {p!r}')
         p = 2.0 if p is None or p == "fro" else float(p)
-        if p == 2:
-            return root((x * x).sum(dim, keepdim))
+        if 0 < p < math.inf:
+            axes = axes_of("norm", dim, None)
+            count = -1 if axes is None else len(axes)
+            result = wrap(lib.norm_tensor(x._ptr, int64_array(axes or ()), count, keepdim, p))
+            return recorded(result, NormBackward, (x,), axes, keepdim, p)
         if (p < 0 or math.isinf(p)) and not x.numel and x.detach().sum(dim, keepdim).numel:
             raise RuntimeError(f"norm: no elements have a norm of order {p:g}; shape {list(x.shape)}, dim={dim}")
         size = x.abs()
@@ -225,8 +229,6 @@ class ComposedMethods:
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
         if p == 0:
             return size.isnan()._choose(1.0, size.sign()).sum(dim, keepdim)
-        if p == 1:
-            return size.sum(dim, keepdim)
         return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
     def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
@@ -344,11 +346,3 @@ def _safe_power(x: Tensor, p: float) -> Tensor:
         return x**p
     zero = x.detach() == 0
     return zero._choose(0.0 if p > 0 else math.inf, zero._choose(1.0, x) ** p)
-
-
-def root(squares: Tensor) -> Tensor:
-    """The square root, whose derivative at 0 is taken to be 0."""
-    if not squares.requires_grad:
-        return squares.sqrt()
-    zero = squares.detach() == 0
-    return zero._choose(0.0, zero._choose(1.0, squares).sqrt())

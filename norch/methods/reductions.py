@@ -7,16 +7,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable, NamedTuple, Sequence, overload
+from typing import TYPE_CHECKING, NamedTuple, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
 from ..arguments import axes_of, axis_of, flag, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
-from ..operation import recorded, wrap
+from ..autograd.derivatives.statistics import DeviationBackward
+from ..operation import recorded, several, wrap
 from ..types import Dims, DType, uint8
-from .composed import check_floating, root
+from .composed import check_floating
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
@@ -127,17 +128,7 @@ class ReductionMethods:
         >>> norch.tensor([1.0, 3.0]).var(), norch.tensor([1.0, 3.0]).var(unbiased=False)
         (tensor(2.), tensor(1.))
         """
-        if isinstance(dim, bool) and unbiased is None:
-            dim, unbiased = None, dim
-        if unbiased is not None and correction is not None:
-            raise TypeError(f"var: unbiased={unbiased} and correction={correction} are the same argument")
-        lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
-        axes = axes_of("var", dim, axis)
-        kept = flag(keepdim if keepdims is False else keepdims, "var: keepdim")
-        count = -1 if axes is None else len(axes)
-        x = check_floating(self, "var")
-        result = wrap(lib.variance_tensor(x._ptr, int64_array(axes or ()), count, kept, lost))
-        return recorded(result, f.VarianceBackward, (x,), axes, kept, lost)
+        return _spread("var", self, dim, unbiased, keepdim if keepdims is False else keepdims, correction, axis)
 
     def std(
         self: Tensor,
@@ -156,9 +147,7 @@ class ReductionMethods:
         >>> norch.tensor([1.0, 3.0]).std()
         tensor(1.4142)
         """
-        return root(
-            self.var(dim, unbiased, keepdim if keepdims is False else keepdims, correction=correction, axis=axis)
-        )
+        return _spread("std", self, dim, unbiased, keepdim if keepdims is False else keepdims, correction, axis)
 
     def any(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -217,7 +206,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.maximum(other)
-        return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward, self.argmax)
+        return _extremum("max", self, dim, axis, keepdim if keepdims is False else keepdims, f.MaxBackward)
 
     @overload
     def min(
@@ -250,7 +239,7 @@ class ReductionMethods:
         other = dim if isinstance(dim, operation.Tensor) else other
         if other is not None:
             return self.minimum(other)
-        return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward, self.argmin)
+        return _extremum("min", self, dim, axis, keepdim if keepdims is False else keepdims, f.MinBackward)
 
     def amax(
         self: Tensor, dim: Dims = None, keepdim: bool = False, *, keepdims: bool = False, axis: Dims = None
@@ -356,9 +345,39 @@ def _reduced(
     """x reduced by the kernel `name` over these axes, or over all."""
     if keepdim is not False:
         flag(keepdim, f"{name}: keepdim")
+    if axes is None:
+        result = wrap(getattr(lib, _FUNCTIONS[name])(x._ptr, _NO_AXES, -1, keepdim))
+    else:
+        result = wrap(getattr(lib, _FUNCTIONS[name])(x._ptr, int64_array(axes), len(axes), keepdim))
+    return result if x._edge is None else recorded(result, backward, (x,), axes, keepdim)
+
+
+_NO_AXES = int64_array(())
+_FUNCTIONS = {name: f"{name}_tensor" for name in "sum mean prod max min any all argmax argmin".split()}
+
+
+def _spread(
+    name: str,
+    x: Tensor,
+    dim: Dims | bool,
+    unbiased: bool | None,
+    keepdim: bool,
+    correction: float | None,
+    axis: Dims,
+) -> Tensor:
+    """The variance, or its square root."""
+    if isinstance(dim, bool) and unbiased is None:
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise TypeError(f"{name}: unbiased={unbiased} and correction={correction} are the same argument")
+    lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
+    axes = axes_of(name, dim, axis)
+    kept = flag(keepdim, f"{name}: keepdim")
+    function = lib.variance_tensor if name == "var" else lib.deviation_tensor
     count = -1 if axes is None else len(axes)
-    ptr = getattr(lib, f"{name}_tensor")(x._ptr, int64_array(axes or ()), count, keepdim)
-    return recorded(wrap(ptr), backward, (x,), axes, keepdim)
+    result = wrap(function(check_floating(x, name)._ptr, int64_array(axes or ()), count, kept, lost))
+    backward = f.VarianceBackward if name == "var" else DeviationBackward
+    return recorded(result, backward, (x,), axes, kept, lost)
 
 
 def _extremum(
@@ -368,7 +387,6 @@ def _extremum(
     axis: Dims,
     keepdim: bool,
     backward: type[Function],
-    places: Callable[[int, bool], Tensor],
 ) -> Tensor | Picked:
     """The values by `axis`, or over all elements; by `dim` the values and their places."""
     axes = axes_of(name, dim, axis)
@@ -376,9 +394,12 @@ def _extremum(
         return _reduced(name, x, axes, keepdim, backward)
     if len(axes) != 1:
         raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
-    indices = places(axes[0], keepdim)
-    values = recorded(_reduced(name, x, axes, keepdim), PickBackward, (x,), indices, axes[0], keepdim)
-    return Picked(values, indices)
+    if keepdim is not False:
+        flag(keepdim, f"{name}: keepdim")
+    if x.ndim == 0:
+        axis_of(x, axes[0], name)
+    values, indices = several(lib.extreme_tensor(x._ptr, axes[0], keepdim, name == "max"))
+    return Picked(recorded(values, PickBackward, (x,), indices, axes[0], keepdim), indices)
 
 
 def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: bool) -> Tensor:
@@ -389,7 +410,7 @@ def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: boo
         axis_of(x, axes[0], name)
     if keepdim is not False:
         flag(keepdim, f"{name}: keepdim")
-    return wrap(getattr(lib, f"{name}_tensor")(x._ptr, axes[0] if axes else 0, axes is None, keepdim))
+    return wrap(getattr(lib, _FUNCTIONS[name])(x._ptr, axes[0] if axes else 0, axes is None, keepdim))
 
 
 def _truth(name: str, x: Tensor, dim: Dims, axis: Dims, keepdim: bool) -> Tensor:

@@ -8,7 +8,8 @@ NaN counts as larger than every number, and equal elements keep their order.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from ctypes import c_float
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import lib
@@ -17,12 +18,13 @@ from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
 from ..operation import own, recorded, several
 from ..packing import counting
-from ..types import bool_, int64
+from ..types import bool_, float32, float64
 from .reductions import Picked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
+KTH, MEDIAN, NANMEDIAN = range(3)  # OrderStatistic in csrc/ops/ordering.h
 INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 
 
@@ -91,16 +93,7 @@ class SortingMethods:
         norch.Picked(values=tensor(3), indices=tensor(2))
         """
         axis, place = axis_of(self, dim, "kthvalue"), one_size(k, "kthvalue")
-        size = self.shape[axis] if self.ndim else 1
-        if size == 0:
-            raise IndexError(f"kthvalue: no elements along axis {axis} of shape {list(self.shape)}")
-        if not 1 <= place <= size:
-            raise RuntimeError(f"kthvalue: k is {k}, expected 1 to {size}, the size of dimension {axis}")
-        if self.ndim == 0:
-            return Picked(self.clone(), self.new_zeros((), dtype=int64))
-        count = place if 16 * place < size else -1  # a few of the smallest, or all in order
-        indices = _sorted(self.detach(), axis, count, False).indices.narrow(axis, place - 1, 1)
-        return _picked(self, axis, indices, keepdim)
+        return _picked(self, axis, keepdim, lib.order_statistic_tensor(self._ptr, axis, keepdim, KTH, place))
 
     @flags
     def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -113,7 +106,7 @@ class SortingMethods:
         >>> norch.tensor([[5, 1, 3]]).median(1)
         norch.Picked(values=tensor([3]), indices=tensor([2]))
         """
-        return _median("median", self, dim, keepdim, skip_nan=False)
+        return _median("median", MEDIAN, self, dim, keepdim)
 
     @flags
     def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -122,7 +115,7 @@ class SortingMethods:
         >>> norch.tensor([4.0, float("nan"), 3.0]).nanmedian()
         tensor(3.)
         """
-        return _median("nanmedian", self, dim, keepdim, skip_nan=True)
+        return _median("nanmedian", NANMEDIAN, self, dim, keepdim)
 
     @flags
     def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> Picked:
@@ -135,12 +128,7 @@ class SortingMethods:
         norch.Picked(values=tensor(1), indices=tensor(3))
         """
         axis = axis_of(self, dim, "mode")
-        if self.ndim == 0:
-            return Picked(self.clone(), self.new_zeros((), dtype=int64))
-        _check_not_empty("mode", self, axis)
-        ordered, order = _sorted(self.detach(), axis, -1, False)
-        lengths = _places(ordered, axis) - _run_starts(ordered, axis)  # of each run up to here, less one
-        return _picked(self, axis, order.gather(axis, lengths.argmax(axis, keepdim=True)), keepdim)
+        return _picked(self, axis, keepdim, lib.mode_tensor(self._ptr, axis, keepdim))
 
     @flags
     def quantile(
@@ -216,33 +204,20 @@ def _sorted(x: Tensor, dim: int, count: int, descending: bool) -> Picked:
     return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
 
 
-def _picked(x: Tensor, axis: int, indices: Tensor, keepdim: bool) -> Picked:
-    """The elements that indices of size 1 name along an axis, which goes away unless `keepdim`."""
-    values = x.gather(axis, indices)
-    return Picked(values, indices) if keepdim else Picked(own(values.squeeze(axis)), own(indices.squeeze(axis)))
+def _picked(x: Tensor, axis: int, keepdim: bool, handles: Sequence[int]) -> Picked:
+    """The pair that C made: an element of each line along an axis, and its index."""
+    values, indices = several(handles)
+    return Picked(recorded(values, PickBackward, (x,), indices, axis, keepdim), indices)
 
 
-def _check_not_empty(name: str, x: Tensor, axis: int) -> None:
-    if x.shape[axis] == 0:
-        raise IndexError(f"{name}: no elements along axis {axis} of shape {list(x.shape)}")
-
-
-def _median(name: str, x: Tensor, dim: int | None, keepdim: bool, skip_nan: bool) -> Tensor | Picked:
-    if dim is None:
-        if x.numel == 0:
-            return x.new_full((), math.nan if x.is_floating_point() else 0)
-        value = _median(name, x.detach().reshape(-1), 0, False, skip_nan)[0]
-        return recorded(value, ExtremumBackward, (x,), None, False)
-    axis = axis_of(x, dim, name)
-    if x.ndim == 0:
-        return Picked(x.clone(), x.new_zeros((), dtype=int64))
-    _check_not_empty(name, x, axis)
-    order, size = x.detach().argsort(axis), x.shape[axis]
-    if not x.is_floating_point():
-        return _picked(x, axis, order.narrow(axis, (size - 1) // 2, 1), keepdim)
-    count = (x == x).sum(axis, keepdim=True)  # after them come the NaNs
-    middle = ((count - 1) // 2).clamp(0) if skip_nan else (count == size)._choose((size - 1) // 2, count)
-    return _picked(x, axis, order.gather(axis, middle), keepdim)
+def _median(name: str, how: int, x: Tensor, dim: int | None, keepdim: bool) -> Tensor | Picked:
+    if dim is not None:
+        axis = axis_of(x, dim, name)
+        return _picked(x, axis, keepdim, lib.order_statistic_tensor(x._ptr, axis, keepdim, how, 0))
+    if x.numel == 0:
+        return x.new_full((), math.nan if x.is_floating_point() else 0)
+    value, _ = several(lib.order_statistic_tensor(x.detach().reshape(-1)._ptr, 0, False, how, 0))
+    return recorded(value, ExtremumBackward, (x,), None, False)
 
 
 def _quantile(
@@ -262,6 +237,11 @@ def _quantile(
     if interpolation not in INTERPOLATIONS:
         raise RuntimeError(f"{name}: expected an interpolation of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
     axis = None if dim is None else axis_of(x, dim, name)
+    if isinstance(q, (int, float)) and not skip_nan and x.numel and x.dtype in (float32, float64):
+        line = x.reshape(-1) if axis is None or x.ndim == 0 else x
+        result = own(_at_share(line, axis or 0, q, interpolation))
+        ones = [1 if axis is None or d == axis else size for d, size in enumerate(x.shape)]
+        return own(result.reshape(ones)) if keepdim else result
     lines = x.reshape(-1) if axis is None else (x if x.ndim else x.unsqueeze(0)).movedim(axis, -1)
     if lines.numel == 0:
         raise RuntimeError(f"{name}: expected elements, got shape {list(x.shape)}")
@@ -270,6 +250,22 @@ def _quantile(
     kept = shape if keepdim else lines.shape[:-1]
     result = found.movedim(-1, 0)
     return own(result.reshape([*shares.shape, *kept]))
+
+
+def _at_share(x: Tensor, axis: int, share: float, interpolation: str) -> Tensor:
+    """The quantile along an axis at one share, which is a Python number: the host knows the ranks."""
+    ordered, last = x.sort(axis).values, x.shape[axis] - 1
+    rank = share * last
+    if x.dtype is float32:
+        rank = c_float(c_float(share).value * last).value
+    below, above = math.floor(rank), math.ceil(rank)
+    if interpolation == "linear" or interpolation == "midpoint":
+        weight = rank - below if interpolation == "linear" else 0.5 * (above - below)
+        found = ordered.select(axis, below).lerp(ordered.select(axis, above), weight)
+    else:
+        found = ordered.select(axis, {"lower": below, "higher": above, "nearest": round(rank)}[interpolation])
+    largest = ordered.select(axis, last)
+    return largest.isnan()._choose(largest, found)
 
 
 def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool) -> Tensor:
@@ -290,22 +286,6 @@ def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool
 
 
 # ---- Runs of equal elements -------------------------------------------------------------------------------------
-
-
-def _places(x: Tensor, axis: int) -> Tensor:
-    """The index of each element along an axis."""
-    shape = [size if d == axis else 1 for d, size in enumerate(x.shape)]
-    return counting(x.shape[axis], x.device).reshape(shape).expand(x.shape)
-
-
-def _run_starts(x: Tensor, axis: int) -> Tensor:
-    """For each element along an axis the index at which the run of elements equal to it begins."""
-    size = x.shape[axis]
-    starts = x.new_zeros(x.shape, dtype=int64)
-    if size > 1:
-        fresh = x.narrow(axis, 1, size - 1) != x.narrow(axis, 0, size - 1)
-        starts.narrow(axis, 1, size - 1).copy_(fresh)
-    return (starts * _places(x, axis)).cummax(axis).values
 
 
 def _rows(name: str, x: Tensor, dim: int | None) -> Tensor:

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
-from .._C import lib
+from .._C import int64_array, lib
 from ..arguments import axis_of, flags, one_size
 from ..autograd.derivatives.indexing import LogcumsumexpBackward, PickBackward
 from ..autograd.derivatives.joining import cat
-from ..autograd.mode import no_grad
+from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
+from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
 from ..operation import check_tensor, recorded, several, wrap
 from ..types import bool_, float32, float64, int64, shown
@@ -49,8 +50,12 @@ class StatisticsMethods:
         >>> norch.tensor([3, 1, 2]).aminmax()
         Extremes(min=tensor(1), max=tensor(3))
         """
-        axis = () if dim is None else axis_of(self, dim, "aminmax")
-        return Extremes(self.amin(axis, keepdim), self.amax(axis, keepdim))
+        axes = None if dim is None else [axis_of(self, dim, "aminmax")]
+        handles = lib.aminmax_tensor(self._ptr, int64_array(axes or ()), -1 if axes is None else 1, keepdim)
+        least, most = several(handles)
+        return Extremes(
+            recorded(least, MinBackward, (self,), axes, keepdim), recorded(most, MaxBackward, (self,), axes, keepdim)
+        )
 
     # ---- Running values -----------------------------------------------------------------------------------------
 
@@ -83,9 +88,7 @@ class StatisticsMethods:
         tensor([1000.0000, 1000.6932])
         """
         x, axis = check_floating(self, "logcumsumexp"), axis_of(self, dim, "logcumsumexp")
-        with no_grad():
-            result = _running(x.clone() if x.ndim else x.clone().reshape(1), axis, _log_sum)
-        return recorded(result.reshape(x.shape), LogcumsumexpBackward, (x,), axis)
+        return recorded(wrap(lib.logcumsumexp_tensor(x._ptr, axis)), LogcumsumexpBackward, (x,), axis)
 
     # ---- Differences --------------------------------------------------------------------------------------------
 
@@ -113,11 +116,9 @@ class StatisticsMethods:
                 if part is not None and check_tensor(part, "diff").ndim != self.ndim:
                     raise RuntimeError(f"diff: expected {self.ndim} dimensions to join, got shape {list(part.shape)}")
             result = cat([part for part in (prepend, self, append) if part is not None], axis)
-        for _ in range(min(n, result.shape[axis])):
-            left = result.shape[axis] - 1
-            later, earlier = result.narrow(axis, 1, left), result.narrow(axis, 0, left)
-            result = later != earlier if result.dtype is bool_ else later - earlier
-        return result
+        times = min(n, result.shape[axis])
+        backward = None if result.dtype is bool_ else DiffBackward
+        return recorded(wrap(lib.diff_tensor(result._ptr, axis, times)), backward, (result,), axis, times)
 
     # ---- Counts -------------------------------------------------------------------------------------------------
 
@@ -258,8 +259,8 @@ class StatisticsMethods:
         if self.ndim < 2 or p <= 0 or maxnorm < 0:
             given = f"shape {list(self.shape)}, p {p}, maxnorm {maxnorm}"
             raise RuntimeError(f"renorm: expected two dimensions, p > 0 and maxnorm >= 0, got {given}")
-        norms = self.norm(p, [d for d in range(self.ndim) if d != axis], keepdim=True)
-        return self * (norms > maxnorm)._choose(float(maxnorm) / (norms + 1e-7), 1.0)
+        result = wrap(lib.renorm_tensor(check_floating(self, "renorm")._ptr, axis, p, maxnorm))
+        return recorded(result, RenormBackward, (self,), axis, p, float(maxnorm))
 
     def renorm_(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         """In place: slices along `dim` scaled down to `maxnorm`. Shape, dtype and errors as for `renorm`.
@@ -280,29 +281,10 @@ class StatisticsMethods:
         return (self - check_tensor(other, "dist")).norm(p)
 
 
-# ---- Running values: each step doubles how far back an element looks ----------------------------------------------
-
-
-def _running(x: Any, axis: int, combine: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """combine(later, earlier) of each element along an axis and all before it, in log2(n) steps."""
-    size, step = x.shape[axis], 1
-    while step < size:
-        later, earlier = x.narrow(axis, step, size - step), x.narrow(axis, 0, size - step)
-        x = cat([x.narrow(axis, 0, step), combine(later, earlier)], axis)
-        step *= 2
-    return x
-
-
 def _running_extreme(name: str, x: Tensor, dim: int, largest: bool) -> Picked:
     axis = axis_of(x, dim, name)
     values, indices = several(lib.running_extreme_tensor(x._ptr, axis, largest))
     return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
-
-
-def _log_sum(a: Tensor, b: Tensor) -> Tensor:
-    """log(exp(a) + exp(b))"""
-    larger = a.maximum(b)
-    return larger.isinf()._choose(larger, larger + (-(a - b).abs()).exp().log1p())
 
 
 # ---- Histograms -----------------------------------------------------------------------------------------------------

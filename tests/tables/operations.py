@@ -395,7 +395,7 @@ REDUCTIONS = [
     Reduction("argmax", position(max), lambda dtype: "int64", several_axes=False),
     Reduction("argmin", position(min), lambda dtype: "int64", several_axes=False),
     Reduction("var", variance, same, "VarianceBackward", accepted=REAL, empty=nan, least=2),
-    Reduction("std", lambda xs: math.sqrt(variance(xs)), same, "SqrtBackward", accepted=REAL, empty=nan, least=2),
+    Reduction("std", lambda xs: math.sqrt(variance(xs)), same, "DeviationBackward", accepted=REAL, empty=nan, least=2),
     Reduction("any", any, into_bool, empty=False),
     Reduction("all", all, into_bool, empty=True),
 ]

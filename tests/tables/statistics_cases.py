@@ -124,7 +124,7 @@ def statistics_cases(case: Callable, along: Callable) -> list:
             lambda lib, x, y: x.masked_scatter(on(x, lib, [True, False, True]), y),
             lambda x, y: Array([y.flat[0], x.flat[1], y.flat[1], y.flat[2], x.flat[4], y.flat[3]], x.shape),
         ),
-        row("median", [(3, 5)], lambda lib, x: x.median(1).values, rows_of(statistics.median_low)),
+        row("median", [(3, 5)], lambda lib, x: x.median(1).values, rows_of(statistics.median_low), "PickBackward"),
         row("nanmedian", [(3, 4)], lambda lib, x: lib.nanmedian(x, 1)[0], rows_of(statistics.median_low)),
         row("kthvalue", [(3, 4)], lambda lib, x: x.kthvalue(2, 1)[0], rows_of(lambda xs: sorted(xs)[1])),
         row("mode", [(3, 4)], lambda lib, x: x.mode(1)[0], rows_of(lambda xs: min(statistics.multimode(xs)))),
@@ -144,6 +144,7 @@ def statistics_cases(case: Callable, along: Callable) -> list:
             [(3, 4)],
             lambda lib, x: x.diff(n=2, dim=1),
             lambda x: flattened(reduce(lambda xs: [c - b - (b - a) for a, b, c in zip(xs, xs[1:], xs[2:])], x, [1])),
+            "DiffBackward",
         ),
         row("cov", [(2, 4)], lambda lib, x: lib.cov(x), covariances),
         row(
@@ -152,12 +153,13 @@ def statistics_cases(case: Callable, along: Callable) -> list:
             lambda lib, x: lib.corrcoef(x + on(x, lib, [1.0, 3.0, 0.0, 7.0]).to(x.dtype)),
             lambda x: correlations(elementwise(lambda a, b: a + b, x, Array([1.0, 3.0, 0.0, 7.0], (4,))), covariances),
         ),
-        row("renorm", [(2, 4)], lambda lib, x: x.renorm(2, 0, 1.5), scaled_down),
+        row("renorm", [(2, 4)], lambda lib, x: x.renorm(2, 0, 1.5), scaled_down, "RenormBackward"),
         row(
             "trapezoid",
             [(3, 4)],
             lambda lib, x: lib.trapezoid(x, dx=0.5),
             rows_of(lambda xs: math.fsum(a + b for a, b in zip(xs, xs[1:])) / 4),
+            "TrapezoidBackward",
         ),
         row(
             "cumulative_trapezoid",
@@ -166,8 +168,9 @@ def statistics_cases(case: Callable, along: Callable) -> list:
             lambda x: flattened(
                 reduce(lambda xs: list(itertools.accumulate((a + b) / 2 for a, b in zip(xs, xs[1:]))), x, [1])
             ),
+            "CumulativeTrapezoidBackward",
         ),
-        row("gradient", [(3, 5)], lambda lib, x: lib.gradient(x, dim=1)[0], along(slopes, 1)),
+        row("gradient", [(3, 5)], lambda lib, x: lib.gradient(x, dim=1)[0], along(slopes, 1), "SlopesBackward"),
         *(
             row(
                 f"cdist {p}",
@@ -175,7 +178,28 @@ def statistics_cases(case: Callable, along: Callable) -> list:
                 lambda lib, x, y, p=p: lib.cdist(x, y, p=p),
                 lambda x, y, p=p: Array([distance(p, a, b) for a in lines(x) for b in lines(y)], (2, 4)),
             )
-            for p in (1.0, 2.0, 3.0)
+            for p in (1.0, 2.0, 3.0, 0.5)
+        ),
+        row(
+            "cdist inf",
+            [(2, 3), (4, 3)],
+            lambda lib, x, y: lib.cdist(x, y, p=math.inf),
+            lambda x, y: Array([max(abs(c - d) for c, d in zip(a, b)) for a in lines(x) for b in lines(y)], (2, 4)),
+            "CdistBackward",
+        ),
+        row(
+            "cdist of batches",
+            [(2, 1, 2, 3), (3, 1, 3)],
+            lambda lib, x, y: lib.cdist(x, y, p=1.0),
+            lambda x, y: Array(
+                [
+                    math.fsum(abs(x.at((i, 0, k, m)) - y.at((j, 0, m))) for m in range(3))
+                    for i in range(2)
+                    for j in range(3)
+                    for k in range(2)
+                ],
+                (2, 3, 2, 1),
+            ),
         ),
         row(
             "cdist by a product",
@@ -188,12 +212,20 @@ def statistics_cases(case: Callable, along: Callable) -> list:
             [(3, 2)],
             lambda lib, x: lib.pdist(x),
             lambda x: Array([distance(2, a, b) for a, b in itertools.combinations(lines(x), 2)], (3,)),
+            "PdistBackward",
+        ),
+        row(
+            "pdist 3",
+            [(4, 5)],
+            lambda lib, x: lib.pdist(x, 3.0),
+            lambda x: Array([distance(3, a, b) for a, b in itertools.combinations(lines(x), 2)], (6,)),
         ),
         row(
             "norm 2.5",
             [(2, 3)],
             lambda lib, x: x.norm(2.5, 1),
             rows_of(lambda xs: math.fsum(abs(x) ** 2.5 for x in xs) ** 0.4),
+            "NormBackward",
         ),
     ]
 

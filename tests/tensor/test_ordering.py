@@ -52,6 +52,49 @@ def test_sort_along_each_axis_of_each_layout(device, rng):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("count", [1, 2, 17, 100, 1000])
+def test_one_element_of_each_line(dtype, count, device, rng):
+    """kthvalue, median, nanmedian and mode, beside what sorting says."""
+    x = norch.tensor([drawn(rng, dtype, count) for _ in range(3)], dtype=getattr(norch, dtype), device=device)
+    lines = [[int(v) for v in line] if dtype == "bool" else line for line in x.tolist()]
+    orders = [order_of(line) for line in lines]
+    numbers = [sum(v == v for v in line) for line in lines]
+    expected = {
+        "median": [order[(count - 1) // 2 if n == count else n] for order, n in zip(orders, numbers)],
+        "nanmedian": [order[max(n - 1, 0) // 2] for order, n in zip(orders, numbers)],
+        "mode": [place_of_mode(line) for line in lines],
+    }
+    for axis, view in ((1, x), (-1, x), (0, x.T), (1, x.flip(0).flip(0))):
+        for name, places in expected.items():
+            values, indices = getattr(view, name)(axis)
+            assert indices.tolist() == places, name
+            chosen = norch.stack([line[place] for line, place in zip(x, places)])
+            assert bool(((values == chosen).logical_or(chosen != chosen)).all()), name
+        for k in {1, count // 3 + 1, count}:
+            assert view.kthvalue(k, axis, keepdim=True).indices.reshape(-1).tolist() == [o[k - 1] for o in orders]
+
+
+def place_of_mode(values):
+    """Where the smallest of the most frequent values is last."""
+    runs = {}
+    for place in order_of(values):
+        value = values[place]
+        runs.setdefault("nan" if value != value else value, []).append(place)
+    return max(runs.values(), key=len)[-1]  # the first of equally long runs
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "float32", "float64"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_the_first_few_of_a_line(dtype, descending, device, rng):
+    x = norch.tensor([drawn(rng, dtype, 333) for _ in range(4)], dtype=getattr(norch, dtype), device=device)
+    for axis, view in ((1, x), (0, x.T)):
+        for k in (1, 4, 16, 17):
+            places = view.topk(k, axis, largest=descending).indices
+            rows = (places if axis == 1 else places.T).tolist()
+            assert rows == [order_of(line, descending)[:k] for line in x.tolist()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_running_extremes(dtype, device, rng):
     x = norch.tensor(drawn(rng, dtype, 60), dtype=getattr(norch, dtype), device=device).reshape(3, 20)
     for view, axis in ((x, 1), (x.T, 0), (x[:, ::2], 1), (x, 0)):

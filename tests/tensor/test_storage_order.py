@@ -36,6 +36,18 @@ def test_reductions_do_not_depend_on_the_layout(layout, dtype, dim, lowest):
         assert found.allclose(expected), name
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(5, 70), (2, 33, 70), (70, 3), (1, 4), (0, 4), (2, 3, 0)], ids=str)
+def test_softmax_does_not_depend_on_the_layout(dtype, shape):
+    x = (norch.randn(*shape) * 30).to(getattr(norch, dtype))
+    for dim in range(len(shape)):
+        for name in ("softmax", "log_softmax"):
+            found = getattr(x, name)(dim)
+            expected = getattr(x.movedim(dim, -1).contiguous(), name)(-1).movedim(-1, dim)
+            assert found.shape == x.shape and found.allclose(expected, atol=1e-6), name
+    assert norch.tensor([[norch.inf] * 4, [0.0] * 4]).softmax(0).isnan().sum() == 8
+
+
 def test_a_repeated_element_counts_as_often_as_it_is_seen():
     tenth = norch.tensor([0.1], dtype=norch.float32)
     assert tenth.expand(1_000_000).sum().item() == pytest.approx(1_000_000 * tenth.item(), rel=6e-8)

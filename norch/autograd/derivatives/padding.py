@@ -10,7 +10,7 @@ from ...operation import recorded, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...tensor import Tensor
+    from ...forward_declarations import Tensor
 
 
 def padded(x: Tensor, amounts: Sequence[int], value: float) -> Tensor:

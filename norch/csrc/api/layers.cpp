@@ -1,7 +1,7 @@
 // Layers and losses of the C API, each in one call: softmax, linear, cross-entropy, mean squared error, and gradients.
 //
-// The kernels of ROW_OPS take contiguous rows. If the axis is not the last, it is moved there, and moved back
-// afterwards.
+// The kernels of ROW_OPS take contiguous rows, on the CPU also columns. Otherwise, if the axis is not the last, it is
+// moved there, and moved back afterwards.
 
 #include <math.h>
 #include <string.h>
@@ -23,8 +23,8 @@ static Owned with_axis_moved(const Tensor& x, int from, int to) {
     return view_of(x, shape, strides, x.ndim, x.offset);
 }
 
-// x as the kernels take it: contiguous, with `axis` last, and at least one dimension.
-static Owned as_rows(const Tensor& x, int axis) {
+// x as the kernels take it.
+Owned as_rows(const Tensor& x, int axis) {
     if (x.ndim == 0) {
         const int64_t one = 1;
         return view_of(x, &one, &one, 1, x.offset);
@@ -45,9 +45,28 @@ static Owned from_rows(Owned rows, const Tensor& x, int axis) {
 
 // ---- Operations along rows ---------------------------------------------------------------------------------------
 
+enum { LEAST_COLUMNS = 4 };  // side by side, for which the CPU's kernels take columns as they lie
+
+// A contiguous tensor [outer, n, inner] with the axis of n last: [outer, inner, n].
+static Tensor as_columns(Tensor x, int64_t n, int64_t inner) {
+    const int64_t shape[] = {x.size / (n * inner), inner, n}, strides[] = {n * inner, 1, inner};
+    memcpy(x.shape, shape, sizeof shape);
+    memcpy(x.strides, strides, sizeof strides);
+    x.ndim = 3;
+    return x;
+}
+
 static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
     check_real(x, kernel.name);
     const int at = check_axis(axis, x.ndim, kernel.name);
+    int64_t inner = 1;
+    for (int d = at + 1; d < x.ndim; d++) inner *= x.shape[d];
+    if (x.device == CPU && inner >= LEAST_COLUMNS && x.size && is_contiguous(x)) {
+        Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
+        Tensor columns = as_columns(x, x.shape[at], inner), result = as_columns(*out, x.shape[at], inner);
+        kernel.launch(x.device, columns, result);
+        return out;
+    }
     Owned rows = as_rows(x, at);
     Owned out = new_tensor(rows->shape, rows->ndim, x.dtype, x.device);
     if (out->size) kernel.launch(x.device, *rows, *out);

@@ -1,5 +1,6 @@
 // Reductions of the C API.
 
+#include <math.h>
 #include <string.h>
 
 #include "api.h"
@@ -89,6 +90,42 @@ Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int3
     });
 }
 
+Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
+    return build([&] {
+        Owned variance = taken(variance_tensor(tensor, axes, count, keepdim, lost));
+        kernels::sqrt.launch(variance->device, *variance, *variance);
+        return variance;
+    });
+}
+
+Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double p) {
+    return build([&] {
+        check_real(*tensor, "norm");
+        const unsigned set = axis_set(*tensor, axes, count, "norm");
+        if (p == 2) {
+            Owned norm = reduce(kernels::sum_squares, SAME_DTYPE, true, *tensor, set, count < 0, keepdim);
+            kernels::sqrt.launch(norm->device, *norm, *norm);
+            return norm;
+        }
+        Owned size = taken(abs_tensor(tensor));
+        if (isinf(p)) return reduce(kernels::max, SAME_DTYPE, false, *size, set, count < 0, keepdim);
+        if (p == 1) return reduce(kernels::sum, SAME_DTYPE, true, *size, set, count < 0, keepdim);
+        Owned power = taken(number_tensor(p, 0, FLOAT64)), inverse = taken(number_tensor(1 / p, 0, FLOAT64));
+        size = taken(pow_tensor(size.tensor, power.tensor));
+        size = reduce(kernels::sum, SAME_DTYPE, true, *size, set, count < 0, keepdim);
+        return taken(pow_tensor(size.tensor, inverse.tensor));
+    });
+}
+
+Results* aminmax_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {
+    return build_several<2>([&](Tensor** results) {
+        const unsigned set = axis_set(*tensor, axes, count, "aminmax");
+        Owned least = reduce(kernels::min, SAME_DTYPE, false, *tensor, set, count < 0, keepdim);
+        results[1] = reduce(kernels::max, SAME_DTYPE, false, *tensor, set, count < 0, keepdim).give();
+        results[0] = least.give();
+    });
+}
+
 Tensor* logsumexp_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim) {
     return build([&] {
         Owned zero = taken(number_tensor(0, 0, BOOL)), top = taken(max_tensor(tensor, axes, count, 1));
@@ -157,4 +194,14 @@ Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t ke
 
 Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim) {
     return build([&] { return arg_reduce(kernels::argmin, *tensor, axis, over_all, keepdim); });
+}
+
+Results* extreme_tensor(Tensor* tensor, int64_t axis, int32_t keepdim, int32_t largest) {
+    return build_several<2>([&](Tensor** results) {
+        Owned places = arg_reduce(largest ? kernels::argmax : kernels::argmin, *tensor, axis, false, keepdim);
+        const UnaryKernel& kernel = largest ? kernels::max : kernels::min;
+        const unsigned set = tensor->ndim ? 1u << check_axis(axis, tensor->ndim, kernel.name) : 0;
+        results[0] = reduce(kernel, SAME_DTYPE, false, *tensor, set, false, keepdim).give();
+        results[1] = places.give();
+    });
 }

@@ -76,6 +76,12 @@ Owned reshaped(const Tensor& tensor, const int64_t* asked, int ndim) {
     return view_of(*copy, shape, strides, ndim, 0);
 }
 
+Tensor with_axis(const Tensor& tensor) {
+    Tensor result = tensor;
+    if (tensor.ndim == 0) result.ndim = 1, result.shape[0] = 1, result.strides[0] = 1;
+    return result;
+}
+
 Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim) {
     return build([&] { return reshaped(*tensor, shape, ndim); });
 }

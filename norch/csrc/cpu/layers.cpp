@@ -119,6 +119,50 @@ void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, T scale) {
 
 // ---- Softmax -----------------------------------------------------------------------------------------------------
 
+namespace {
+
+enum { COLUMNS = 64, ROWS = 64 };  // columns side by side, and rows of them that are summed in T
+
+// Whether x [outer, inner, n] lies as [outer, n, inner].
+bool is_of_columns(const Tensor& x) {
+    return x.ndim == 3 && x.shape[1] > 1 && x.strides[1] == 1 && x.strides[2] == x.shape[1];
+}
+
+// The softmax of columns, or its logarithm.
+template <bool LOG, class T>
+void softmax_columns(const T* x, T* out, int64_t outer, int64_t inner, int64_t n) {
+    const int64_t blocks = (inner + COLUMNS - 1) / COLUMNS;
+    parallel_for(outer * blocks, 1 + SMALL_WORK / 4 / (n * COLUMNS), [=](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t first = k % blocks * COLUMNS, width = smaller(COLUMNS, inner - first);
+            const T* from = x + k / blocks * n * inner + first;
+            T *to = out + k / blocks * n * inner + first, top[COLUMNS], rate[COLUMNS];
+            double totals[COLUMNS] = {};
+            for (int64_t c = 0; c < width; c++) top[c] = from[c];
+            for (int64_t i = 1; i < n; i++)
+                for (int64_t c = 0; c < width; c++)
+                    top[c] = from[i * inner + c] > top[c] ? from[i * inner + c] : top[c];
+            for (int64_t start = 0; start < n; start += ROWS) {
+                T part[COLUMNS] = {};
+                for (int64_t i = start; i < smaller(start + ROWS, n); i++) {
+                    INDEPENDENT for (int64_t c = 0; c < width; c++) {
+                        const T y = formula::exp(from[i * inner + c] - top[c]);
+                        if (!LOG) to[i * inner + c] = y;
+                        part[c] += y;
+                    }
+                }
+                for (int64_t c = 0; c < width; c++) totals[c] += double(part[c]);
+            }
+            for (int64_t c = 0; c < width; c++) rate[c] = T(LOG ? ::log(totals[c]) : 1 / totals[c]);
+            for (int64_t i = 0; i < n; i++)
+                INDEPENDENT for (int64_t c = 0; c < width; c++) to[i * inner + c] =
+                    LOG ? from[i * inner + c] - top[c] - rate[c] : to[i * inner + c] * rate[c];
+        }
+    });
+}
+
+}  // namespace
+
 // out = exp(x - max) / sum(exp(x - max)) along each row
 void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
     const int64_t n = row_length(x);
@@ -126,6 +170,7 @@ void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
         using T = typename decltype(type)::type;
         const T* from = data_as<T>(x);
         T* to = data_as<T>(out);
+        if (is_of_columns(x)) return softmax_columns<false>(from, to, x.shape[0], x.shape[1], n);
         for_each_row(x, n, [=](int64_t row) { scaled_softmax(from + row * n, n, to + row * n, -1, T(1)); });
     });
 }
@@ -149,6 +194,7 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
     const int64_t n = row_length(x);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (is_of_columns(x)) return softmax_columns<true>(data_as<T>(x), data_as<T>(out), x.shape[0], x.shape[1], n);
         for_each_row(x, n, [&](int64_t row) {
             const T* from = data_as<T>(x) + row * n;
             T* to = data_as<T>(out) + row * n;

@@ -4,6 +4,8 @@
 // partial results (reduce_rows), or across it, with a buffer of results for a block of columns (reduce_columns).
 // ops/reductions.h has the operations.
 
+#include <string.h>
+
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "ops/reductions.h"
@@ -15,7 +17,7 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
-    LANE_BYTES = 128,  // of partial results, kept in registers
+    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many where elements stay what they are
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
@@ -31,7 +33,8 @@ template <class Op, int BYTES = LANE_BYTES, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
-    enum { LANES = BYTES / sizeof(Partial) };
+    constexpr bool many = BYTES > TAIL_BYTES && std::is_floating_point_v<Partial> && sizeof(Partial) == sizeof(T);
+    enum { LANES = (many ? 2 : 1) * BYTES / sizeof(Partial) };
     Total total = Op::empty();
     int64_t i = 0;
     if (n >= LANES) {
@@ -115,6 +118,13 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
         *out = Result(Op::repeated(reduce_all<Op>(reduced, x), repeats));
         return;
     }
+    if (reduced.size == 1 && kept.ndim == 1) {
+        const int64_t step = kept.strides[0][0], out_step = kept.strides[1][0];
+        return parallel_for(kept.size, SMALL_WORK, [=](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; i++)
+                out[i * out_step] = Result(Op::repeated(typename Op::Total(Op::lift(x[i * step])), repeats));
+        });
+    }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
         Odometer<2> at(kept, kept.ndim);
@@ -159,6 +169,16 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
 template <class Op, class T>
 void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_t step, typename Op::Total* totals) {
     if (step == 1) return add_rows<Op>(x, count, stride, columns, totals);
+    if (step == 2) {  // the elements between, which are there, are reduced too
+        typename Op::Total both[COLUMNS];
+        for (int64_t first = 0; first < columns; first += COLUMNS / 2) {
+            const int64_t width = smaller(COLUMNS / 2, columns - first);
+            for (int64_t c = 0; c < 2 * width; c++) both[c] = Op::empty();
+            add_rows<Op>(x + 2 * first, count, stride, 2 * width - 1, both);
+            for (int64_t c = 0; c < width; c++) totals[first + c] = Op::combine(totals[first + c], both[2 * c]);
+        }
+        return;
+    }
     T packed[PACKED];
     const int64_t height = PACKED / columns;
     for (int64_t start = 0; start < count; start += height) {
@@ -228,6 +248,17 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t rep
 template <template <class> class Op>
 void reduce(const Tensor& x, Tensor& out) {
     if (out.size == 0) return;
+    Tensor once = x, result = out;  // where x repeats along a kept dimension, the result does
+    for (int d = 0; d < x.ndim; d++)
+        if (x.strides[d] == 0 && out.shape[d] == x.shape[d]) once.shape[d] = result.shape[d] = 1, result.strides[d] = 0;
+    result.size = count_elements(result.shape, result.ndim);
+    if (result.size < out.size) {
+        once.size = count_elements(once.shape, once.ndim);
+        reduce<Op>(once, result);
+        memcpy(result.shape, out.shape, sizeof out.shape);
+        result.size = out.size;
+        return assign_tensor_cpu(result, out);
+    }
     ReducedDims dims = reduced_dims(x, out);
     const int64_t repeats = take_repeats(dims.reduced), step = dims.reduced.strides[0][dims.reduced.ndim - 1];
     const bool across = dims.reduced.size > 1 && step != 1 && bring_columns_last(dims.kept, step);
@@ -243,6 +274,7 @@ void reduce(const Tensor& x, Tensor& out) {
         if (across) return reduce_columns<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
         reduce_rows<Op<T>>(dims.kept, dims.reduced, repeats, from, to);
     };
+    if constexpr (std::is_same_v<Op<float>, SumSquares<float>>) return for_real(x.dtype, run);
     if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
     for_any(x.dtype, run);
 }
@@ -265,6 +297,7 @@ void reduce(const Tensor& x, Tensor& out) {
         reduce<Op>(x, out);                                \
     }
 REDUCTIONS(REDUCTION_CPU)
+void sum_squares_tensor_cpu(const Tensor& x, Tensor& out) { reduce<SumSquares>(x, out); }
 
 // ---- The index of the extreme ------------------------------------------------------------------------------------
 
@@ -290,18 +323,19 @@ int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
     return index;
 }
 
-// x is contiguous across the axis: the rows are compared one after another, COLUMNS of them at a time.
-template <class Op, class T>
+// Across the axis x has steps of STEP: the rows are compared one after another, COLUMNS of them at a time.
+template <class Op, int STEP, class T>
 void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
     T best[COLUMNS];
     int64_t index[COLUMNS];
-    for (int64_t j = 0; j < columns; j++) best[j] = x[j], index[j] = 0;
+    for (int64_t j = 0; j < columns; j++) best[j] = x[j * STEP], index[j] = 0;
     for (int64_t i = 1; i < n; i++) {
         const T* row = x + i * stride;
         for (int64_t j = 0; j < columns; j++) {
-            const bool better = Op::replaces(row[j], best[j]);
+            const T next = row[j * STEP];
+            const bool better = Op::replaces(next, best[j]);
             index[j] = better ? i : index[j];
-            best[j] = better ? row[j] : best[j];
+            best[j] = better ? next : best[j];
         }
     }
     for (int64_t j = 0; j < columns; j++) out[j * out_stride] = index[j];
@@ -312,7 +346,7 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     if (out.size == 0) return;
     const int64_t n = x.shape[axis], stride = x.strides[axis];
     Layout<2> kept = reduced_dims(x, out).kept;
-    const bool across = n > 1 && stride != 1 && bring_columns_last(kept);
+    const bool across = n > 1 && stride != 1 && bring_columns_last(kept, 3);
     const int last = kept.ndim - 1;
     const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS);
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
@@ -327,9 +361,11 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
                 const T* start = from + at.offset[0];
                 int64_t* result = to + at.offset[1];
                 const int64_t j = k % blocks * columns, out_stride = kept.strides[1][last];
-                if (across)
-                    index_rows<Op<T>>(start + j, n, stride, smaller(columns, width - j), result + j * out_stride,
-                                      out_stride);
+                const int64_t count = smaller(columns, width - j);
+                if (across && kept.strides[0][last] == 1)
+                    index_rows<Op<T>, 1>(start + j, n, stride, count, result + j * out_stride, out_stride);
+                else if (across)
+                    index_rows<Op<T>, 2>(start + 2 * j, n, stride, count, result + j * out_stride, out_stride);
                 else
                     *result = index_of_extreme<Op<T>>(start, n, stride);
                 if (j + columns >= width) at.next();

@@ -15,9 +15,9 @@ namespace {
 
 enum {
     REDUCE_THREADS = 256,
-    PARTIAL = 8,             // elements combined in the type of partial results
-    COLUMNS = 32,            // results of a block if x is contiguous across the reduced dimensions
-    ELEMENTS_PER_THREAD = 32 // before the elements of a result are dealt out to several blocks
+    PARTIAL = 8,              // elements combined in the type of partial results
+    COLUMNS = 32,             // results of a block if x is contiguous across the reduced dimensions
+    ELEMENTS_PER_THREAD = 32  // before the elements of a result are dealt out to several blocks
 };
 
 // ---- The index of the extreme, as one more operation -------------------------------------------------------------
@@ -117,8 +117,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
         const int64_t result = first + threadIdx.x;
         const Offsets<2> at = kept.locate(result < kept.size ? result : 0);
         *mine = Op::empty();
-        if (result < kept.size)
-            *mine = reduce_part<Op>(x + at.of[0], reduced, start + threadIdx.y, end, blockDim.y);
+        if (result < kept.size) *mine = reduce_part<Op>(x + at.of[0], reduced, start + threadIdx.y, end, blockDim.y);
         __syncthreads();
 #pragma unroll 1
         for (int half = blockDim.y / 2; half > 0; half /= 2) {
@@ -210,7 +209,53 @@ void reduce_any(const char* name, const Tensor& x, Tensor& out) {
 #define REDUCTION_CUDA(name, Op, result, has_empty) \
     void name##_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<Op>(#name, x, out); }
 REDUCTIONS(REDUCTION_CUDA)
+void sum_squares_tensor_cuda(const Tensor& x, Tensor& out) { reduce_any<SumSquares>("sum_squares", x, out); }
 
 // x's axes other than `axis` stay as they are in out, so that out says which axis is searched; of size 1 it is found.
 void argmax_tensor_cuda(const Tensor& x, Tensor& out, int) { reduce_any<ArgMax>("argmax", x, out); }
 void argmin_tensor_cuda(const Tensor& x, Tensor& out, int) { reduce_any<ArgMin>("argmin", x, out); }
+
+// ---- Distances of rows -----------------------------------------------------------------------------------------------
+
+namespace {
+
+// A thread takes a pair of rows; of `pairs` those of the upper triangle, row by row.
+template <class T>
+__global__ void distances_kernel(const T* x, const T* y, T* out, int64_t rows, int64_t others, int64_t n, int64_t size,
+                                 double p, bool pairs) {
+    for (int64_t k = first_of_thread(); k < size; k += all_threads()) {
+        int64_t i = k / others, j = k % others;  // i counts the rows of all matrices
+        if (pairs) {
+            i = int64_t(rows - 0.5 - ::sqrt((rows - 0.5) * (rows - 0.5) - 2.0 * k));  // or one beside it
+            auto begin = [=](int64_t row) { return row * (2 * rows - row - 1) / 2; };
+            while (begin(i) > k) i--;
+            while (begin(i + 1) <= k) i++;
+            j = k - begin(i) + i + 1;
+        }
+        const T *a = x + i * n, *b = y + (pairs ? j : i / rows * others + j) * n;
+        double total = 0;
+        for (int64_t m = 0; m < n; m++) {
+            const double distance = ::fabs(double(a[m] - b[m]));
+            if (::isinf(p))
+                total = (distance > total) | (distance != distance) ? distance : total;
+            else
+                total += p == 0   ? double(a[m] != b[m])
+                         : p == 1 ? distance
+                         : p == 2 ? distance * distance
+                                  : ::pow(distance, p);
+        }
+        out[k] = T(::isinf(p) || p == 0 || p == 1 ? total : p == 2 ? ::sqrt(total) : ::pow(total, 1 / p));
+    }
+}
+
+}  // namespace
+
+void distances_tensor_cuda(const Tensor& x, const Tensor& y, Tensor& out, double p, bool pairs) {
+    cudaStream_t stream = use(out.device);
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        distances_kernel<T><<<blocks_for(out.size), threads_for(out.size), 0, stream>>>(
+            data_as<T>(x), data_as<T>(y), data_as<T>(out), x.shape[1], y.shape[1], x.shape[2], out.size, p, pairs);
+    });
+    check_launch("distances");
+}

@@ -1,4 +1,4 @@
-// CUDA kernels of running totals along an axis: cumsum and cumprod. A part of cuda.cu.
+// CUDA kernels of running totals along an axis: cumsum, cumprod and logcumsumexp. A part of cuda.cu.
 //
 // If neighbouring lines are adjacent in memory, a thread takes a line. Otherwise a block takes a stretch of a line,
 // so many elements at a time as it has threads; of a long line several blocks take a stretch each, after a first launch
@@ -8,6 +8,7 @@
 #include "cuda/block.cuh"
 #include "cuda/layout.cuh"
 #include "cuda/sort.cuh"
+#include "ops/ordering.h"
 
 namespace {
 
@@ -16,14 +17,18 @@ struct Adding {
     static __device__ T combine(T a, T b) {
         return a + b;
     }
-    enum { EMPTY = 0 };
+    static constexpr double empty = 0;
 };
 struct Multiplying {
     template <class T>
     static __device__ T combine(T a, T b) {
         return a * b;
     }
-    enum { EMPTY = 1 };
+    static constexpr double empty = 1;
+};
+struct AddingLogarithms {
+    static __device__ double combine(double a, double b) { return log_sum(a, b); }
+    static constexpr double empty = -INFINITY;
 };
 
 enum {
@@ -42,7 +47,7 @@ template <class Op, class Total, class T, class R>
 __global__ void scan_each_kernel(const T* __restrict__ x, R* __restrict__ out, Lines lines) {
     for (int64_t line = first_of_thread(); line < lines.begin.size; line += all_threads()) {
         const Offsets<3> at = lines.begin.locate(line);
-        Total total = Total(int(Op::EMPTY));
+        Total total = Total(Op::empty);
         for (int64_t i = 0; i < lines.n; i++) {
             total = Op::combine(total, Total(x[at.of[0] + i * lines.x_step]));
             out[at.of[1] + i * lines.out_step] = R(total);
@@ -56,7 +61,7 @@ __global__ void stretch_totals_kernel(const T* x, Total* totals, Lines lines, in
     for (int64_t k = blockIdx.x; k < lines.begin.size * stretches; k += gridDim.x) {
         const int64_t from = lines.begin.locate(k / stretches).of[0], start = k % stretches * stretch;
         const int64_t end = start + stretch < lines.n ? start + stretch : lines.n;
-        Total mine = Total(int(Op::EMPTY));
+        Total mine = Total(Op::empty);
         for (int64_t i = start + threadIdx.x; i < end; i += blockDim.x)
             mine = Op::combine(mine, Total(x[from + i * lines.x_step]));
         mine = combine_row(mine, [](Total a, Total b) { return Op::combine(a, b); });
@@ -72,14 +77,14 @@ __global__ void scan_kernel(const T* __restrict__ x, const Total* totals, R* __r
         const Offsets<3> at = lines.begin.locate(k / stretches);
         const int64_t number = k % stretches, start = number * stretch;
         const int64_t end = start + stretch < lines.n ? start + stretch : lines.n;
-        Total before = Total(int(Op::EMPTY));
+        Total before = Total(Op::empty);
         if (stretches > 1) {
             for (int64_t s = threadIdx.x; s < number; s += blockDim.x) before = combine(before, totals[k - number + s]);
             before = combine_row(before, combine);
         }
         for (int64_t first = start; first < end; first += blockDim.x) {
             const int64_t i = first + threadIdx.x;
-            Total mine = i < end ? Total(x[at.of[0] + i * lines.x_step]) : Total(int(Op::EMPTY)), all;
+            Total mine = i < end ? Total(x[at.of[0] + i * lines.x_step]) : Total(Op::empty), all;
             mine = combine(before, scan_block(mine, all, combine));
             if (i < end) out[at.of[1] + i * lines.out_step] = R(mine);
             before = combine(before, all);
@@ -102,23 +107,31 @@ void launch_scan(const char* name, const T* x, R* out, const Lines& lines, int32
         stretch_totals_kernel<Op><<<blocks, threads, 0, stream>>>(x, totals.data, lines, stretch, stretches);
         check_launch(name);
     }
-    scan_kernel<Op><<<blocks, threads, 0, stream>>>(x, static_cast<const Total*>(totals.data), out, lines, stretch, stretches);
+    scan_kernel<Op>
+        <<<blocks, threads, 0, stream>>>(x, static_cast<const Total*>(totals.data), out, lines, stretch, stretches);
     check_launch(name);
+}
+
+template <class Op, class T>
+void scan_of(const char* name, const Tensor& x, Tensor& out, int axis) {
+    using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
+    using R = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
+    cudaStream_t stream = use(out.device);
+    const Lines lines = {x.shape[axis], x.strides[axis], out.strides[axis], lines_along(axis, x, out, out)};
+    launch_scan<Op, Total>(name, data_as<T>(x), data_as<R>(out), lines, out.device, stream);
 }
 
 template <class Op>
 void scan(const char* name, const Tensor& x, Tensor& out, int axis) {
-    cudaStream_t stream = use(out.device);
-    const Lines lines = {x.shape[axis], x.strides[axis], out.strides[axis], lines_along(axis, x, out, out)};
-    for_any(x.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
-        using R = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
-        launch_scan<Op, Total>(name, data_as<T>(x), data_as<R>(out), lines, out.device, stream);
-    });
+    for_any(x.dtype, [&](auto type) { scan_of<Op, typename decltype(type)::type>(name, x, out, axis); });
 }
 
 }  // namespace
 
 void cumsum_tensor_cuda(const Tensor& x, Tensor& out, int axis) { scan<Adding>("cumsum", x, out, axis); }
 void cumprod_tensor_cuda(const Tensor& x, Tensor& out, int axis) { scan<Multiplying>("cumprod", x, out, axis); }
+void logcumsumexp_tensor_cuda(const Tensor& x, Tensor& out, int axis) {
+    for_real(x.dtype, [&](auto type) {
+        scan_of<AddingLogarithms, typename decltype(type)::type>("logcumsumexp", x, out, axis);
+    });
+}

@@ -4,6 +4,7 @@
 #pragma once
 #include "cuda/block.cuh"
 #include "cuda/layout.cuh"
+#include "ops/ordering.h"
 
 namespace {
 
@@ -82,7 +83,8 @@ __global__ void merge_kernel(const Entry<T>* from, Entry<T>* to, int64_t lines, 
 
 // Sorts each of so many lines of n entries. They may end up in either buffer: returns which.
 template <class T>
-Entry<T>* sort_lines(Entry<T>* entries, Entry<T>* buffer, int64_t lines, int64_t n, bool descending, cudaStream_t stream) {
+Entry<T>* sort_lines(Entry<T>* entries, Entry<T>* buffer, int64_t lines, int64_t n, bool descending,
+                     cudaStream_t stream) {
     const int64_t whole = n >= PIECE ? int64_t(PIECE) : PIECE / n * n, pieces = lines * divided_up(n, whole);
     sort_pieces_kernel<T><<<at_most(pieces, MAX_BLOCKS), THREADS, 0, stream>>>(entries, lines, n, whole, descending);
     check_launch("sort");
@@ -136,8 +138,79 @@ void sort_tensor_cuda(const Tensor& x, Tensor& sorted, Tensor& indices, int axis
         check_launch("sort");
         const Entry<T>* entries = sort_lines(first.data, second.data, lines.size, n, descending, stream);
         sorted_kernel<T><<<blocks_for(sorted.size), threads_for(sorted.size), 0, stream>>>(
-            entries, n, count, data_as<T>(sorted), sorted.strides[axis], data_as<int64_t>(indices), indices.strides[axis],
-            lines);
+            entries, n, count, data_as<T>(sorted), sorted.strides[axis], data_as<int64_t>(indices),
+            indices.strides[axis], lines);
     });
     check_launch("sort");
+}
+
+// ---- Choosing from sorted lines --------------------------------------------------------------------------------------
+
+namespace {
+
+// The entry that selected_place names; a thread takes a line.
+template <class T>
+__global__ void order_statistic_kernel(const Entry<T>* entries, T* values, int64_t* indices, int64_t lines, int64_t n,
+                                       OrderStatistic how, int64_t place) {
+    for (int64_t line = first_of_thread(); line < lines; line += all_threads()) {
+        const Entry<T>* sorted = entries + line * n;
+        int64_t numbers = n;
+        while (how != KTH && numbers > 0 && sorted[numbers - 1].value != sorted[numbers - 1].value) numbers--;
+        const Entry<T> found = sorted[selected_place(how, place, n, numbers)];
+        values[line] = found.value;
+        indices[line] = found.index;
+    }
+}
+
+// The last entry of the longest run of equals, the first of several; NaNs are equal.
+template <class T>
+__global__ void mode_kernel(const Entry<T>* entries, T* values, int64_t* indices, int64_t lines, int64_t n) {
+    for (int64_t line = first_of_thread(); line < lines; line += all_threads()) {
+        const Entry<T>* sorted = entries + line * n;
+        int64_t longest = 0, last = 0, start = 0;
+        for (int64_t i = 1; i <= n; i++) {
+            const T first = sorted[start].value, next = i < n ? sorted[i].value : first;
+            if (i < n && ((next == first) | ((next != next) & (first != first)))) continue;
+            if (i - start > longest) longest = i - start, last = i - 1;
+            start = i;
+        }
+        values[line] = sorted[last].value;
+        indices[line] = sorted[last].index;
+    }
+}
+
+// Calls f(entries, type) with the sorted entries of contiguous lines.
+template <class F>
+void with_sorted_lines(const Tensor& x, cudaStream_t stream, F f) {
+    const int64_t n = x.shape[x.ndim - 1], lines = x.size / n;
+    for_any(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        DeviceScratch<Entry<T>> first(x.size, x.device), second(n > PIECE ? x.size : 0, x.device);
+        entries_kernel<T><<<blocks_for(x.size), threads_for(x.size), 0, stream>>>(data_as<T>(x), first.data, n, 1,
+                                                                                  lines_along(x.ndim - 1, x, x, x));
+        check_launch("sort");
+        f(sort_lines(first.data, second.data, lines, n, false, stream), type);
+    });
+}
+
+}  // namespace
+
+void order_statistic_tensor_cuda(const Tensor& x, Tensor& values, Tensor& indices, OrderStatistic how, int64_t place) {
+    cudaStream_t stream = use(x.device);
+    with_sorted_lines(x, stream, [&](auto* entries, auto type) {
+        using T = typename decltype(type)::type;
+        order_statistic_kernel<T><<<blocks_for(indices.size), threads_for(indices.size), 0, stream>>>(
+            entries, data_as<T>(values), data_as<int64_t>(indices), indices.size, x.size / indices.size, how, place);
+        check_launch("order_statistic");
+    });
+}
+
+void mode_tensor_cuda(const Tensor& x, Tensor& values, Tensor& indices) {
+    cudaStream_t stream = use(x.device);
+    with_sorted_lines(x, stream, [&](auto* entries, auto type) {
+        using T = typename decltype(type)::type;
+        mode_kernel<T><<<blocks_for(indices.size), threads_for(indices.size), 0, stream>>>(
+            entries, data_as<T>(values), data_as<int64_t>(indices), indices.size, x.size / indices.size);
+        check_launch("mode");
+    });
 }

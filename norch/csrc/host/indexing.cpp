@@ -6,6 +6,7 @@
 
 #include "cpu/backend.h"
 #include "host/lines.h"
+#include "ops/ordering.h"
 #include "ops/range.h"
 
 namespace {
@@ -171,32 +172,34 @@ void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
 namespace {
 
 // out[i] = x[0] combined with x[1] ... x[i] along axis, in double or int64.
+template <class T, class F>
+void scan_of(const Tensor& x, Tensor& out, int axis, F combine) {
+    using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
+    using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
+    const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
+    for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
+        constexpr int LINES = decltype(number)::value;
+        const T* source[LINES];
+        Result* target[LINES];
+        Total total[LINES];
+        for (int k = 0; k < LINES; k++) {
+            source[k] = data_as<const T>(x) + starts[k].offset[0];
+            target[k] = data_as<Result>(out) + starts[k].offset[1];
+            total[k] = Total(source[k][0]);
+            target[k][0] = Result(total[k]);
+        }
+        for (int64_t i = 1; i < n; i++) {
+            for (int k = 0; k < LINES; k++) {
+                total[k] = combine(total[k], Total(source[k][i * step]));
+                target[k][i * out_step] = Result(total[k]);
+            }
+        }
+    });
+}
+
 template <class F>
 void scan(const Tensor& x, Tensor& out, int axis, F combine) {
-    const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
-    for_any(x.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
-        using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
-        for_lines_together(x, out, out, axis, [&](auto number, const LineStart* starts) {
-            constexpr int LINES = decltype(number)::value;
-            const T* source[LINES];
-            Result* target[LINES];
-            Total total[LINES];
-            for (int k = 0; k < LINES; k++) {
-                source[k] = data_as<const T>(x) + starts[k].offset[0];
-                target[k] = data_as<Result>(out) + starts[k].offset[1];
-                total[k] = Total(source[k][0]);
-                target[k][0] = Result(total[k]);
-            }
-            for (int64_t i = 1; i < n; i++) {
-                for (int k = 0; k < LINES; k++) {
-                    total[k] = combine(total[k], Total(source[k][i * step]));
-                    target[k][i * out_step] = Result(total[k]);
-                }
-            }
-        });
-    });
+    for_any(x.dtype, [&](auto type) { scan_of<typename decltype(type)::type>(x, out, axis, combine); });
 }
 
 }  // namespace
@@ -206,4 +209,7 @@ void cumsum_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
 }
 void cumprod_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
     scan(x, out, axis, [](auto total, auto value) { return total * value; });
+}
+void logcumsumexp_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
+    for_real(x.dtype, [&](auto type) { scan_of<typename decltype(type)::type>(x, out, axis, log_sum); });
 }

@@ -1,4 +1,5 @@
-// CPU kernels behind api/indexing.cpp that order elements: sorting, running extremes, places among sorted edges.
+// CPU kernels behind api/ordering.cpp that order elements: sorting, modes, running extremes, places among
+// sorted edges.
 
 #include <string.h>
 
@@ -66,7 +67,11 @@ int64_t index_in(const PackedEntry<K>& entry) {
 
 // ---- Sorting -----------------------------------------------------------------------------------------------------
 
-enum { FEW = 256, DIGITS = 256 };  // fewer entries are compared, more are counted by the digits of their keys
+enum {
+    FEW = 256,      // fewer entries are compared, more are counted by the digits of their keys
+    DIGITS = 256,   // values of a byte
+    FIRST_FEW = 16  // entries that are kept in order by insertion
+};
 
 // Sorts by the lowest byte of the keys, then by the next: a stable pass each, which a byte that all share goes without.
 template <class Entry>
@@ -93,14 +98,45 @@ Entry* sort_by_digits(Entry* from, Entry* to, int64_t n) {
 // The first `count` of n entries, in order; the buffer has room for n.
 template <class Entry>
 Entry* sort_line(Entry* line, Entry* buffer, int64_t n, int64_t count) {
-    if (count < n && count <= 16)
-        std::partial_sort(line, line + count, line + n);
-    else if (count < n / 4)
+    if (count < n / 4)
         std::nth_element(line, line + count, line + n), std::sort(line, line + count);
     else if (n > FEW)
         return sort_by_digits(line, buffer, n);
     else
         std::sort(line, line + n);
+    return line;
+}
+
+// The same of a line of which few are wanted: what does not come before the last of them is passed over, by comparing
+// elements, BLOCK of them at a time. DESCENDING: their keys are flipped.
+template <bool DESCENDING, class Entry, class T>
+const Entry* first_few(const T* source, int64_t n, int64_t step, int64_t count, Entry* line) {
+    enum { BLOCK = 16 };
+    const Key<T> flipped = DESCENDING ? Key<T>(-1) : Key<T>(0);
+    T last = source[0];
+    auto passes = [&](int64_t i) {  // NaN is compared by its key
+        const T next = source[i * step];
+        return DESCENDING ? next <= last : next >= last;
+    };
+    int64_t found = 0;
+    auto insert = [&](int64_t i) {
+        const Entry entry = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
+        if (found == count && !(entry < line[count - 1])) return;
+        const int64_t before = found;
+        if (found < count) line[found++] = before > 0 ? std::max(line[before - 1], entry) : entry;
+        for (int64_t k = before - 1; k > 0; k--) line[k] = std::min(line[k], std::max(line[k - 1], entry));
+        line[0] = std::min(line[0], entry);
+        last = source[index_in(line[found - 1]) * step];
+    };
+    int64_t i = 0;
+    for (; i < count; i++) insert(i);
+    while (i < n) {
+        const int64_t end = std::min(i + BLOCK, n);
+        int all = step == 1 && end - i == BLOCK;
+        for (int j = 0; all && j < BLOCK; j++) all &= passes(i + j);
+        for (; i < end; i++)
+            if (!all && !passes(i)) insert(i);
+    }
     return line;
 }
 
@@ -113,8 +149,14 @@ void sort_lines(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool
         Scratch<Entry> line(n), buffer(n);
         for (; lines > 0; lines--, at.next()) {
             const T* source = data_as<const T>(x) + at.offset[0];
-            for (int64_t i = 0; i < n; i++) line[i] = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
-            const Entry* sorted = sort_line(line.data, buffer.data, n, count);
+            const Entry* sorted;
+            if (count <= FIRST_FEW && count < n) {
+                sorted = descending ? first_few<true>(source, n, step, count, line.data)
+                                    : first_few<false>(source, n, step, count, line.data);
+            } else {
+                for (int64_t i = 0; i < n; i++) line[i] = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
+                sorted = sort_line(line.data, buffer.data, n, count);
+            }
             T* value = data_as<T>(values) + at.offset[1];
             int64_t* place = data_as<int64_t>(indices) + at.offset[2];
             for (int64_t i = 0; i < count; i++) {
@@ -126,41 +168,104 @@ void sort_lines(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool
     });
 }
 
+// Calls f(Type<Entry>(), Type<T>()) for lines of n elements.
+template <class F>
+void for_entries(int32_t dtype, int64_t n, F f) {
+    for_any(dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        if constexpr (sizeof(T) <= 4)
+            if (n <= int64_t(UINT32_MAX)) return f(Type<PackedEntry<Key<T>>>(), type);
+        f(Type<WideEntry<Key<T>>>(), type);
+    });
+}
+
 }  // namespace
 
 void sort_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending) {
-    for_any(x.dtype, [&](auto type) {
+    for_entries(x.dtype, x.shape[axis], [&](auto entry, auto type) {
+        sort_lines<typename decltype(entry)::type, typename decltype(type)::type>(x, values, indices, axis, descending);
+    });
+}
+
+// The longest run of equals in each sorted line, the first of several.
+void mode_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices) {
+    const int64_t n = x.shape[x.ndim - 1];
+    for_entries(x.dtype, n, [&](auto entry, auto type) {
+        using Entry = typename decltype(entry)::type;
         using T = typename decltype(type)::type;
-        if (sizeof(T) <= 4 && x.shape[axis] <= int64_t(UINT32_MAX))
-            return sort_lines<PackedEntry<Key<T>>, T>(x, values, indices, axis, descending);
-        sort_lines<WideEntry<Key<T>>, T>(x, values, indices, axis, descending);
+        parallel_for(indices.size, 1 + SMALL_WORK / 8 / n, [&](int64_t begin, int64_t end) {
+            Scratch<Entry> line(n), buffer(n);
+            for (int64_t k = begin; k < end; k++) {
+                const T* source = data_as<const T>(x) + k * n;
+                for (int64_t i = 0; i < n; i++) line[i] = Entry::of(key_of(source[i]), i);
+                const Entry* sorted = sort_line(line.data, buffer.data, n, n);
+                int64_t longest = 0, last = 0;
+                for (int64_t start = 0, i = 1; i <= n; i++) {
+                    if (i < n && key_in(sorted[i]) == key_in(sorted[start])) continue;
+                    if (i - start > longest) longest = i - start, last = i - 1;
+                    start = i;
+                }
+                data_as<int64_t>(indices)[k] = index_in(sorted[last]);
+                data_as<T>(values)[k] = source[index_in(sorted[last])];
+            }
+        });
     });
 }
 
 // ---- Running extremes --------------------------------------------------------------------------------------------
 
-void running_extreme_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool largest) {
+namespace {
+
+template <bool LARGEST>
+void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis) {
     const int64_t n = x.shape[axis], step = x.strides[axis];
     const int64_t value_step = values.strides[axis], index_step = indices.strides[axis];
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        for_lines_together(x, values, indices, axis, [&](auto number, const LineStart* starts) {
+        auto walk = [&](auto number, const LineStart* starts) {
             constexpr int LINES = decltype(number)::value;
-            T best[LINES];
-            int64_t index[LINES];
-            for (int k = 0; k < LINES; k++) best[k] = data_as<const T>(x)[starts[k].offset[0]], index[k] = 0;
+            const T* source[LINES];
+            T *value[LINES], best[LINES];
+            int64_t *place[LINES], index[LINES];
+            for (int k = 0; k < LINES; k++) {
+                source[k] = data_as<const T>(x) + starts[k].offset[0];
+                value[k] = data_as<T>(values) + starts[k].offset[1];
+                place[k] = data_as<int64_t>(indices) + starts[k].offset[2];
+                best[k] = *source[k], index[k] = 0;
+            }
             for (int64_t i = 0; i < n; i++) {
                 for (int k = 0; k < LINES; k++) {
-                    const T next = data_as<const T>(x)[starts[k].offset[0] + i * step];
-                    const bool beats = extends(next, best[k], largest);
-                    best[k] = beats ? next : best[k];
-                    index[k] = beats ? i : index[k];
-                    data_as<T>(values)[starts[k].offset[1] + i * value_step] = best[k];
-                    data_as<int64_t>(indices)[starts[k].offset[2] + i * index_step] = index[k];
+                    const T next = source[k][i * step];
+                    if (extends(next, best[k], LARGEST)) best[k] = next, index[k] = i;
+                    value[k][i * value_step] = best[k];
+                    place[k][i * index_step] = index[k];
+                }
+            }
+        };
+        if (step != 1 || value_step != 1 || index_step != 1) return for_lines_together(x, values, indices, axis, walk);
+        for_lines(x, values, indices, axis, [&](Odometer<3>& at, int64_t count) {
+            for (; count > 0; count--, at.next()) {
+                const T* source = data_as<const T>(x) + at.offset[0];
+                T* value = data_as<T>(values) + at.offset[1];
+                int64_t* place = data_as<int64_t>(indices) + at.offset[2];
+                for (int64_t i = 0; i < n;) {  // extremes are seldom: each is written until the next one comes
+                    const T best = source[i];
+                    const int64_t index = i;
+                    do value[i] = best, place[i] = index;
+                    while (++i < n && !extends(source[i], best, LARGEST));
                 }
             }
         });
     });
+}
+
+}  // namespace
+
+void running_extreme_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool largest) {
+    if (largest)
+        running_extremes<true>(x, values, indices, axis);
+    else
+        running_extremes<false>(x, values, indices, axis);
 }
 
 // ---- Places among sorted edges -----------------------------------------------------------------------------------

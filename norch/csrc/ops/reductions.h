@@ -29,6 +29,11 @@ struct Sum {
 };
 
 template <class T>
+struct SumSquares : Sum<T> {
+    HOST_DEVICE static typename Sum<T>::Partial lift(T x) { return typename Sum<T>::Partial(x) * x; }
+};
+
+template <class T>
 struct Prod {
     using Total = std::conditional_t<std::is_floating_point_v<T>, double, int64_t>;
     using Partial = Total;

@@ -1,0 +1,193 @@
+"""The derivatives of norms, deviations, differences, integrals and distances, one class each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Sequence
+
+from ...packing import counting
+from ..function import Function, Gradients
+from ..functions import Axes, with_axes
+from .joining import cat
+from .padding import padded
+
+if TYPE_CHECKING:
+    from ...forward_declarations import Tensor
+
+# ---- Norms ----------------------------------------------------------------------------------------------------------
+
+
+def norm_slope(x: Tensor, norm: Tensor, p: float) -> Tensor:
+    """d norm(x)/dx for p > 0: sign(x) (|x| / norm)^(p - 1), and 0 where that would be infinite."""
+    if p == 1:
+        return x.sign()
+    if math.isinf(p):  # shared by the elements that attain it
+        attained = x.detach().abs() == norm.detach()
+        along = [d for d in range(x.ndim) if norm.shape[d] == 1]
+        return x.sign() * (attained / attained.sum(along, keepdim=True)).to(x.dtype)
+    safe = (norm.detach() == 0)._choose(1.0, norm)
+    if p == 2:
+        return x / safe
+    zero = x.detach() == 0
+    ratio = zero._choose(1.0, x.abs()) / safe
+    return zero._choose(0.0, x.sign() * ratio ** (p - 1))
+
+
+class NormBackward(Function):
+    """y = (sum |x|^p)^(1/p), over some axes"""
+
+    saves_output = True
+
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool, p: float) -> None:
+        super().__init__(x)
+        self.axes, self.keepdim, self.p = axes, keepdim, p
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        whole, norm = (with_axes(part, x.shape, self.axes, self.keepdim) for part in (gradient, self.output))
+        return [whole * norm_slope(x, norm, self.p)]
+
+
+class RenormBackward(Function):
+    """y = x f, with f = most / (n + 1e-7) where a slice's norm n is too large, else 1: df/dn = -f / (n + 1e-7)"""
+
+    def __init__(self, x: Tensor, axis: int, p: float, most: float) -> None:
+        super().__init__(x)
+        self.axis, self.p, self.most = axis, p, most
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        others = [d for d in range(x.ndim) if d != self.axis]
+        norm = x.norm(self.p, others, keepdim=True)
+        large, divisor = norm.detach() > self.most, norm + 1e-7
+        factor = large._choose(self.most / divisor, 1.0)
+        slope = large._choose((gradient * x).sum(others, keepdim=True) * -factor / divisor, 0.0)
+        return [gradient * factor + slope * norm_slope(x, norm, self.p)]
+
+
+class DeviationBackward(Function):
+    """s = sqrt(sum((x - m)^2) / n), with m the mean: ds/dx = (x - m) / (n s), and 0 where s is 0"""
+
+    saves_output = True
+
+    def __init__(self, x: Tensor, axes: Axes, keepdim: bool, lost: float) -> None:
+        super().__init__(x)
+        self.axes, self.keepdim, self.lost = axes, keepdim, lost
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        left = float(max(x.numel // (gradient.numel or 1) - self.lost, 0))
+        whole, deviation = (with_axes(part, x.shape, self.axes, self.keepdim) for part in (gradient, self.output))
+        none = deviation.detach() == 0
+        rate = none._choose(0.0, whole / none._choose(1.0, deviation)) / left
+        return [rate * (x - x.mean(self.axes, keepdim=True))]
+
+
+# ---- Differences ----------------------------------------------------------------------------------------------------
+
+
+def _widened(x: Tensor, axis: int, count: int = 1) -> Tensor:
+    """x between `count` zeros on each side of an axis."""
+    return padded(x, [count if d == axis else 0 for d in range(x.ndim - 1, axis - 1, -1) for _ in range(2)], 0)
+
+
+class DiffBackward(Function):
+    """An element is subtracted from the next, and the one before it from that."""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, axis: int, times: int) -> None:
+        super().__init__(x)
+        self.shape, self.axis, self.times = x.shape, axis, times
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        if gradient.numel == 0:
+            return [gradient.new_zeros(self.shape)]
+        found = _widened(gradient, self.axis, self.times).diff(self.times, self.axis)
+        return [-found if self.times % 2 else found]
+
+
+class _AreasBackward(Function):
+    keeps_input = False
+
+    def __init__(self, x: Tensor, axis: int, dx: float) -> None:
+        super().__init__(x)
+        self.shape, self.axis, self.dx = x.shape, axis, dx
+
+
+class TrapezoidBackward(_AreasBackward):
+    """Every element counts for dx, the two at the ends for half of it."""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        size = self.shape[self.axis]
+        places = counting(size, gradient.device)
+        ends = (places == 0).logical_or(places == size - 1)
+        weights = ends._choose(0.5 * self.dx, gradient.new_full((size,), self.dx))
+        along = [size if d == self.axis else 1 for d in range(len(self.shape))]
+        return [gradient.unsqueeze(self.axis) * weights.reshape(along)]
+
+
+class CumulativeTrapezoidBackward(_AreasBackward):
+    """Half of dx for the areas on both sides of an element, and for all behind them."""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        areas = _widened(gradient._cumsum(self.axis, True) * (0.5 * self.dx), self.axis)
+        size = self.shape[self.axis]
+        return [areas.narrow(self.axis, 0, size) + areas.narrow(self.axis, 1, size)]
+
+
+class SlopesBackward(Function):
+    """(x[i + 1] - x[i - 1]) / 2 step inside, (x[i + 1] - x[i]) / step at the ends"""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, axis: int, step: float) -> None:
+        super().__init__(x)
+        self.shape, self.axis, self.step = x.shape, axis, step
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        axis, size = self.axis, self.shape[self.axis]
+        share = gradient / self.step
+        first, last = share.narrow(axis, 0, 1), share.narrow(axis, size - 1, 1)
+        inside = share.narrow(axis, 1, size - 2) * 0.5
+        whole = cat([-first, first, inside, last, -last], axis)  # as if from -1 to size
+        return [whole.narrow(axis, 0, size) - whole.narrow(axis, 2, size)]
+
+
+# ---- Distances ------------------------------------------------------------------------------------------------------
+
+
+def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tensor:
+    """What differences of rows [..., n] get from the gradient of their distances [...]."""
+    if p == 0:
+        return apart.zeros_like()
+    return gradient.unsqueeze(-1) * norm_slope(apart, distance.unsqueeze(-1), p)
+
+
+class CdistBackward(Function):
+    """The norm of the difference of each row of x and each row of y"""
+
+    saves_output = broadcasts = True
+
+    def __init__(self, x: Tensor, y: Tensor, p: float) -> None:
+        super().__init__(x, y)
+        self.p = p
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        slopes = _slopes(self.x.unsqueeze(-2) - self.y.unsqueeze(-3), self.output, gradient, self.p)
+        return [slopes.sum(-2) if self.needs(0) else None, -slopes.sum(-3) if self.needs(1) else None]
+
+
+class PdistBackward(Function):
+    """The same of each pair of rows of x, whose indices are given"""
+
+    saves_output = True
+
+    def __init__(self, x: Tensor, p: float, pairs: Sequence[Tensor]) -> None:
+        super().__init__(x)
+        self.p, self.pairs = p, pairs
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x, (first, second) = self.x, self.pairs
+        slopes = _slopes(x.index_select(0, first) - x.index_select(0, second), self.output, gradient, self.p)
+        return [x.detach().zeros_like().index_add(0, first, slopes).index_add(0, second, -slopes)]
