@@ -126,8 +126,9 @@ API Results* split_tensor(Tensor* tensor, int64_t axis, const int64_t* sizes, in
 API Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length, int64_t step);
 // `count` moves of `axes`, or if that is null one move of all elements in row order: what leaves enters at the other end
 API Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, int32_t count);
-// amounts: before and after the last axis, then the one before it, ...; negative ones take away
-API Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value);
+// amounts: before and after the last axis, then the one before it, ...; negative ones take away. mode: ops/padding.h
+API Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value, int32_t mode);
+API Tensor* pad_backward(Tensor* gradient, const int64_t* shape, const int64_t* amounts, int32_t count, int32_t mode);
 API Tensor* diag_embed_tensor(Tensor* tensor, const int64_t* place);  // zeros that have the tensor as this diagonal
 API Tensor* repeat_tensor(Tensor* tensor, const int64_t* counts, int32_t rank);  // copies side by side; rank >= ndim
 API Tensor* interleave_tensor(Tensor* tensor, int64_t count, int64_t axis);      // each index `count` times in a row
@@ -351,9 +352,10 @@ API Tensor* linear_tensor(Tensor* x, Tensor* weight, Tensor* bias);  // x @ weig
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t needed);
 // Logits [N, C, ...] or [C], targets [N, ...] of an integer dtype; mean divides by the targets that are not ignored.
-API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction);
+API Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction,
+                                 double smoothing);
 API Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
-                                   int32_t reduction);
+                                   int32_t reduction, double smoothing);
 // the loss; then the class of each sample, [N, 1], 0 if it does not count, its weight, [N, 1], and the sum of the weights
 API Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ignore_index, int32_t reduction);
 // of what nll_tensor gave; total is null unless reduction is mean, the shape that of the scores
@@ -365,6 +367,36 @@ API Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor
     API Tensor* name##_backward(Tensor* gradient, Tensor* x, Tensor* y, double parameter, int32_t reduction);
 LOSSES(DECLARE_LOSS)
 #undef DECLARE_LOSS
+
+// x * sigmoid(y) for the halves x and y along an axis, and the gradient of both.
+API Tensor* glu_tensor(Tensor* x, int64_t axis);
+API Tensor* glu_backward(Tensor* gradient, Tensor* x, int64_t axis);
+// Losses by a margin (api/rows.cpp) of scores [N, C] or [C]; power 1 or 2 with a class for each row, which a weight [C]
+// or null scales; power 0: the target lists classes up to the first negative one.
+API Tensor* class_margin_tensor(Tensor* scores, Tensor* targets, Tensor* weight, double margin, int32_t power,
+                                int32_t reduction);
+API Tensor* class_margin_backward(Tensor* gradient, Tensor* scores, Tensor* targets, Tensor* weight, double margin,
+                                  int32_t power, int32_t reduction);
+// Cosines and distances of x and y [..., n] (ops/row_pairs.h); the gradients of x (needed & 1) and y (& 2).
+API Tensor* row_pairs_tensor(Tensor* x, Tensor* y, int32_t kind, double eps);
+API Results* row_pairs_backward(Tensor* gradient, Tensor* x, Tensor* y, int32_t kind, double eps, int32_t needed);
+// Connectionist temporal classification of log_probs [T, N, C], labels [N, S] and lengths [2, N] of the sequences and of
+// the labels: the losses [N], and what the backward wants besides.
+API Results* ctc_tensor(Tensor* log_probs, Tensor* labels, Tensor* lengths, int64_t blank);
+API Tensor* ctc_backward(Tensor* gradient, Tensor* log_probs, Tensor* labels, Tensor* lengths, Tensor* alpha,
+                         Tensor* losses, int64_t blank);
+
+// All steps of an LSTM (api/recurrent.cpp): x [T, N, 4 H] is the input's part of the gates, h and c are [N, H], the
+// weight is [4 H, H], the bias [4 H] or null. The outputs [T, N, H], the last h and c; if `keep`, gates and c of each step.
+API Results* lstm_tensor(Tensor* x, Tensor* h, Tensor* c, Tensor* weight, Tensor* bias, int32_t reverse, int32_t keep);
+// The gradients of x, h, c, weight (needed & 8) and bias (& 16); those of the results may be null.
+API Results* lstm_backward(Tensor* to_outputs, Tensor* to_h, Tensor* to_c, Tensor* gates, Tensor* cells, Tensor* h,
+                           Tensor* c, Tensor* weight, int32_t reverse, int32_t needed);
+
+// Images [N, C, ...] of 2 or 3 axes at a grid [N, ..., axes] (ops/grid.h); the gradients of x (needed & 1), grid (& 2).
+API Tensor* grid_sample_tensor(Tensor* x, Tensor* grid, int32_t mode, int32_t border, int32_t align);
+API Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int32_t mode, int32_t border,
+                                  int32_t align, int32_t needed);
 
 // ---- Windows over images [N, C, y, x] (api/windows.cpp). A window is ten integers, each for y, then for x: kernel,
 //      stride, dilation, padding before, padding after.
@@ -399,6 +431,9 @@ API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t o
 API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
                                 int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
 
+// A running statistic after a batch: running (1 - momentum) + momentum * factor * fresh, in the dtype of `running`.
+API Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor);
+
 // Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a
 // mask that broadcasts to [..., L, S], of bool or of numbers in the wide dtype, or null.
 //      results: [..., L, V], and the logarithms of the sums [..., L] that attention_backward wants
@@ -408,6 +443,9 @@ API Results* attention_tensor(Tensor* query, Tensor* key, Tensor* value, Tensor*
 API Results* attention_backward(Tensor* gradient, Tensor* query, Tensor* key, Tensor* value, Tensor* mask, Tensor* out,
                                 Tensor* log_sum, double scale, int32_t causal, double dropout, uint64_t seed,
                                 uint64_t draw, int32_t needed);
+
+// `steps` times, in bfloat16: x = a x + (b S + c S S) x with S = x x^T, for a matrix (norch/optim/muon.py).
+API Tensor* newton_schulz_tensor(Tensor* x, double a, double b, double c, int32_t steps);
 
 // ---- Threads
 API int32_t get_num_threads();

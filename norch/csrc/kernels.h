@@ -107,6 +107,44 @@ struct Normalizing {
     }
 };
 
+// How the points of a grid read images (ops/grid.h).
+struct Sampling {
+    enum Mode : int32_t { BILINEAR, NEAREST, BICUBIC };
+    enum Border : int32_t { ZEROS, BORDER, REFLECTION };
+    Mode mode;
+    Border border;
+    int32_t align, axes;  // whether -1 and 1 are the centres of the outermost elements; 2 or 3
+    int64_t size[3];      // of an image
+    int64_t points;       // of the grid of each image
+};
+
+// How a tensor gets a border (ops/padding.h).
+struct Padding {
+    enum Mode : int32_t { CONSTANT, REFLECT, REPLICATE, CIRCULAR };
+    Mode mode;
+    int64_t before[MAX_DIMS];  // how many elements come before each axis; fewer than 0 are taken away
+    uint64_t value;            // CONSTANT: the bits of the border's element, from the lowest on
+};
+
+// What is computed of two rows (ops/row_pairs.h).
+struct RowPairs {
+    enum Kind : int32_t {
+        COSINE,     // x y / (max(|x|, eps) max(|y|, eps)); a length below eps gets the slope of its own
+        EMBEDDING,  // x y / sqrt((x x + eps) (y y + eps))
+        DISTANCE    // |x - y + eps|
+    };
+    Kind kind;
+    double eps;
+};
+
+// The loss of scores [N, C] by a margin; a row of labels [N, S] lists the classes that should win. With `until` the list
+// ends at the first negative label.
+struct Margins {
+    double margin;
+    int32_t power;  // 1 or 2
+    int32_t until;
+};
+
 #define UNARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, Tensor& out))
 #define BINARY_KERNEL(name, rule, formula) KERNEL(name, (const Tensor& x, const Tensor& y, Tensor& out))
 #define TERNARY_KERNEL(name, rule, formula) \
@@ -123,8 +161,8 @@ struct Normalizing {
 enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOOL_DTYPE };
 #define REDUCTION_KERNEL(name, Op, result, has_empty) KERNEL(name, (const Tensor& x, Tensor& out))
 
-// Operations along rows, the last axis, each with its gradient; y is the result of the operation. All operands are
-// contiguous and float32 or float64.
+// Operations along the middle axis of [outer, n, inner], each with its gradient; y is the result of the operation. All
+// operands are contiguous and float32 or float64.
 #define ROW_OPS(K) \
     K(softmax)     \
     K(log_softmax)
@@ -203,9 +241,35 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                    \
     /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
     KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
-                           int64_t ignored))                                                        \
+                           int64_t ignored, double smoothing))                                      \
     KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \
-                                    const Tensor& scale, Tensor& out, int64_t ignored))             \
+                                    const Tensor& scale, Tensor& out, int64_t ignored, double smoothing)) \
+    /* losses [N]; weight is [C] or null. Backward: gradient has an element, or one for each row; all times scale */ \
+    KERNEL(class_margin, (const Tensor& scores, const Tensor& labels, const Tensor* weight, Tensor& losses, \
+                          const Margins& how))                                                      \
+    KERNEL(class_margin_backward, (const Tensor& gradient, const Tensor& scores, const Tensor& labels, \
+                                   const Tensor* weight, Tensor& out, const Margins& how, double scale)) \
+    /* out [rows] of x and y [rows, n]; then their gradients, each may be null */                   \
+    KERNEL(row_pairs, (const Tensor& x, const Tensor& y, Tensor& out, const RowPairs& how))         \
+    KERNEL(row_pairs_backward, (const Tensor& gradient, const Tensor& x, const Tensor& y, Tensor* for_x, Tensor* for_y, \
+                                const RowPairs& how))                                               \
+    /* A step of an LSTM: x [N, 4 H] is the input's part of the gates. `gates` comes as that of h, and becomes the gates \
+       i, f, g, o. Backward: to_c, the gradient of c_new, becomes that of c, and d [N, 4 H] that of x. to_out, the \
+       gradient of this step's output, may be null, and h, which becomes that output */             \
+    KERNEL(lstm_step, (const Tensor& x, const Tensor& c, Tensor& gates, Tensor& c_new, Tensor& h))  \
+    KERNEL(lstm_step_backward, (const Tensor& to_h, const Tensor* to_out, const Tensor& gates, const Tensor& c, \
+                                const Tensor& c_new, Tensor& to_c, Tensor& d, Tensor* h))           \
+    /* out [N, C, points] of images x [N, C, ...] at a grid [N, points, axes] (ops/grid.h); then the gradients that are \
+       not null */                                                                                  \
+    KERNEL(grid_sample, (const Tensor& x, const Tensor& grid, Tensor& out, const Sampling& how))    \
+    KERNEL(grid_sample_backward, (const Tensor& gradient, const Tensor& x, const Tensor& grid, Tensor* for_x, \
+                                  Tensor* for_grid, const Sampling& how))                           \
+    /* log_probs [T, N, C], labels [N, S], lengths [2, N] of sequences and of labels; alpha [N, T, 2 S + 3] and the \
+       losses [N]. An infinite loss has the gradient 0 */                                           \
+    KERNEL(ctc, (const Tensor& log_probs, const Tensor& labels, const Tensor& lengths, Tensor& alpha, Tensor& losses, \
+                 int64_t blank))                                                                    \
+    KERNEL(ctc_backward, (const Tensor& gradient, const Tensor& log_probs, const Tensor& labels, const Tensor& lengths, \
+                          const Tensor& alpha, const Tensor& losses, Tensor& out, int64_t blank))   \
     LOSSES(LOSS_KERNEL)                                                                             \
     /* columns [N, C * taps, outputs] of images, and the images that columns add up to */           \
     KERNEL(unfold, (const Tensor& x, Tensor& out, const Window& window))                            \
@@ -245,9 +309,13 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
     /* the elements of out at offsets = x, or (of wide dtypes) += x, *= x ...; offsets may repeat; x has out's shape and \
        dtype */                                                                                     \
-    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, Combining how, Tensor& out))
+    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, Combining how, Tensor& out))         \
+    /* out = x with a border (ops/padding.h), both contiguous, out not empty */                    \
+    KERNEL(pad, (const Tensor& x, Tensor& out, const Padding& padding))
 
 #define OTHER_PLAIN_KERNELS \
+    /* out = for each element of x the sum of its places' gradients, float32 or float64 */          \
+    KERNEL(pad_backward, (const Tensor& gradient, Tensor& out, const Padding& padding))             \
     /* fails if truth, a single bool, is false */                                                   \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
     /* fails if an element of x, contiguous and float32, float64 or int64, is outside of the range */ \
@@ -258,6 +326,10 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
                     Tensor& offsets))                                                               \
     /* scale, a float64, = 1 / the number of labels that are not ignored, or 1 unless mean; fails out of bounds */ \
     KERNEL(label_scale, (const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale))      \
+    /* -log_p[n, label] times the class's weight; of each row the class, 0 if it is ignored, and its weight, 0 then. The \
+       labels were given to label_scale; weight is [C] or null */                                   \
+    KERNEL(nll, (const Tensor& log_p, const Tensor& labels, const Tensor* weight, Tensor& losses, Tensor& classes, \
+                 Tensor& shares, int64_t ignored))                                                  \
     /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order */ \
     KERNEL(nonzero, (const Tensor& x, Tensor& out))                                                 \
     /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \

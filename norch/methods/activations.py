@@ -36,8 +36,11 @@ class ActivationMethods:
             raise ShapeError(
                 f"prelu: weight has shape {list(weight.shape)}, expected [1] or [{channels}] for {list(self.shape)}"
             )
-        slopes = weight.reshape([-1] + [1] * (self.ndim - 2)) if self.ndim > 1 else weight.reshape([1] * self.ndim)
-        return kernels.prelu(self, slopes)
+        if self.ndim == 0:
+            weight = weight.reshape([])
+        elif channels > 1 and self.ndim > 2 and weight.numel > 1:
+            weight = weight.reshape([-1] + [1] * (self.ndim - 2))
+        return kernels.prelu(self, weight)
 
     def hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
         """x where |x| > lambd, 0 elsewhere; in the shape and dtype of x. Raises RuntimeError if it is not floating.

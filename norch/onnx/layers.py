@@ -74,9 +74,25 @@ def _summed_loss(graph: Nodes, call: Call) -> str:
 @emits("cross_entropy_tensor")
 def _cross_entropy(graph: Nodes, call: Call) -> str:
     logits, labels = call.operands
-    ignored, reduction = call.arguments
-    names = graph.name(logits), graph.cast(graph.name(labels), labels.dtype, int64)
-    return graph.add("SoftmaxCrossEntropyLoss", *names, ignore_index=ignored, reduction=_REDUCTIONS[reduction])
+    ignored, reduction, smoothing = call.arguments
+    target = graph.cast(graph.name(labels), labels.dtype, int64)
+    names, settings = (graph.name(logits), target), {"ignore_index": ignored}
+    if not smoothing:
+        return graph.add("SoftmaxCrossEntropyLoss", *names, reduction=_REDUCTIONS[reduction], **settings)
+    log_p = graph.add("LogSoftmax", names[0], axis=1)
+    hard = graph.add("NegativeLogLikelihoodLoss", log_p, target, reduction="none", **settings)
+    zero, part = graph.number(0.0, call.kind), graph.number(smoothing, call.kind)
+    missing = graph.add("Equal", target, graph.integers(ignored))
+    even = graph.add("Neg", graph.add("ReduceMean", log_p, graph.integers([1]), keepdims=0))
+    even = graph.add("Where", missing, zero, even)
+    each = graph.add("Add", hard, graph.add("Mul", part, graph.add("Sub", even, hard)))
+    if reduction == 0:
+        return each
+    total = graph.add("ReduceSum", each, keepdims=0)
+    if reduction == 2:
+        return total
+    counted = graph.add("Where", missing, zero, graph.number(1.0, call.kind))
+    return graph.add("Div", total, graph.add("ReduceSum", counted, keepdims=0))
 
 
 @emits("nll_tensor")
@@ -130,6 +146,20 @@ def _linear(graph: Nodes, call: Call) -> str:
         return graph.add("Gemm", *[graph.name(v) for v in (x, weight, bias) if v is not None], transB=1)
     product = graph.add("MatMul", graph.name(x), graph.add("Transpose", graph.name(weight), perm=[1, 0]))
     return product if bias is None else graph.add("Add", product, graph.name(bias))
+
+
+@emits("glu_tensor")
+def _glu(graph: Nodes, call: Call) -> str:
+    value, gate = graph.add("Split", graph.name(call.operands[0]), outputs=2, axis=call.arguments[0], num_outputs=2)
+    return graph.add("Mul", value, graph.add("Sigmoid", gate))
+
+
+@emits("grid_sample_tensor")
+def _grid_sample(graph: Nodes, call: Call) -> str:
+    mode, border, align = call.arguments
+    borders = ("zeros", "border", "reflection")
+    names, kind = map(graph.name, call.operands), ("linear", "nearest", "cubic")[mode]
+    return graph.add("GridSample", *names, mode=kind, padding_mode=borders[border], align_corners=int(align))
 
 
 def _window(array: Sequence[int], names: tuple[str, ...] = ("kernel_shape", "strides", "dilations")) -> dict[str, Any]:

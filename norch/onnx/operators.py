@@ -282,9 +282,11 @@ def _rolled(graph: Nodes, call: Call) -> str:
 @emits("pad_tensor")
 def _padded(graph: Nodes, call: Call) -> str:
     x, value = call.operands
-    amounts, rank = list(call.arguments[0]), len(x.shape)
+    amounts, rank, mode = list(call.arguments[0]), len(x.shape), call.arguments[2]
     amounts += [0] * (2 * rank - len(amounts))
     pads = amounts[-2::-2] + amounts[::-2]  # before each axis, from the first one on, then after each
+    if mode:
+        return graph.add("Pad", graph.name(x), graph.integers(pads), mode=("", "reflect", "edge", "wrap")[mode])
     number = graph.cast(graph.name(value), value.dtype, call.kind)
     return graph.add("Pad", graph.name(x), graph.integers(pads), number)
 

@@ -17,6 +17,8 @@ from ..types import DTYPES, dtype
 
 # Arguments that are arrays of tensors.
 POINTERS = {"cat_tensors": 0, "stack_tensors": 0, "index_tensor": 1, "index_put": 1}
+# What ONNX has no operator for: the formula is exported in its place (nn/functional/fused.py, the steps of an LSTM).
+BY_FORMULA = {"class_margin_tensor", "row_pairs_tensor", "ctc_tensor", "lstm_tensor"}
 # What writes into its first operand, beside the functions named `..._into`.
 WRITES = {"assign_tensor", "index_put", "scatter_into"}
 
@@ -163,6 +165,11 @@ class Trace:
                 raise RuntimeError("onnx.export: an operation in place writes into memory that other tensors share")
 
 
+def _refused(*_: Any) -> Any:
+    """As a function of the library refuses what only the formula takes."""
+    raise _C.ShapeError("onnx.export: a formula takes the place of this call")
+
+
 def _part(ptr: Any, parts: bytes, count: int) -> Any:
     """part_tensor as slices, selected indices and new axes one by one, which the trace follows."""
     listed = [struct.unpack_from("4q", parts, 32 * k) for k in range(count)]
@@ -234,7 +241,7 @@ def tracing(inputs: Sequence[Tensor]) -> Iterator[Trace]:
     """Note the calls inside. Functions of the library are called through `lib`, and by methods that hold them."""
     trace = Trace(inputs)
     noted = {name: trace.noted(name, function) for name, function in _UNTRACED.items()}
-    noted.update(part_tensor=_part, split_tensor=_split)
+    noted.update(part_tensor=_part, split_tensor=_split, **dict.fromkeys(BY_FORMULA, _refused))
     names = {id(function): name for name, function in _UNTRACED.items()}
     cells = [cell for cell in _cells() if id(cell.cell_contents) in names]
     before = [cell.cell_contents for cell in cells]

@@ -109,7 +109,7 @@ def rms(x: Tensor) -> Tensor:
 
 def mixed(state: State, name: str, new: Tensor, share: Tensor | float) -> Tensor:
     """The running mean of this name, which takes `share` of the new value."""
-    state[name] = state[name] + share * (new - state[name])
+    state[name] = state[name].lerp(new, share)
     return cast(Tensor, state[name])
 
 

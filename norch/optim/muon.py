@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._C import lib
+from ..operation import wrap
 from ..tensor import Tensor
 from .directed import DirectedOptimizer
 from .optimizer import Group, Parameters, State, Work, check_not_negative
@@ -76,8 +77,8 @@ class Muon(DirectedOptimizer):
     def direction(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> Tensor:
         """X, scaled by what lr' has beside lr."""
         momentum = group["momentum"]
-        m = state["momentum_buffer"] = state["momentum_buffer"] + (1 - momentum) * (gradient - state["momentum_buffer"])
-        matrix = gradient + momentum * (m - gradient) if group["nesterov"] else m
+        m = state["momentum_buffer"] = state["momentum_buffer"].lerp(gradient, 1 - momentum)
+        matrix = gradient.lerp(m, momentum) if group["nesterov"] else m
         rows, columns = parameter.shape
         ratio = max(1, rows / columns) if group["adjust_lr_fn"] != "match_rms_adamw" else 0.04 * max(rows, columns)
         return ratio**0.5 * orthogonal(matrix, group)
@@ -99,9 +100,7 @@ def orthogonal(x: Tensor, group: Group) -> Tensor:
     tall = x.shape[0] > x.shape[1]
     x = rounded(x.T if tall else x)
     x = rounded(x / rounded(x.norm()).clamp(min=group["eps"]))
-    for _ in range(group["ns_steps"]):
-        square = rounded(x @ x.T)
-        x = rounded(a * x + rounded(b * square + c * (square @ square)) @ x)
+    x = wrap(lib.newton_schulz_tensor(x._ptr, float(a), float(b), float(c), int(group["ns_steps"])))
     return x.T if tall else x
 
 

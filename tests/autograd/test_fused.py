@@ -1,5 +1,7 @@
 """Derivatives by one C call: each against its own formula; layers and losses against the operations they combine."""
 
+from functools import partial
+
 import pytest
 from derivatives import derivative_classes
 
@@ -28,6 +30,14 @@ def pick(x, target):
 
 def labels():
     return norch.tensor([2, 0, 1, 1])
+
+
+def lists():
+    return norch.tensor([[2, 0, -1], [1, -1, 0], [-1, 2, 1], [0, 1, 2]])
+
+
+def images():
+    return ramp(2, 2, 4, 3), ramp(2, 3, 2, 2, scale=1.031, shift=-1.77)
 
 
 def transposed(x):
@@ -79,6 +89,7 @@ def formulas():
             (lambda x: F.softshrink(x, 0.35), ramp(3, 4)),
         ],
         "GluBackward": [(lambda x: F.glu(x, 0), ramp(4, 3)), (F.glu, ramp(3, 4))],
+        "PReluBackward": [(F.prelu, ramp(3, 4), ramp(1)), (F.prelu, ramp(2, 3, 4), ramp(3))],
         "LeakyReluBackward": [(lambda x: F.leaky_relu(x, 0.1), ramp(3, 4))],
         "EluBackward": [(lambda x: F.elu(x, 1.5), ramp(3, 4))],
         "SoftplusBackward": [(lambda x: F.softplus(x, 1.0, 0.1), ramp(3, 4))],
@@ -124,6 +135,38 @@ def formulas():
             (lambda x: F.cross_entropy(x, labels()), ramp(4, 3)),
             (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="sum"), ramp(4, 3)),
             (lambda x: F.cross_entropy(x, labels(), ignore_index=0, reduction="none"), ramp(4, 3)),
+            (lambda x: F.cross_entropy(x, labels(), ignore_index=0, label_smoothing=0.2), ramp(4, 3)),
+        ],
+        "ClassMarginBackward": [
+            (lambda x: F.multi_margin_loss(x, labels(), margin=0.37), ramp(4, 3)),
+            (
+                lambda x: F.multi_margin_loss(x, labels(), 2, 0.7, 1 + labels()[:3].double(), reduction="none"),
+                ramp(4, 3),
+            ),
+            (lambda x: F.multi_margin_loss(x, labels()[0], reduction="sum"), ramp(3)),
+            (lambda x: F.multilabel_margin_loss(x, lists()), ramp(4, 3)),
+            (lambda x: F.multilabel_margin_loss(x, lists(), reduction="none"), ramp(4, 3)),
+        ],
+        "RowPairsBackward": [
+            (F.cosine_similarity, ramp(3, 4), ramp(3, 4, shift=0.1)),
+            (lambda x, y: F.cosine_similarity(x, y, dim=-1, eps=2.0), ramp(2, 3, 4), ramp(2, 3, 4, shift=0.1)),
+            (lambda x, y: F.pairwise_distance(x, y), ramp(3, 4), ramp(3, 4, shift=0.1)),
+            (
+                lambda x, y: F.cosine_embedding_loss(x, y, signs(3, 1).flatten(), -0.9),
+                ramp(3, 4),
+                ramp(3, 4, shift=0.1),
+            ),
+        ],
+        "GridSampleBackward": [
+            (partial(F.grid_sample, mode=mode, padding_mode=border, align_corners=align), *images())
+            for mode in ("bilinear", "nearest", "bicubic")
+            for border in ("zeros", "border", "reflection")
+            for align in (False, True)
+        ]
+        + [(F.grid_sample, ramp(2, 2, 3, 2, 4), ramp(2, 2, 1, 3, 3, scale=1.031, shift=-1.77))],
+        "CTCBackward": [
+            (lambda x: F.ctc_loss(x, lists()[:2].abs(), [5, 4], [3, 2], 3, zero_infinity=True), ramp(5, 2, 4)),
+            (lambda x: F.ctc_loss(x, lists()[2:].abs(), [2, 3], [2, 3], 3, reduction="sum"), ramp(3, 2, 4)),
         ],
         "TransposedConvolutionBackward": [
             (

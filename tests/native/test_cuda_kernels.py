@@ -266,3 +266,50 @@ def test_attention_and_its_gradients(dtype, causal):
     tolerance = 1e-5 if dtype == "float32" else 1e-12
     for result, expected in zip(run("cuda"), run("cpu")):
         assert norch.allclose(result.cpu(), expected, rtol=tolerance, atol=tolerance)
+
+
+# ---- Rows, borders and points: what the CPU computes, and its gradients ----------------------------------------------
+
+BESIDE_THE_CPU = {
+    "softmax of columns": lambda x: x.softmax(0),
+    "log_softmax of columns": lambda x: x.reshape(3, 20, 10).log_softmax(1),
+    "cross-entropy, smoothed": lambda x: F.cross_entropy(x, places(x), ignore_index=2, label_smoothing=0.2),
+    "negative log-likelihood": lambda x: F.nll_loss(x, places(x), ignore_index=2),
+    "margins": lambda x: F.multi_margin_loss(x, places(x), p=2, margin=0.3),
+    "lists of margins": lambda x: F.multilabel_margin_loss(x, places(x, *x.shape) - 1),
+    "cosines": lambda x: F.cosine_similarity(x, x.flip(0)),
+    "distances": lambda x: F.pairwise_distance(x, x.flip(1)),
+    "sequences of labels": lambda x: F.ctc_loss(x.reshape(6, 10, 10), places(x, 10, 2), [6] * 10, [2, 1] * 5, 9),
+    "LSTM": lambda x: norch.autograd.derivatives.recurrent.run(
+        "LSTM", x.reshape(5, 6, 20), (x[:6, :5], x[6:12, 5:]), x[:20, :5], None, True
+    )[0],
+    **{
+        mode: lambda x, mode=mode: F.pad(x.reshape(5, 12, 10), (3, -1, 0, 2), mode)
+        for mode in ("constant", "reflect", "replicate", "circular")
+    },
+    **{
+        f"{mode}, {border}": lambda x, mode=mode, border=border: F.grid_sample(
+            x.reshape(2, 3, 10, 10), x[:12].sin().reshape(2, 6, 5, 2) * 1.7, mode, border, align_corners=False
+        )
+        for mode in ("bilinear", "nearest", "bicubic")
+        for border in ("zeros", "border", "reflection")
+    },
+}
+
+
+def places(x, *shape):
+    shape = shape or x.shape[:1]
+    return ((norch.arange(norch.Size(shape).numel()) * 7) % 5).reshape(*shape).to(x.device)
+
+
+@pytest.mark.parametrize("name", BESIDE_THE_CPU)
+def test_rows_borders_and_points(name):
+    found = []
+    for device in ("cpu", "cuda"):
+        x = (numbers(60, 10, dtype="float64", modulus=31) * 0.1).to(device).requires_grad_()
+        result = BESIDE_THE_CPU[name](x)
+        assert result.device.startswith(device)
+        (gradient,) = norch.autograd.grad(result, x, numbers(*result.shape, dtype="float64").to(device))
+        found.append((result.detach().cpu(), gradient.cpu()))
+    for one, other in zip(*found):
+        assert_close(one, other.tolist(), "float64", rtol=1e-10, atol=1e-12)

@@ -132,7 +132,17 @@ FUNCTIONS = {
     "weighted losses": lambda x: (
         F.cross_entropy(x, norch.tensor([0, 3, 1]), weight=norch.tensor([1.0, 2.0, 0.5, 3.0])),
         F.nll_loss(x, norch.tensor([0, 3, -100])),
+        F.cross_entropy(x, norch.tensor([0, 3, -100]), label_smoothing=0.2),
+        F.cross_entropy(x, norch.tensor([0, 3, -100]), label_smoothing=0.2, reduction="sum"),
+        F.cross_entropy(x, norch.tensor([0, 3, -100]), label_smoothing=0.2, reduction="none"),
+        F.multi_margin_loss(x, norch.tensor([0, 3, 1]), margin=0.5),
     ),
+    "borders": lambda x: [F.pad(x[None, None], (1, 2, 0, 1), mode) for mode in ("reflect", "replicate", "circular")],
+    "grids": lambda x: [
+        F.grid_sample(x[None, None], (x[None, :, :2] * 0.7).unsqueeze(1), mode, border, align_corners=False)
+        for mode, border in (("bilinear", "zeros"), ("bilinear", "reflection"), ("nearest", "border"))
+    ],
+    "halves": lambda x: (F.glu(x), F.glu(x.T, 0)),
     "steps": lambda x: (x.cumsum(1), x.masked_fill(x > 0, 0.0), x.tril(), x.clone().mul_(2).add_(x), F.normalize(x)),
 }
 

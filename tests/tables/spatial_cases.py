@@ -209,10 +209,9 @@ def spatial_cases(case: Callable) -> list:
         return case(name, shapes, call, reference, *backward, accepted=accepted, **more)
 
     def pad(shape, amounts, *settings):
-        backward = "PadBackward" if not settings or settings[0] == "constant" else "IndexBackward"
         call = functional("pad", amounts, *settings)
-        accepted = DTYPES if backward == "PadBackward" or settings[0] == "circular" else DTYPES[1:]  # as torch
-        return row("pad", [shape], call, padded(amounts, *settings), backward, accepted=accepted)
+        accepted = DTYPES if not settings or settings[0] in ("constant", "circular") else DTYPES[1:]  # as torch
+        return row("pad", [shape], call, padded(amounts, *settings), "PadBackward", accepted=accepted)
 
     def conv3d(*shapes, **options):
         call = functional("conv3d", **options)
@@ -231,7 +230,7 @@ def spatial_cases(case: Callable) -> list:
             return lib.nn.functional.grid_sample(x, points * 0.4, mode, padding, align)
 
         return row(
-            "grid_sample", [shape, grid], call, sampled(*kernel, padding, align), "GatherBackward", accepted=exact
+            "grid_sample", [shape, grid], call, sampled(*kernel, padding, align), "GridSampleBackward", accepted=exact
         )
 
     def largest(values, count):
@@ -397,7 +396,7 @@ def spatial_cases(case: Callable) -> list:
         row("local_response_norm", [(2, 4, 3)], functional("local_response_norm", 3, 0.5, 0.75, 2.0), responses,
             "AvgPoolBackward", accepted=exact),
         row("normalize", [(3, 4)], normal, by_columns, "ClampBackward", accepted=exact),
-        row("cosine_similarity", [(3, 4), (3, 4)], cosine, cosines, "DivBackward", accepted=exact),
+        row("cosine_similarity", [(3, 4), (3, 4)], cosine, cosines, "RowPairsBackward", accepted=exact),
         row("pairwise_distance", [(3, 4), (3, 4)], functional("pairwise_distance", 3.0), distances, "PowBackward",
             accepted=exact),
     ]  # fmt: skip

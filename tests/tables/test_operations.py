@@ -35,7 +35,7 @@ def test_every_operation_of_the_library_has_a_row():
     assert set(operations["derivative"]) <= {f"{name}_backward" for name in with_backward}
     parametric = {row for row in operations["shaped"] if not row.endswith("_slope")}
     assert set(operations["activation"]) | parametric == set(TESTED_IN_TEST_ACTIVATIONS) - {"hardtanh", "threshold"}
-    corners = {"leaky_relu_backward", "shrink_backward", "floor_backward", "ceiling_backward"}
+    corners = {"leaky_relu_backward", "shrink_backward", "floor_backward", "ceiling_backward", "gate_backward"}
     assert set(operations["shaped_derivative"]) == corners  # of TESTED_IN_TEST_ACTIVATIONS
     assert {row for row in operations["loss"] if not row.endswith("_slope")} == set(TESTED_IN_TEST_PAIR_LOSSES)
     assert set(operations["summed_loss"]) == set(SUMMED_LOSSES)
@@ -43,6 +43,7 @@ def test_every_operation_of_the_library_has_a_row():
 
 
 TESTED_BY_THEMSELVES = {
+    "CollectBackward",  # the derivative of PadBackward: test_gradients.py differentiates twice
     "ToBackward",  # test_gradients.py
     "CustomBackward",  # tests/autograd
     "_Start",  # tests/autograd/test_attack_findings.py
@@ -105,6 +106,7 @@ SUMMED_LOSSES = {
     "kl_div_loss": "KLDivLossBackward",
 }
 TESTED_IN_TEST_FUSED = {"LinearBackward", "CrossEntropyBackward", *SUMMED_LOSSES.values()}
+TESTED_IN_TEST_FUSED |= {"ClassMarginBackward", "RowPairsBackward", "GridSampleBackward", "CTCBackward"}
 TESTED_IN_TEST_ACTIVATIONS = {
     "gelu": "GeluBackward",
     "gelu_tanh": "GeluTanhBackward",
@@ -121,6 +123,7 @@ TESTED_IN_TEST_ACTIVATIONS = {
     "hardshrink": "ShrinkBackward",
     "softshrink": "ShrinkBackward",
     "threshold": "ThresholdBackward",
+    "gate": "GluBackward",
 }
 TESTED_IN_TEST_PAIR_LOSSES = {
     "share": "ShareBackward",

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable
 
 from ..._C import lib, number
-from ...operation import check_operand, recorded, wrap
+from ...operation import check, check_operand, recorded, wrap
 from ..function import Function, Gradients
 from .joining import cat
 
@@ -238,6 +238,11 @@ class PReluBackward(Function):
             positive._choose(0.0, gradient * x) if self.needs(1) else None,
         ]
 
+    def fused(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        to_x = wrap(lib.leaky_relu_backward_tensor(gradient._ptr, x._ptr, self.y._ptr)) if self.needs(0) else None
+        return [to_x, gradient * x.clamp(max=0.0) if self.needs(1) else None]
+
 
 class EluBackward(_ParametricBackward):
     """y = x if x > 0, else a (e^x - 1): dy/dx = 1 if x > 0, else a e^x"""
@@ -293,7 +298,8 @@ class HardtanhBackward(Function):
 
     def fused(self, gradient: Tensor) -> Gradients:
         above = _with_number(lib.floor_backward_tensor, gradient, self.x, self.low)
-        return [_with_number(lib.ceiling_backward_tensor, above, self.x, self.high)]
+        check(lib.ceiling_backward_into(above._ptr, above._ptr, self.x._ptr, check_operand(self.high, "hardtanh")._ptr))
+        return [above]
 
 
 # ---- Halves -----------------------------------------------------------------------------------------------------
@@ -301,8 +307,7 @@ class HardtanhBackward(Function):
 
 def glu(x: Tensor, axis: int) -> Tensor:
     """a sigmoid(b) for the halves a and b of x along an axis"""
-    a, b = _halves(x.detach(), axis)
-    return recorded(a * b.sigmoid(), GluBackward, (x,), axis)
+    return recorded(wrap(lib.glu_tensor(x._ptr, axis)), GluBackward, (x,), axis)
 
 
 def _halves(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
@@ -323,10 +328,7 @@ class GluBackward(Function):
         return [cat([gradient * s, gradient * a * (s * (1.0 - s))], self.axis)]
 
     def fused(self, gradient: Tensor) -> Gradients:
-        a, b = _halves(self.x, self.axis)
-        s = b.sigmoid()
-        for_gate = wrap(lib.sigmoid_backward_tensor((gradient * a)._ptr, s._ptr))
-        return [cat([gradient * s, for_gate], self.axis)]
+        return [wrap(lib.glu_backward(gradient._ptr, self.x._ptr, self.axis))]
 
 
 # ---- Softmax ----------------------------------------------------------------------------------------------------

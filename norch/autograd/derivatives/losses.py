@@ -284,10 +284,10 @@ hinge_embedding_loss, poisson_nll_loss = _summed(HingeEmbeddingLossBackward), _s
 # ---- Of classes -------------------------------------------------------------------------------------------------
 
 
-def cross_entropy(logits: Tensor, target: Tensor, ignore_index: int, reduction: str) -> Tensor:
-    """-log softmax(logits)[target], for class indices; shapes as in nn.functional.cross_entropy."""
-    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction])
-    return recorded(wrap(ptr), CrossEntropyBackward, (logits, target), ignore_index, reduction)
+def cross_entropy(logits: Tensor, target: Tensor, ignore_index: int, reduction: str, smoothing: float) -> Tensor:
+    """-log softmax(logits)[target], for class indices; shapes and smoothing as in nn.functional.cross_entropy."""
+    ptr = lib.cross_entropy_tensor(logits._ptr, target._ptr, ignore_index, REDUCTIONS[reduction], float(smoothing))
+    return recorded(wrap(ptr), CrossEntropyBackward, (logits, target), ignore_index, reduction, smoothing)
 
 
 def nll(log_p: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str) -> Tensor:
@@ -329,11 +329,12 @@ class NLLBackward(Function):
 
 
 class CrossEntropyBackward(Function):
-    """L = -log softmax(x)[target]: dL/dx = softmax(x) - one_hot(target), divided by the count for a mean"""
+    """L = -log softmax(x)[target]: dL/dx = softmax(x) - one_hot(target), divided by the count for a mean. Smoothing s
+    takes (1 - s) one_hot(target) + s / C"""
 
-    def __init__(self, logits: Tensor, target: Tensor, ignore_index: int, reduction: str) -> None:
+    def __init__(self, logits: Tensor, target: Tensor, ignore_index: int, reduction: str, smoothing: float) -> None:
         super().__init__(logits, target)
-        self.ignore_index, self.reduction = ignore_index, reduction
+        self.ignore_index, self.reduction, self.smoothing = ignore_index, reduction, smoothing
 
     def backward(self, gradient: Tensor) -> Gradients:
         logits, target = self.x, self.y
@@ -343,14 +344,15 @@ class CrossEntropyBackward(Function):
         index = counted._choose(target, 0).long()
         if not lone:
             index, counted = index.unsqueeze(dim), counted.unsqueeze(dim)
-        one_hot = logits.detach().zeros_like().scatter(dim, index, 1.0)
+        even = self.smoothing / max(logits.shape[dim], 1)
+        goal = logits.new_full(logits.shape, even).scatter(dim, index, 1.0 - self.smoothing + even)
         if self.reduction == "none" and not lone:
             gradient = gradient.unsqueeze(dim)
         if self.reduction == "mean":
             gradient = gradient / counted.sum().to(logits.dtype)
-        return [counted._choose(gradient * (logits.softmax(dim) - one_hot), 0.0), None]
+        return [counted._choose(gradient * (logits.softmax(dim) - goal), 0.0), None]
 
     def fused(self, gradient: Tensor) -> Gradients:
         code = REDUCTIONS[self.reduction]
-        ptr = lib.cross_entropy_backward(gradient._ptr, self.x._ptr, self.y._ptr, self.ignore_index, code)
-        return [wrap(ptr), None]
+        pointers = gradient._ptr, self.x._ptr, self.y._ptr
+        return [wrap(lib.cross_entropy_backward(*pointers, self.ignore_index, code, float(self.smoothing))), None]

@@ -5,29 +5,51 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Sequence
 
-from ..._C import lib, number
+from ..._C import int64_array, lib, number
 from ...operation import recorded, wrap
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
     from ...forward_declarations import Tensor
 
+CONSTANT, REFLECT, REPLICATE, CIRCULAR = range(4)  # Padding::Mode in csrc/ops/padding.h
 
-def padded(x: Tensor, amounts: Sequence[int], value: float) -> Tensor:
-    """x with a value before and after its last dimension, then the one before it...; negative amounts take away."""
+
+def padded(x: Tensor, amounts: Sequence[int], value: float = 0, mode: int = CONSTANT) -> Tensor:
+    """x with elements before and after its last dimension, then the one before it...; negative amounts take away."""
     packed = struct.pack(f"{len(amounts)}q", *amounts)
-    result = wrap(lib.pad_tensor(x._ptr, packed, len(amounts), number(value)._ptr))
-    return recorded(result, PadBackward, (x,), amounts)
+    result = wrap(lib.pad_tensor(x._ptr, packed, len(amounts), number(value)._ptr, mode))
+    return recorded(result, PadBackward, (x,), amounts, mode)
+
+
+def collected(x: Tensor, shape: Sequence[int], amounts: Sequence[int], mode: int) -> Tensor:
+    """The sums of the elements of x that `padded` would take from each element of a tensor of this shape."""
+    packed = struct.pack(f"{len(amounts)}q", *amounts)
+    result = wrap(lib.pad_backward(x._ptr, int64_array(shape), packed, len(amounts), mode))
+    return recorded(result, CollectBackward, (x,), amounts, mode)
 
 
 class PadBackward(Function):
-    """The border is constant: the gradient without it, and 0 where an element was taken away."""
+    """Each element of the result is one of x, or constant: dL/dx sums the gradients of its places"""
 
     keeps_input = False
 
-    def __init__(self, x: Tensor, amounts: Sequence[int]) -> None:
+    def __init__(self, x: Tensor, amounts: Sequence[int], mode: int) -> None:
         super().__init__(x)
-        self.amounts = amounts
+        self.shape, self.amounts, self.mode = x.shape, amounts, mode
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [padded(gradient, [-amount for amount in self.amounts], 0)]
+        return [collected(gradient, self.shape, self.amounts, self.mode)]
+
+
+class CollectBackward(Function):
+    """What sums elements spreads the gradient of the sum: padding again"""
+
+    keeps_input = False
+
+    def __init__(self, x: Tensor, amounts: Sequence[int], mode: int) -> None:
+        super().__init__(x)
+        self.amounts, self.mode = amounts, mode
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [padded(gradient, self.amounts, 0, self.mode)]

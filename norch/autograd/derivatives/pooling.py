@@ -30,6 +30,11 @@ def adaptive_max_pool(x: Tensor, sizes: Sequence[int]) -> tuple[Tensor, Tensor]:
     return recorded(values, MaxPoolBackward, (x,), indices, None, False), indices
 
 
+def largest(x: Tensor, values: Tensor, indices: Tensor) -> Tensor:
+    """Values that were found at these places of images x, as a part of the graph."""
+    return recorded(values, MaxPoolBackward, (x,), indices, None, False)
+
+
 class MaxPoolBackward(Function):
     """The gradient of a window goes to its largest element."""
 

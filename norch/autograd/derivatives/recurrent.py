@@ -1,16 +1,17 @@
 """A recurrent layer as one node of the graph: a loop over the steps forward, and one back ("through time").
 
 Sizes: T steps, N sequences (or none), H features of a state, G = H times the number of gates. Each kind of layer is a
-class with its step and the derivative of that, both in tensor operations. To differentiate backward itself
-(`create_graph=True`), the steps are taken again and recorded; then the same derivative has a derivative.
+class with its step and the derivative of that, both in tensor operations; an LSTM has the loops in C besides. To
+differentiate backward itself (`create_graph=True`), the steps are taken again and recorded; then the same derivative
+has a derivative.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Sequence
 
-from ..._C import lib, write_clock
-from ...operation import edge, mode, wrap
+from ..._C import ShapeError, lib, write_clock
+from ...operation import address, edge, mode, several, wrap
 from ..function import Edge, Gradients
 from ..mode import no_grad
 from ..multi_output import MultiOutput, OutputGradients
@@ -151,13 +152,17 @@ def run(
 
     x is [T, N, G], the state (h,) or (h, c) of [N, H], weight [G, H], bias [G] or None; `reverse` starts at the end.
     """
+    if kind == "LSTM" and x.ndim == 2:  # one sequence
+        outputs, last = run(kind, x.unsqueeze(1), [t.unsqueeze(0) for t in state], weight, bias, reverse)
+        return outputs.squeeze(1), tuple(t.squeeze(0) for t in last)
     inputs = (x, *state, weight, bias)
     edges = [edge(t) for t in inputs]
     recording = mode.enabled and any(edges)
     with no_grad():
-        outputs, last, saved = _steps(STEPS[kind], inputs, reverse)
+        outputs, last, saved = (_lstm_steps if kind == "LSTM" else _steps)(STEPS[kind], inputs, reverse, recording)
     if recording:
-        last = [t.clone() for t in last]  # the caller may write to them, and backward needs the saved values
+        if kind != "LSTM":
+            last = [t.clone() for t in last]  # the caller may write to them, and backward needs the saved values
         RecurrentBackward(kind, inputs, edges, saved, reverse).record_outputs([outputs, *last])
     return outputs, tuple(last)
 
@@ -174,7 +179,9 @@ def run_projected(
     return cat(outputs[:: -1 if reverse else 1]), state
 
 
-def _steps(step: type[Step], inputs: Sequence[Any], reverse: bool) -> tuple[Tensor, Tensors, list[Tensors]]:
+def _steps(
+    step: type[Step], inputs: Sequence[Any], reverse: bool, keep: bool = True
+) -> tuple[Tensor, Tensors, Sequence[Any]]:
     """Outputs in order of time, the last state, and what backward needs of each step, in the order of the steps."""
     x, weight, bias = inputs[0], inputs[-2], inputs[-1]
     state: Tensors = inputs[1:-2]
@@ -186,12 +193,23 @@ def _steps(step: type[Step], inputs: Sequence[Any], reverse: bool) -> tuple[Tens
     return cat(outputs[:: -1 if reverse else 1]), state, saved
 
 
+def _lstm_steps(
+    step: type[Step], inputs: Sequence[Any], reverse: bool, keep: bool
+) -> tuple[Tensor, Tensors, Sequence[Any]]:
+    """The same for an LSTM in one call; backward needs the gates and c of all steps, a tuple."""
+    try:
+        outputs, *last, gates, cells = several(lib.lstm_tensor(*map(address, inputs), reverse, keep))
+    except ShapeError:  # there is no sample
+        return _steps(step, inputs, reverse)
+    return outputs, last, (gates, cells)
+
+
 class RecurrentBackward(MultiOutput):
     """The steps' derivatives from the last to the first. With d and s the gradients of x and of W h + b of a step:
     dL/dx = d, dL/dW = the sum of s^T h, dL/db = the sum of s, over all steps, in one product."""
 
     def __init__(
-        self, kind: str, inputs: Sequence[Any], edges: Sequence[Edge], saved: Sequence[Tensors], reverse: bool
+        self, kind: str, inputs: Sequence[Any], edges: Sequence[Edge], saved: Sequence[Any], reverse: bool
     ) -> None:
         super().__init__(edges)
         self.step, self.input, self.saved, self.reverse = STEPS[kind], tuple(inputs), saved, reverse
@@ -205,7 +223,11 @@ class RecurrentBackward(MultiOutput):
         return self._through_time(gradients, _steps(self.step, self._unchanged_inputs(), self.reverse)[2])
 
     def fused(self, gradients: OutputGradients) -> Gradients:
-        return self._through_time(gradients, self.saved)
+        if not isinstance(self.saved, tuple):
+            return self._through_time(gradients, self.saved)
+        _, h, c, weight, _ = self._unchanged_inputs()
+        tensors = *(gradients.get(k) for k in range(3)), *self.saved, h, c, weight
+        return several(lib.lstm_backward(*map(address, tensors), self.reverse, self.needed()))
 
     def _unchanged_inputs(self) -> list[Any]:
         return [self.unchanged(t) for t in self.input]

@@ -1,7 +1,7 @@
 // Layers and losses of the C API, each in one call: softmax, linear, cross-entropy, mean squared error, and gradients.
 //
-// The kernels of ROW_OPS take contiguous rows, on the CPU also columns. Otherwise, if the axis is not the last, it is
-// moved there, and moved back afterwards.
+// The kernels of cross-entropy take contiguous rows. If the axis is not the last, it is moved there, and moved back
+// afterwards.
 
 #include <math.h>
 #include <string.h>
@@ -43,34 +43,34 @@ static Owned from_rows(Owned rows, const Tensor& x, int axis) {
     return contiguous(*with_axis_moved(*rows, x.ndim - 1, axis));
 }
 
-// ---- Operations along rows ---------------------------------------------------------------------------------------
+// ---- Operations along an axis ------------------------------------------------------------------------------------
 
-enum { LEAST_COLUMNS = 4 };  // side by side, for which the CPU's kernels take columns as they lie
+// A contiguous tensor as [outer, n, inner] about an axis.
+static Tensor about_axis(const Tensor& x, int axis) {
+    Tensor view = x;
+    view.ndim = 3;
+    view.shape[0] = view.shape[2] = 1;
+    view.shape[1] = x.ndim ? x.shape[axis] : 1;
+    for (int d = 0; d < x.ndim; d++)
+        if (d != axis) view.shape[d < axis ? 0 : 2] *= x.shape[d];
+    view.strides[2] = 1, view.strides[1] = view.shape[2], view.strides[0] = view.shape[1] * view.shape[2];
+    return view;
+}
 
-// A contiguous tensor [outer, n, inner] with the axis of n last: [outer, inner, n].
-static Tensor as_columns(Tensor x, int64_t n, int64_t inner) {
-    const int64_t shape[] = {x.size / (n * inner), inner, n}, strides[] = {n * inner, 1, inner};
-    memcpy(x.shape, shape, sizeof shape);
-    memcpy(x.strides, strides, sizeof strides);
-    x.ndim = 3;
-    return x;
+// Whether the rows of x along an axis lie one after the other, so that nothing is copied to walk along them.
+static bool is_row_by_row(const Tensor& x, int axis) {
+    return x.ndim > 1 && axis < x.ndim - 1 && is_contiguous(*with_axis_moved(x, axis, x.ndim - 1));
 }
 
 static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
     check_real(x, kernel.name);
     const int at = check_axis(axis, x.ndim, kernel.name);
-    int64_t inner = 1;
-    for (int d = at + 1; d < x.ndim; d++) inner *= x.shape[d];
-    if (x.device == CPU && inner >= LEAST_COLUMNS && x.size && is_contiguous(x)) {
-        Owned out = new_tensor(x.shape, x.ndim, x.dtype, x.device);
-        Tensor columns = as_columns(x, x.shape[at], inner), result = as_columns(*out, x.shape[at], inner);
-        kernel.launch(x.device, columns, result);
-        return out;
-    }
-    Owned rows = as_rows(x, at);
-    Owned out = new_tensor(rows->shape, rows->ndim, x.dtype, x.device);
-    if (out->size) kernel.launch(x.device, *rows, *out);
-    return from_rows(std::move(out), x, at);
+    const bool rows = is_row_by_row(x, at);
+    Owned from = rows ? as_rows(x, at) : contiguous(x);
+    Owned out = new_tensor(from->shape, from->ndim, x.dtype, x.device);
+    Tensor result = about_axis(*out, rows ? x.ndim - 1 : at);
+    if (out->size) kernel.launch(x.device, about_axis(*from, rows ? x.ndim - 1 : at), result);
+    return rows ? from_rows(std::move(out), x, at) : std::move(out);
 }
 
 static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradient, const Tensor& y, int64_t axis) {
@@ -78,10 +78,11 @@ static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradi
     check_pair(gradient, y, kernel.name);
     check_same_shape(gradient, y, kernel.name);
     const int at = check_axis(axis, y.ndim, kernel.name);
-    Owned gradient_rows = as_rows(gradient, at), rows = as_rows(y, at);
-    Owned out = new_tensor(rows->shape, rows->ndim, y.dtype, y.device);
-    if (out->size) kernel.launch(y.device, *gradient_rows, *rows, *out);
-    return from_rows(std::move(out), y, at);
+    Owned kept = contiguous(gradient), from = contiguous(y);
+    Owned out = new_tensor(y.shape, y.ndim, y.dtype, y.device);
+    Tensor result = about_axis(*out, at);
+    if (out->size) kernel.launch(y.device, about_axis(*kept, at), about_axis(*from, at), result);
+    return out;
 }
 
 // K(softmax) becomes softmax_tensor and softmax_backward.
@@ -217,13 +218,14 @@ struct Classification {
     }
 };
 
-Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction) {
+Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_index, int32_t reduction,
+                             double smoothing) {
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction, "cross_entropy");
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
             kernels::cross_entropy.launch(logits->device, *task.logits, *task.labels, *task.scale, *losses,
-                                          ignore_index);
+                                          ignore_index, smoothing);
         if (reduction == NO_REDUCTION) return losses;
         const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
         Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
@@ -236,7 +238,7 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
 }
 
 Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets, int64_t ignore_index,
-                               int32_t reduction) {
+                               int32_t reduction, double smoothing) {
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction, "cross_entropy");
         check_pair(*gradient, *logits, "cross_entropy_backward");
@@ -247,7 +249,7 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
         if (out->size)
             kernels::cross_entropy_backward.launch(logits->device, *factors, *task.logits, *task.labels, *task.scale,
-                                                   *out, ignore_index);
+                                                   *out, ignore_index, smoothing);
         return from_rows(std::move(out), *logits, task.axis);
     });
 }
@@ -261,23 +263,15 @@ Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ign
         if (weight) check_pair(*scores, *weight, "nll_loss");
         if (weight && !has_shape(*weight, &classes, 1))
             fail(SHAPE_ERROR, "nll_loss: weight has shape {}, expected [{}]", shape_text(*weight), classes);
-        Owned ignored = taken(number_tensor(0, ignore_index, INT64)), zero = taken(number_tensor(0, 0, BOOL));
-        Owned log_p = reshaped(*task.logits, rows, 2), labels = reshaped(*task.labels, ones, 2);
-        Owned counted = taken(ne_tensor(labels.tensor, ignored.tensor));
-        Owned index = taken(where_tensor(counted.tensor, labels.tensor, zero.tensor));
-        Owned picked = taken(gather_tensor(log_p.tensor, 1, index.tensor, false));
-        picked = taken(where_tensor(counted.tensor, picked.tensor, zero.tensor));
-        Owned shares;
-        if (weight) {
-            const int64_t first = 0;
-            shares = taken(index_tensor(weight, &index.tensor, &first, 1, false));
-            shares = taken(where_tensor(counted.tensor, shares.tensor, zero.tensor));
-        } else {
-            shares = cast(*counted, scores->dtype);
-        }
+        const Owned log_p = reshaped(*task.logits, rows, 2);
+        Owned index = new_tensor(ones, 2, INT64, scores->device), kept;
+        Owned shares = new_tensor(ones, 2, scores->dtype, scores->device);
+        Owned loss = new_tensor(ones, 2, scores->dtype, scores->device);
+        if (weight) kept = contiguous(*weight);
+        if (loss->size)
+            kernels::nll.launch(scores->device, *log_p, *task.labels, kept.tensor, *loss, *index, *shares,
+                                ignore_index);
         Owned total = taken(sum_tensor(shares.tensor, nullptr, -1, false));
-        Owned loss = taken(share_tensor(shares.tensor, picked.tensor));
-        loss = taken(neg_tensor(loss.tensor));
         if (reduction == NO_REDUCTION)
             loss = reshaped(*loss, targets->shape, targets->ndim);
         else
@@ -304,6 +298,32 @@ Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* to
         for (int d = 0; d < ndim; d++) moved[d] = shape[d < axis ? d : d + 1 < ndim ? d + 1 : axis];
         out = reshaped(*out, moved, ndim);
         if (axis < ndim - 1) return contiguous(*with_axis_moved(*out, ndim - 1, axis));
+        return out;
+    });
+}
+
+// ---- Gated linear units --------------------------------------------------------------------------------------------
+
+static Owned half_of(Tensor* x, int64_t axis, int which) {
+    const int64_t size = x->shape[check_axis(axis, x->ndim, "glu")] / 2;
+    return taken(slice_tensor(x, axis, which * size, size, 1));
+}
+
+Tensor* glu_tensor(Tensor* x, int64_t axis) {
+    return build([&] {
+        const Owned value = half_of(x, axis, 0), gate = half_of(x, axis, 1);
+        return taken(gate_tensor(value.tensor, gate.tensor));
+    });
+}
+
+Tensor* glu_backward(Tensor* gradient, Tensor* x, int64_t axis) {
+    return build([&] {
+        const Owned value = half_of(x, axis, 0), gate = half_of(x, axis, 1);
+        Owned out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
+        const Owned for_value = half_of(out.tensor, axis, 0), for_gate = half_of(out.tensor, axis, 1);
+        if (gate_into(for_value.tensor, gradient, gate.tensor) ||
+            gate_backward_into(for_gate.tensor, gradient, value.tensor, gate.tensor))
+            throw last_error();
         return out;
     });
 }

@@ -82,3 +82,13 @@ Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor*
         for (int k = 0; k < 3; k++) results[k] = made[k].give();
     });
 }
+
+Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor) {
+    return build([&] {
+        const Owned kept = taken(number_tensor(1 - momentum, 0, FLOAT64));
+        const Owned share = taken(number_tensor(momentum * factor, 0, FLOAT64));
+        const Owned old = taken(elementwise_mul_tensor(running, kept.tensor));
+        Owned moved = taken(scale_and_shift_tensor(fresh, share.tensor, old.tensor));
+        return moved->dtype == running->dtype ? std::move(moved) : cast(*moved, running->dtype);
+    });
+}

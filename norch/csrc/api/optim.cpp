@@ -152,3 +152,27 @@ static int each_step(int32_t count, const StepEntry* entries, const void* option
         });                                                                                                      \
     }
 OPTIMIZERS(DEFINE_STEP)
+
+// ---- Newton-Schulz iterations, for Muon ------------------------------------------------------------------------------
+
+// The nearest bfloat16 numbers, as float32.
+static Owned rounded(const Owned& x) { return cast(*cast(*x, BFLOAT16), FLOAT32); }
+
+Tensor* newton_schulz_tensor(Tensor* tensor, double a, double b, double c, int32_t steps) {
+    return build([&] {
+        if (tensor->ndim != 2) fail(SHAPE_ERROR, "Muon: expected a matrix, got shape {}", shape_text(*tensor));
+        const Owned of_x = taken(number_tensor(a, 0, FLOAT64)), of_square = taken(number_tensor(b, 0, FLOAT64)),
+                    of_fourth = taken(number_tensor(c, 0, FLOAT64));
+        Owned x = cast(*tensor, FLOAT32);
+        for (int step = 0; step < steps; step++) {
+            const Owned turned = taken(transpose_tensor(x.tensor, 0, 1));
+            const Owned square = rounded(taken(matmul_tensor(x.tensor, turned.tensor)));
+            const Owned fourth = taken(matmul_tensor(square.tensor, square.tensor));
+            const Owned share = taken(elementwise_mul_tensor(square.tensor, of_square.tensor));
+            const Owned factor = rounded(taken(scale_and_shift_tensor(fourth.tensor, of_fourth.tensor, share.tensor)));
+            const Owned change = taken(matmul_tensor(factor.tensor, x.tensor));
+            x = rounded(taken(scale_and_shift_tensor(x.tensor, of_x.tensor, change.tensor)));
+        }
+        return x;
+    });
+}

@@ -1,7 +1,10 @@
 // Copies in another place: roll, pad, and what lies on a diagonal of zeros. Each part is one copy between two views.
 
+#include <string.h>
+
 #include "api.h"
 #include "api/checks.h"
+#include "dispatch.h"
 
 // `length` indices of an axis, from `start` on.
 static Owned part_of(const Tensor& x, int axis, int64_t start, int64_t length) {
@@ -45,34 +48,75 @@ Tensor* roll_tensor(Tensor* tensor, const int64_t* moves, const int64_t* axes, i
     });
 }
 
-Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value) {
+// The shape of x with amounts before and after its last axis, then the one before it..., and how it becomes so.
+static Shape padded_shape(const Tensor& x, const int64_t* amounts, int32_t count, Padding& padding) {
+    if (count % 2 || count > 2 * x.ndim)
+        fail(SHAPE_ERROR, "pad: {} amounts for shape {}, expected a pair a dimension", count, shape_text(x));
+    Shape shape;
+    shape.ndim = x.ndim;
+    for (int d = 0; d < x.ndim; d++) shape.sizes[d] = x.shape[d];
+    for (int k = 0; k < count / 2; k++) {
+        const int d = x.ndim - 1 - k;
+        const int64_t before = amounts[2 * k], after = amounts[2 * k + 1];
+        int64_t kept = x.shape[d];  // of x
+        if (before < 0) kept += before;
+        if (after < 0) kept += after;
+        if (__builtin_add_overflow(shape.sizes[d], before, &shape.sizes[d]) ||
+            __builtin_add_overflow(shape.sizes[d], after, &shape.sizes[d]) || kept < 0)
+            fail(SHAPE_ERROR, "pad: {} and {} leave less than nothing of {} along {}", before, after, shape_text(x), d);
+        padding.before[d] = before;
+    }
+    return shape;
+}
+
+// The bits of a number as an element of a dtype.
+static uint64_t bits_in(int32_t dtype, Tensor* number) {
+    const RecordingPaused paused;
+    uint64_t bits = 0;
+    const Owned element = taken(full_tensor(nullptr, 0, dtype, CPU, number));
+    memcpy(&bits, element->data, size_t(item_size(dtype)));
+    return bits;
+}
+
+Tensor* pad_tensor(Tensor* tensor, const int64_t* amounts, int32_t count, Tensor* value, int32_t mode) {
     return build([&] {
         const Tensor& x = *tensor;
-        if (count % 2 || count > 2 * x.ndim)
-            fail(SHAPE_ERROR, "pad: {} amounts for shape {}, expected a pair a dimension", count, shape_text(x));
-        int64_t shape[MAX_DIMS], inner[MAX_DIMS], from = x.offset, starts[MAX_DIMS] = {};
-        for (int d = 0; d < x.ndim; d++) shape[d] = inner[d] = x.shape[d];
-        for (int k = 0; k < count / 2; k++) {
-            const int d = x.ndim - 1 - k;
-            const int64_t before = amounts[2 * k], after = amounts[2 * k + 1];
-            if (before < 0) inner[d] += before;
-            if (after < 0) inner[d] += after;
-            if (__builtin_add_overflow(shape[d], before, &shape[d]) ||
-                __builtin_add_overflow(shape[d], after, &shape[d]) || inner[d] < 0)
-                fail(SHAPE_ERROR, "pad: {} and {} leave less than nothing of {} along {}", before, after, shape_text(x),
-                     d);
-            if (before < 0 && inner[d]) from -= before * x.strides[d];
-            starts[d] = before > 0 ? before : 0;
-        }
-        const int64_t elements = count_elements(inner, x.ndim);
-        Owned result = taken(full_tensor(shape, x.ndim, x.dtype, x.device, value));
-        if (elements == 0) return result;
-        int64_t to = 0;
-        for (int d = 0; d < x.ndim; d++) to += starts[d] * result->strides[d];
-        const Owned kept = view_of(x, inner, x.strides, x.ndim, from);
-        Owned place = view_of(*result, inner, result->strides, x.ndim, to);
-        assign(*kept, *place);
+        Padding padding = {Padding::Mode(mode), {}, 0};
+        const Shape shape = padded_shape(x, amounts, count, padding);
+        if (x.ndim == 0) return cast(x, x.dtype);
+        if (x.size == 0) return taken(full_tensor(shape.sizes, shape.ndim, x.dtype, x.device, value));
+        Owned result = new_tensor(shape.sizes, shape.ndim, x.dtype, x.device);
+        if (result->size == 0) return result;
+        if (mode == Padding::CONSTANT) padding.value = bits_in(x.dtype, value);
+        kernels::pad.launch(x.device, *contiguous(x), *result, padding);
         return result;
+    });
+}
+
+Tensor* pad_backward(Tensor* gradient, const int64_t* sizes, const int64_t* amounts, int32_t count, int32_t mode) {
+    return build([&] {
+        check_real(*gradient, "pad_backward");
+        Owned out = new_tensor(sizes, gradient->ndim, gradient->dtype, gradient->device);
+        Padding padding = {Padding::Mode(mode), {}, 0};
+        const Shape shape = padded_shape(*out, amounts, count, padding);
+        if (!has_shape(*gradient, shape.sizes, shape.ndim))
+            fail(SHAPE_ERROR, "pad_backward: gradient has shape {}, expected {}", shape_text(*gradient),
+                 shape_text(shape.sizes, shape.ndim));
+        if (out->size == 0) return out;
+        int64_t from = gradient->offset;
+        bool cut = mode == Padding::CONSTANT;  // only from the border
+        for (int d = 0; d < shape.ndim; d++) {
+            cut &= padding.before[d] >= 0 && out->shape[d] + padding.before[d] <= shape.sizes[d];
+            from += padding.before[d] * gradient->strides[d];
+        }
+        if (cut) {
+            assign(*view_of(*gradient, out->shape, gradient->strides, shape.ndim, from), *out);
+        } else if (gradient->size == 0) {
+            fill(*out, 0);
+        } else {
+            kernels::pad_backward.launch(out->device, *contiguous(*gradient), *out, padding);
+        }
+        return out;
     });
 }
 

@@ -89,6 +89,17 @@ void for_each_row(const Images<T>& images, const Window& window, const Block& bl
     }
 }
 
+// f(o, step * o) for first <= o < last; a step of 1 or 2 is known when it is compiled.
+template <class F>
+inline __attribute__((always_inline)) void with_stride(int64_t step, int64_t first, int64_t last, F f) {
+    if (step == 1)
+        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, o);
+    else if (step == 2)
+        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, 2 * o);
+    else
+        for (int64_t o = first; o < last; o++) f(o, step * o);
+}
+
 // columns[(c, i, j), p] = the image at channel c under tap (i, j) of output position p
 template <class T>
 void unfold_block(const Images<const T>& images, const Window& window, const Block& block, T* columns) {
@@ -100,10 +111,7 @@ void unfold_block(const Images<const T>& images, const Window& window, const Blo
             return;
         }
         for (int64_t o = 0; o < first; o++) to[o] = 0;
-        if (stride == 1)
-            INDEPENDENT for (int64_t o = first; o < last; o++) to[o] = image[o];
-        else
-            for (int64_t o = first; o < last; o++) to[o] = image[o * stride];
+        with_stride(stride, first, last, [=](int64_t o, int64_t i) { to[o] = image[i]; });
         for (int64_t o = last; o < width; o++) to[o] = 0;
     });
 }
@@ -115,10 +123,7 @@ void fold_block(const T* columns, const Window& window, const Block& block, cons
     for_each_row(images, window, block, [=](T* image, int64_t at, int64_t first, int64_t last) {
         if (!image) return;
         const T* from = columns + at;
-        if (stride == 1)
-            INDEPENDENT for (int64_t o = first; o < last; o++) image[o] += from[o];
-        else
-            for (int64_t o = first; o < last; o++) image[o * stride] += from[o];
+        with_stride(stride, first, last, [=](int64_t o, int64_t i) { image[i] += from[o]; });
     });
 }
 
@@ -208,17 +213,6 @@ void for_each_tap(const Window& window, F f) {
                         f(i * x.kernel + j, o * x.out, row * x.in + start, seen.begin, seen.end);
                 }
             }
-}
-
-// f(o, step * o) for first <= o < last; a step of 1 or 2 is known when it is compiled.
-template <class F>
-inline __attribute__((always_inline)) void with_stride(int64_t step, int64_t first, int64_t last, F f) {
-    if (step == 1)
-        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, o);
-    else if (step == 2)
-        INDEPENDENT for (int64_t o = first; o < last; o++) f(o, 2 * o);
-    else
-        for (int64_t o = first; o < last; o++) f(o, step * o);
 }
 
 // Calls f(image, plane of outputs, channel of out) for each of them, images of one channel on one thread.

@@ -1,6 +1,6 @@
 // CPU kernels of layers and losses: softmax, log softmax, cross-entropy and the losses of pairs, and their gradients.
 //
-// All work on contiguous rows of n elements (api/layers.cpp sees to that). exp(x - max) of a row cannot overflow, so
+// Most work on contiguous rows of n elements, softmax also on columns (api/layers.cpp sees to that). exp(x - max) of a row cannot overflow, so
 // max comes first; the sum of the exponentials follows in vectors, LANES partial sums at a time.
 
 #include <math.h>
@@ -104,82 +104,104 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
 
 int64_t row_length(const Tensor& x) { return x.shape[x.ndim - 1]; }
 
-// The exponentials of a row over the sum of them; with a class, minus 1 there; all times scale. (Softmax, and the
-// gradient of cross-entropy.)
+// Calls f(place of the first element, n, from one element to the next, width) for each block of neighbouring columns of
+// x [outer, n, inner], in parallel: columns go through vectors together.
+template <class F>
+void for_columns(const Tensor& x, F f) {
+    const int64_t n = x.shape[1], inner = x.shape[2], blocks = (inner + LANES - 1) / LANES;
+    parallel_for(x.shape[0] * blocks, 1 + SMALL_WORK / 4 / LANES / n, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; k++) {
+            const int64_t column = k % blocks * LANES, rest = inner - column;
+            f(k / blocks * n * inner + column, n, inner, rest < LANES ? rest : int64_t(LANES));
+        }
+    });
+}
+
+// f(i, j) for the elements i of columns, row by row: j counts the columns.
+template <class F>
+inline __attribute__((always_inline)) void each_of_columns(int64_t n, int64_t step, int64_t width, F f) {
+    for (int64_t r = 0; r < n; r++) {
+        if (width == LANES) {
+            INDEPENDENT for (int64_t j = 0; j < LANES; j++) f(r * step + j, j);
+        } else {
+            INDEPENDENT for (int64_t j = 0; j < width; j++) f(r * step + j, j);
+        }
+    }
+}
+
+// sums[j] = the sum of term(i, j) over column j
+template <class T, class F>
+void column_sums(int64_t n, int64_t step, int64_t width, T* sums, F term) {
+    enum { ROWS = 64 };  // that are summed in T
+    double totals[LANES] = {};
+    for (int64_t r = 0; r < n; r += ROWS) {
+        T part[LANES] = {};
+        each_of_columns(n - r < ROWS ? n - r : int64_t(ROWS), step, width,
+                        [&](int64_t i, int64_t j) { part[j] += term(r * step + i, j); });
+        for (int64_t j = 0; j < width; j++) totals[j] += part[j];
+    }
+    for (int64_t j = 0; j < width; j++) sums[j] = T(totals[j]);
+}
+
+// high[j] = the largest element of column j; a NaN is passed over
 template <class T>
-void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, T scale) {
+void column_max(const T* x, int64_t n, int64_t step, int64_t width, T* high) {
+    for (int64_t j = 0; j < LANES; j++) high[j] = -INFINITY;
+    each_of_columns(n, step, width, [&](int64_t i, int64_t j) { high[j] = x[i] > high[j] ? x[i] : high[j]; });
+}
+
+// The exponentials of a row over the sum of them; with a class, minus 1 there, of which all classes share a part; all
+// times scale. (Softmax, and the gradient of cross-entropy.)
+template <class T>
+void scaled_softmax(const T* x, int64_t n, T* out, int64_t label, double smoothing, T scale) {
     T buffer[BUFFER];
     T* exponentials = n <= BUFFER ? buffer : out;
     const T factor = T(scale / row_exp<true>(x, n, row_range(x, n), exponentials, out));
-    INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor;
-    if (label >= 0) out[label] -= scale;
+    const T share = T(scale * smoothing / double(n));
+    if (smoothing == 0)
+        INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor;
+    else
+        INDEPENDENT for (int64_t j = 0; j < n; j++) out[j] = exponentials[j] * factor - share;
+    if (label >= 0) out[label] -= T(scale * (1 - smoothing));
 }
 
 }  // namespace
 
 // ---- Softmax -----------------------------------------------------------------------------------------------------
 
-namespace {
-
-enum { COLUMNS = 64, ROWS = 64 };  // columns side by side, and rows of them that are summed in T
-
-// Whether x [outer, inner, n] lies as [outer, n, inner].
-bool is_of_columns(const Tensor& x) {
-    return x.ndim == 3 && x.shape[1] > 1 && x.strides[1] == 1 && x.strides[2] == x.shape[1];
-}
-
-// The softmax of columns, or its logarithm.
-template <bool LOG, class T>
-void softmax_columns(const T* x, T* out, int64_t outer, int64_t inner, int64_t n) {
-    const int64_t blocks = (inner + COLUMNS - 1) / COLUMNS;
-    parallel_for(outer * blocks, 1 + SMALL_WORK / 4 / (n * COLUMNS), [=](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; k++) {
-            const int64_t first = k % blocks * COLUMNS, width = smaller(COLUMNS, inner - first);
-            const T* from = x + k / blocks * n * inner + first;
-            T *to = out + k / blocks * n * inner + first, top[COLUMNS], rate[COLUMNS];
-            double totals[COLUMNS] = {};
-            for (int64_t c = 0; c < width; c++) top[c] = from[c];
-            for (int64_t i = 1; i < n; i++)
-                for (int64_t c = 0; c < width; c++)
-                    top[c] = from[i * inner + c] > top[c] ? from[i * inner + c] : top[c];
-            for (int64_t start = 0; start < n; start += ROWS) {
-                T part[COLUMNS] = {};
-                for (int64_t i = start; i < smaller(start + ROWS, n); i++) {
-                    INDEPENDENT for (int64_t c = 0; c < width; c++) {
-                        const T y = formula::exp(from[i * inner + c] - top[c]);
-                        if (!LOG) to[i * inner + c] = y;
-                        part[c] += y;
-                    }
-                }
-                for (int64_t c = 0; c < width; c++) totals[c] += double(part[c]);
-            }
-            for (int64_t c = 0; c < width; c++) rate[c] = T(LOG ? ::log(totals[c]) : 1 / totals[c]);
-            for (int64_t i = 0; i < n; i++)
-                INDEPENDENT for (int64_t c = 0; c < width; c++) to[i * inner + c] =
-                    LOG ? from[i * inner + c] - top[c] - rate[c] : to[i * inner + c] * rate[c];
-        }
-    });
-}
-
-}  // namespace
-
-// out = exp(x - max) / sum(exp(x - max)) along each row
+// out = exp(x - max) / sum(exp(x - max)) along each row or column
 void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
-    const int64_t n = row_length(x);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<T>(x);
         T* to = data_as<T>(out);
-        if (is_of_columns(x)) return softmax_columns<false>(from, to, x.shape[0], x.shape[1], n);
-        for_each_row(x, n, [=](int64_t row) { scaled_softmax(from + row * n, n, to + row * n, -1, T(1)); });
+        const int64_t n = x.shape[1];
+        if (x.shape[2] == 1)
+            return for_each_row(x, n,
+                                [=](int64_t row) { scaled_softmax(from + row * n, n, to + row * n, -1, 0., T(1)); });
+        for_columns(x, [=](int64_t first, int64_t n, int64_t step, int64_t width) {
+            T high[LANES], sums[LANES], *y = to + first;
+            column_max(from + first, n, step, width, high);
+            column_sums(n, step, width, sums,
+                        [&](int64_t i, int64_t j) { return y[i] = formula::exp(from[first + i] - high[j]); });
+            for (int64_t j = 0; j < width; j++) sums[j] = 1 / sums[j];
+            each_of_columns(n, step, width, [&](int64_t i, int64_t j) { y[i] *= sums[j]; });
+        });
     });
 }
 
 // out = (gradient - sum(gradient * y)) * y, with y the softmax
 void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor& out) {
-    const int64_t n = row_length(y);
+    const int64_t n = y.shape[1];
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (y.shape[2] > 1)
+            return for_columns(y, [&](int64_t first, int64_t n, int64_t step, int64_t width) {
+                const T *g = data_as<T>(gradient) + first, *p = data_as<T>(y) + first;
+                T means[LANES], *to = data_as<T>(out) + first;
+                column_sums(n, step, width, means, [=](int64_t i, int64_t) { return g[i] * p[i]; });
+                each_of_columns(n, step, width, [&](int64_t i, int64_t j) { to[i] = (g[i] - means[j]) * p[i]; });
+            });
         for_each_row(y, n, [&](int64_t row) {
             const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
             T* to = data_as<T>(out) + row * n;
@@ -191,10 +213,19 @@ void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor
 
 // out = x - max - log(sum(exp(x - max))) along each row
 void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
-    const int64_t n = row_length(x);
+    const int64_t n = x.shape[1];
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        if (is_of_columns(x)) return softmax_columns<true>(data_as<T>(x), data_as<T>(out), x.shape[0], x.shape[1], n);
+        if (x.shape[2] > 1)
+            return for_columns(x, [&](int64_t first, int64_t n, int64_t step, int64_t width) {
+                const T* from = data_as<T>(x) + first;
+                T high[LANES], logs[LANES], *to = data_as<T>(out) + first;
+                column_max(from, n, step, width, high);
+                column_sums(n, step, width, logs,
+                            [&](int64_t i, int64_t j) { return formula::exp(from[i] - high[j]); });
+                for (int64_t j = 0; j < width; j++) logs[j] = formula::log(logs[j]);
+                each_of_columns(n, step, width, [&](int64_t i, int64_t j) { to[i] = from[i] - high[j] - logs[j]; });
+            });
         for_each_row(x, n, [&](int64_t row) {
             const T* from = data_as<T>(x) + row * n;
             T* to = data_as<T>(out) + row * n;
@@ -207,9 +238,17 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
 
 // out = gradient - exp(y) * sum(gradient), with y the log softmax
 void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor& out) {
-    const int64_t n = row_length(y);
+    const int64_t n = y.shape[1];
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (y.shape[2] > 1)
+            return for_columns(y, [&](int64_t first, int64_t n, int64_t step, int64_t width) {
+                const T *g = data_as<T>(gradient) + first, *p = data_as<T>(y) + first;
+                T sums[LANES], *to = data_as<T>(out) + first;
+                column_sums(n, step, width, sums, [=](int64_t i, int64_t) { return g[i]; });
+                each_of_columns(n, step, width,
+                                [&](int64_t i, int64_t j) { to[i] = g[i] - formula::exp(p[i]) * sums[j]; });
+            });
         for_each_row(y, n, [&](int64_t row) {
             const T *g = data_as<T>(gradient) + row * n, *p = data_as<T>(y) + row * n;
             T* to = data_as<T>(out) + row * n;
@@ -221,10 +260,10 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 
 // ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 for ignored labels, or NaN if all are
-// ignored: the mean of nothing
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]), with a part of the mean of all logits in place of the
+// label's; 0 for ignored labels, or NaN if all are ignored: the mean of nothing
 void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
-                              int64_t ignored) {
+                              int64_t ignored, double smoothing) {
     const int64_t n = row_length(logits);
     const double scale = *data_as<double>(scales);
     for_real(logits.dtype, [&](auto type) {
@@ -235,17 +274,22 @@ void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const 
             T loss = T(0 * scale);
             if (label != ignored) {
                 const Range<T> range = row_range(x, n);
-                loss = T(scale * (log_sum_exp(x, n, range) - (double(x[label]) - double(range.high))));
+                double target = double(x[label]) - double(range.high);
+                if (smoothing != 0) {
+                    const double mean = row_sum<T>(n, [=](int64_t j) { return x[j] - range.high; }) / double(n);
+                    target = (1 - smoothing) * target + smoothing * mean;
+                }
+                loss = T(scale * (log_sum_exp(x, n, range) - target));
             }
             data_as<T>(losses)[row] = loss;
         });
     });
 }
 
-// out = gradient[row] * scale * (softmax(logits) - 1 at the label); 0 for ignored labels. The gradient has one
+// out = gradient[row] * scale * (softmax(logits) - the target); 0 for ignored labels. The gradient has one
 // element for each row, or one for all.
 void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
-                                       const Tensor& scales, Tensor& out, int64_t ignored) {
+                                       const Tensor& scales, Tensor& out, int64_t ignored, double smoothing) {
     const int64_t n = row_length(logits);
     const double scale = *data_as<double>(scales);
     for_real(logits.dtype, [&](auto type) {
@@ -258,7 +302,7 @@ void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& log
                 return;
             }
             const T factor = T(scale * data_as<T>(gradient)[gradient.size == 1 ? 0 : row]);
-            scaled_softmax(data_as<T>(logits) + row * n, n, to, label, factor);
+            scaled_softmax(data_as<T>(logits) + row * n, n, to, label, smoothing, factor);
         });
     });
 }

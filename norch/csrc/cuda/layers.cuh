@@ -88,7 +88,50 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
+// The same along the middle axis of [outer, n, inner]: a thread for each column, so that neighbours read neighbours. The
+// formula gets the column's maximum and the sum of its exponentials: f(x, max, sum).
+template <class T, class F>
+__global__ void columns_kernel(const T* x, T* out, int64_t columns, int64_t n, int64_t inner, F f) {
+    for (int64_t c = first_of_thread(); c < columns; c += all_threads()) {
+        const int64_t first = c / inner * n * inner + c % inner;
+        const T* from = x + first;
+        T max = T(-INFINITY);
+        for (int64_t j = 0; j < n; j++) max = from[j * inner] > max ? from[j * inner] : max;
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += double(formula::exp(from[j * inner] - max));
+        for (int64_t j = 0; j < n; j++) out[first + j * inner] = f(from[j * inner], max, sum);
+    }
+}
+
+// Backward: the sum of term(gradient, y) over the column, then f(gradient, y, sum).
+template <class T, class Term, class F>
+__global__ void columns_backward_kernel(const T* gradient, const T* y, T* out, int64_t columns, int64_t n, int64_t inner,
+                                        Term term, F f) {
+    for (int64_t c = first_of_thread(); c < columns; c += all_threads()) {
+        const int64_t first = c / inner * n * inner + c % inner;
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += double(term(gradient[first + j * inner], y[first + j * inner]));
+        for (int64_t j = 0; j < n; j++)
+            out[first + j * inner] = f(gradient[first + j * inner], y[first + j * inner], T(sum));
+    }
+}
+
 // ---- Cross-entropy -----------------------------------------------------------------------------------------------
+
+// losses[n] = -weight[label] * log_p[n, label]; a weight of 0 gives 0 even of an infinite log_p. NaN for a label that is
+// not a class.
+template <class T>
+__global__ void nll_kernel(const T* log_p, const int64_t* labels, const T* weight, T* losses, int64_t* chosen, T* shares,
+                           int64_t rows, int64_t classes, int64_t ignored) {
+    for (int64_t row = first_of_thread(); row < rows; row += all_threads()) {
+        const int64_t label = labels[row];
+        const bool counts = label != ignored, known = counts && label >= 0 && label < classes;
+        chosen[row] = known ? label : 0;
+        shares[row] = !counts ? T(0) : known && weight ? weight[label] : T(1);
+        const T score = known ? log_p[row * classes + label] : counts ? T(NAN) : T(0);
+        losses[row] = (shares[row] == 0) & (score == score) ? T(0) : -shares[row] * score;
+    }
+}
 
 // Block by block the number of labels that are not to be ignored, into a buffer; each must be a class.
 __global__ void count_labels_kernel(const int64_t* labels, int64_t size, Fault bounds, Fault* found, int64_t* counts) {
@@ -111,20 +154,25 @@ __global__ void label_scale_kernel(const int64_t* counts, int64_t blocks, bool m
     if (threadIdx.x == 0) *scale = mean ? 1 / double(count) : 1;
 }
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]); 0 for ignored labels, or NaN if all are
-// ignored: the mean of nothing. NaN for a label that is not a class.
+// losses[row] = scale * (log(sum(exp(logits))) - logits[label]), with a part of the mean of all logits in place of the
+// label's; 0 for ignored labels, or NaN if all are ignored: the mean of nothing. NaN for a label that is not a class.
 template <class T>
 __global__ void __launch_bounds__(MAX_THREADS)
     cross_entropy_kernel(const T* logits, const int64_t* labels, const double* scale, T* losses, int64_t rows, int64_t n,
-                         int64_t ignored) {
+                         int64_t ignored, double smoothing) {
     for_rows(rows, n, [=](int64_t row, int64_t length) {
         const T* x = logits + row * n;
         const T max = row_max(x, length);
         const double log_sum = ::log(row_exp(x, length, max));
+        double mean = 0;
+        for (int64_t j = threadIdx.x; smoothing != 0 && j < length; j += blockDim.x) mean += double(x[j] - max);
+        mean = sum_row(mean) / double(n);
         const int64_t label = labels[row];
         if (threadIdx.x > 0 || length == 0) return;
         const bool known = label >= 0 && label < n;
-        const double loss = known ? log_sum - (double(x[label]) - double(max)) : double(NAN);
+        double target = known ? double(x[label]) - double(max) : double(NAN);
+        if (smoothing != 0) target = (1 - smoothing) * target + smoothing * mean;
+        const double loss = log_sum - target;
         losses[row] = T(*scale * (label == ignored ? 0 : loss));
     });
 }
@@ -134,14 +182,15 @@ template <class T>
 __global__ void __launch_bounds__(MAX_THREADS)
     cross_entropy_backward_kernel(const T* gradient, int64_t gradient_step, const T* __restrict__ logits,
                                   const int64_t* labels, const double* scale, T* __restrict__ out, int64_t rows,
-                                  int64_t n, int64_t ignored) {
+                                  int64_t n, int64_t ignored, double smoothing) {
     for_rows(rows, n, [=](int64_t row, int64_t length) {
         const T* x = logits + row * n;
         const int64_t label = labels[row];
         const T max = row_max(x, length), share = T(*scale * gradient[row * gradient_step]);
         const T factor = T(share / row_exp(x, length, max));
         for (int64_t j = threadIdx.x; j < length; j += blockDim.x) {
-            const T slope = formula::exp(x[j] - max) * factor - (j == label ? share : T(0));
+            const T goal = T(smoothing / double(n)) + (j == label ? T(1 - smoothing) : T(0));
+            const T slope = formula::exp(x[j] - max) * factor - share * goal;
             out[row * n + j] = label == ignored ? T(0) : slope;
         }
     });
@@ -184,7 +233,8 @@ struct Rows {
     int64_t n, count;
     int blocks;
     dim3 block;
-    explicit Rows(const Tensor& x) : n(x.shape[x.ndim - 1]), count(n ? x.size / n : 0) {
+    explicit Rows(const Tensor& x) : Rows(x, x.shape[x.ndim - 1]) {}
+    Rows(const Tensor& x, int64_t n) : n(n), count(n ? x.size / n : 0) {
         const int across = power_of_two(n, n >= LONG_ROW ? MAX_THREADS : THREADS);
         const int rows = across < THREADS ? power_of_two(count, THREADS / across) : 1;
         block = dim3(across, rows);
@@ -201,46 +251,92 @@ int sum_blocks(int64_t size) {
 
 }  // namespace
 
-void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
+// A __device__ function object for the launchers below.
+#define COLUMN_FORMULA(name, arguments, value)    \
+    namespace {                                   \
+    template <class T>                            \
+    struct name {                                 \
+        __device__ T operator() arguments const { \
+            return value;                         \
+        }                                         \
+    };                                            \
+    }
+COLUMN_FORMULA(SoftmaxOf, (T x, T max, double sum), formula::exp(x - max) * T(1 / sum))
+COLUMN_FORMULA(LogSoftmaxOf, (T x, T max, double sum), x - max - T(::log(sum)))
+COLUMN_FORMULA(ProductOf, (T g, T y), g * y)
+COLUMN_FORMULA(GradientOf, (T g, T), g)
+COLUMN_FORMULA(SoftmaxSlope, (T g, T y, T mean), (g - mean) * y)
+COLUMN_FORMULA(LogSoftmaxSlope, (T g, T y, T total), g - formula::exp(y) * total)
+
+namespace {
+
+// Along the middle axis of x: rows if the last is 1, else columns.
+template <class T, class Kernel, class F>
+void along_axis(const char* name, const Tensor& x, Tensor& out, Kernel of_rows, F formula) {
     cudaStream_t stream = use(out.device);
-    const Rows rows(out);
+    const Rows rows(out, out.shape[1]);
+    if (out.shape[2] == 1)
+        of_rows<<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
+    else
+        columns_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
+            data_as<T>(x), data_as<T>(out), rows.count, rows.n, out.shape[2], formula);
+    check_launch(name);
+}
+
+template <class T, class Kernel, class Term, class F>
+void backward_along_axis(const char* name, const Tensor& gradient, const Tensor& y, Tensor& out, Kernel of_rows,
+                         Term term, F formula) {
+    cudaStream_t stream = use(out.device);
+    const Rows rows(out, out.shape[1]);
+    if (out.shape[2] == 1)
+        of_rows<<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count,
+                                                        rows.n);
+    else
+        columns_backward_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
+            data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count, rows.n, out.shape[2], term, formula);
+    check_launch(name);
+}
+
+}  // namespace
+
+void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
+        along_axis<T>("softmax", x, out, softmax_kernel<T>, SoftmaxOf<T>());
     });
-    check_launch("softmax");
 }
 
 void log_softmax_tensor_cuda(const Tensor& x, Tensor& out) {
-    cudaStream_t stream = use(out.device);
-    const Rows rows(out);
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        log_softmax_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
+        along_axis<T>("log_softmax", x, out, log_softmax_kernel<T>, LogSoftmaxOf<T>());
     });
-    check_launch("log_softmax");
 }
 
 void softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
-    cudaStream_t stream = use(out.device);
-    const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y),
-                                                                          data_as<T>(out), rows.count, rows.n);
+        backward_along_axis<T>("softmax_backward", gradient, y, out, softmax_backward_kernel<T>, ProductOf<T>(), SoftmaxSlope<T>());
     });
-    check_launch("softmax_backward");
 }
 
 void log_softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
-    cudaStream_t stream = use(out.device);
-    const Rows rows(out);
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        log_softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y),
-                                                                              data_as<T>(out), rows.count, rows.n);
+        backward_along_axis<T>("log_softmax_backward", gradient, y, out, log_softmax_backward_kernel<T>, GradientOf<T>(), LogSoftmaxSlope<T>());
     });
-    check_launch("log_softmax_backward");
+}
+
+void nll_tensor_cuda(const Tensor& log_p, const Tensor& labels, const Tensor* weight, Tensor& losses, Tensor& classes,
+                     Tensor& shares, int64_t ignored) {
+    cudaStream_t stream = use(losses.device);
+    for_real(log_p.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        nll_kernel<T><<<blocks_for(labels.size), threads_for(labels.size), 0, stream>>>(
+            data_as<T>(log_p), data_as<int64_t>(labels), data_as<T>(weight), data_as<T>(losses),
+            data_as<int64_t>(classes), data_as<T>(shares), labels.size, log_p.shape[1], ignored);
+    });
+    check_launch("nll");
 }
 
 void label_scale_tensor_cuda(const Tensor& labels, const Fault& bounds, bool mean, Tensor& scale) {
@@ -255,7 +351,7 @@ void label_scale_tensor_cuda(const Tensor& labels, const Fault& bounds, bool mea
 }
 
 void cross_entropy_tensor_cuda(const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,
-                               int64_t ignored) {
+                               int64_t ignored, double smoothing) {
     cudaStream_t stream = use(losses.device);
     const Rows rows(logits);
     if (rows.count == 0) return;  // no classes: label_scale has refused every label
@@ -263,21 +359,21 @@ void cross_entropy_tensor_cuda(const Tensor& logits, const Tensor& labels, const
         using T = typename decltype(type)::type;
         cross_entropy_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
             data_as<T>(logits), data_as<int64_t>(labels), data_as<double>(scale), data_as<T>(losses), rows.count, rows.n,
-            ignored);
+            ignored, smoothing);
     });
     check_launch("cross_entropy");
 }
 
 // The gradient has one element for each row, or one for all.
 void cross_entropy_backward_tensor_cuda(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
-                                        const Tensor& scale, Tensor& out, int64_t ignored) {
+                                        const Tensor& scale, Tensor& out, int64_t ignored, double smoothing) {
     cudaStream_t stream = use(out.device);
     const Rows rows(logits);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         cross_entropy_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
             data_as<T>(gradient), int64_t(gradient.size != 1), data_as<T>(logits), data_as<int64_t>(labels),
-            data_as<double>(scale), data_as<T>(out), rows.count, rows.n, ignored);
+            data_as<double>(scale), data_as<T>(out), rows.count, rows.n, ignored, smoothing);
     });
     check_launch("cross_entropy_backward");
 }

@@ -166,7 +166,8 @@ enum Rule {
     OP(softplus, REAL, x > y ? x : formula::softplus(x))                      \
     OP(softplus_slope, REAL, x > y ? T(1) : formula::sigmoid(x))              \
     OP(hardshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x)                     \
-    OP(softshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x > T(0) ? x - y : x + y)
+    OP(softshrink, REAL, (x >= -y) & (x <= y) ? T(0) : x > T(0) ? x - y : x + y) \
+    OP(gate, REAL, x * formula::sigmoid(y)) /* of GLU */
 
 // The chain rule through a unary operation in one pass: x is the gradient, y the result of the forward (for activation
 // functions its operand). Only Backward classes call them, and for second derivatives use tensor operations instead.
@@ -188,7 +189,8 @@ enum Rule {
     OP(leaky_relu_backward, REAL, x > T(0) ? c : y * c)                       \
     OP(shrink_backward, REAL, (x >= -y) & (x <= y) ? T(0) : c)                \
     OP(floor_backward, REAL, x <= y ? T(0) : c) /* of max(x, y) */            \
-    OP(ceiling_backward, REAL, x >= y ? T(0) : c) /* of min(x, y) */
+    OP(ceiling_backward, REAL, x >= y ? T(0) : c) /* of min(x, y) */          \
+    OP(gate_backward, REAL, c * x * (formula::sigmoid(y) * (T(1) - formula::sigmoid(y)))) /* along y */
 
 // What an element adds to a loss, and the slope of that along x: norch/autograd/derivatives/losses.py calls them.
 //   huber  x is the difference of prediction and target, y the delta

@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence, Union
 
 from ..._C import ShapeError
 from ...arguments import flags
+from ...autograd import no_grad
 from ...autograd.derivatives import pooling as kernels
 from ...functions.creation import arange
 from ...functions.joining import cat
@@ -63,6 +64,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize) -> Tensor:
+    if output_size == 1 and isinstance(x, Tensor) and x.ndim == axes + 2 and x.numel and x.is_floating_point():
+        return x.mean(_LAST[axes], keepdim=True)
     batch = batch_of(name, axes, x)
     check_not_empty(name, batch, first=2)
     sizes = _sizes(name, axes, batch, output_size)
@@ -73,6 +76,9 @@ def _adaptive_avg_pool(name: str, axes: int, x: Tensor, output_size: OutputSize)
     else:
         result = kernels.adaptive_avg_pool(batch, sizes)
     return as_given(result, axes, x)
+
+
+_LAST = {1: [-1], 2: [-2, -1], 3: [-3, -2, -1]}  # axes
 
 
 def _sizes(name: str, axes: int, batch: Tensor, output_size: OutputSize) -> list[int]:
@@ -223,11 +229,13 @@ def _max_of(batch: Tensor, seen: Sequence[Tensor], kernel: Sequence[int]) -> tup
     for axis, (along, size) in enumerate(zip(seen, batch.shape[2:])):
         shape = [*along.shape[:2], *[1] * axis, along.shape[2], *[1] * (axes - 1 - axis)]
         places = places * size + along.reshape(shape)
-    windows = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
-    still = (0,) * axes
-    window = Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still).all_axes()
-    values, found = kernels.max_pool(windows, window, False)
-    return values, places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
+    with no_grad():
+        windows = batch.flatten(2).gather(2, places.flatten(2)).reshape(places.shape)
+        still = (0,) * axes
+        window = Windows(tuple(kernel), tuple(kernel), (1,) * axes, still, still).all_axes()
+        values, found = kernels.max_pool(windows, window, False)
+        indices = places.flatten(2).gather(2, found.flatten(2)).reshape(found.shape)
+    return kernels.largest(batch, values, indices), indices
 
 
 def _starts(sample: Tensor, size: int, count: int, width: int) -> Tensor:

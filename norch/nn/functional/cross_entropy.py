@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..._C import ShapeError
 from ...autograd.derivatives import losses
@@ -46,8 +47,8 @@ def cross_entropy(
     if target.shape != input.shape:
         target = _labels(input, target)
     soft = target.is_floating_point()
-    if weight is None and label_smoothing == 0 and not soft:
-        return losses.cross_entropy(input, target, ignore_index, reduction)
+    if weight is None and not soft:
+        return losses.cross_entropy(input, target, ignore_index, reduction, label_smoothing)
     log_p = input.log_softmax(dim)
     if soft:
         if ignore_index >= 0:
@@ -59,8 +60,8 @@ def cross_entropy(
         return nll_loss(log_p, target, weight, ignore_index=ignore_index, reduction=reduction)
 
     hard, shares, counted = _chosen("cross_entropy", log_p, target, weight, ignore_index)
-    scale = _class_weights("cross_entropy", weight, log_p)
-    even = log_p.mean(dim) if scale is None else losses.share(scale, log_p).sum(dim) / input.shape[dim]
+    scale: Any = _class_weights("cross_entropy", weight, log_p)
+    even = losses.share(scale, log_p).sum(dim) / input.shape[dim]
     loss = (1 - label_smoothing) * hard + label_smoothing * where(counted, -even, 0.0)
     return _reduced(loss, reduction, shares.sum())
 
@@ -170,8 +171,10 @@ def _probability_loss(
     classes, scale = log_p.shape[dim], _class_weights("cross_entropy", weight, log_p)
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
-    loss = -losses.share(target if scale is None else target * scale, log_p).sum(dim=dim)
-    return _reduced(loss, reduction, math.prod(log_p.shape) // classes if classes else 0)
+    shares = losses.share(target if scale is None else target * scale, log_p)
+    if reduction == "mean":
+        return shares.sum() / -(math.prod(log_p.shape) // classes if classes else 0.0)
+    return -(shares.sum(dim=dim) if reduction == "none" else shares.sum())
 
 
 def _reduced(loss: Tensor, reduction: str, total: Tensor | int) -> Tensor:

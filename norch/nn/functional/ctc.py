@@ -6,17 +6,20 @@ Networks" (2006). Sizes: T steps, N sequences, C classes, S labels of the longes
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Sequence, Union
 
 from ..._C import ShapeError
 from ...arguments import flags
+from ...autograd.derivatives import by_formula
 from ...functions.creation import arange, full, tensor, where
 from ...functions.joining import cat, stack
 from ...operation import check_range
 from ...tensor import Tensor
 from ...types import int64
 from .checks import check_floating, check_tensors
+from .fused import fused_or
 from .losses import check_reduction, reduced
 
 __all__ = ["ctc_loss"]
@@ -64,15 +67,26 @@ def ctc_loss(
 
     device = log_probs.device
     ends, lengths = _on(device, sizes), _on(device, used)
-    loss = -_log_probability(log_probs, labels.to(device), lengths, ends, blank)
-    impossible = loss > -_NEVER / 2
-    # PyTorch's derivative is that along log_softmax's input: it adds the probabilities, which log_softmax takes away
-    counted = (arange(steps, device=device).unsqueeze(1) < lengths).logical_and(impossible.logical_not())
-    total = where(counted.unsqueeze(2), log_probs, _NEVER).exp().sum((0, 2))
-    loss = where(impossible, 0.0 if zero_infinity else float("inf"), loss + (total - total.detach()))
+    labels = labels.to(device)
+    check_range(labels, 0, classes - 1, f"ctc_loss: a target is {{}}, expected 0 to {classes - 1}")
+    loss = fused_or(partial(by_formula.ctc, _losses), _losses, log_probs, labels, stack([lengths, ends]), blank)
+    if zero_infinity:
+        loss = where(loss == inf, 0.0, loss)
     if reduction == "mean":
         loss = loss / ends.clamp(min=1).to(loss.dtype)
     return reduced(loss.reshape(()) if single else loss, reduction)
+
+
+def _losses(log_probs: Tensor, labels: Tensor, both: Tensor, blank: int) -> Tensor:
+    """The loss of each sequence; an infinite one has the gradient 0. `both`: its length, and that of its labels."""
+    lengths, ends = both.unbind()
+    loss = -_log_probability(log_probs, labels, lengths, ends, blank)
+    impossible = loss > -_NEVER / 2
+    # PyTorch's derivative is that along log_softmax's input: it adds the probabilities, which log_softmax takes away
+    steps = arange(log_probs.shape[0], device=log_probs.device).unsqueeze(1)
+    counted = (steps < lengths).logical_and(impossible.logical_not())
+    total = where(counted.unsqueeze(2), log_probs, _NEVER).exp().sum((0, 2))
+    return where(impossible, inf, loss + (total - total.detach()))
 
 
 def _log_probability(log_probs: Tensor, labels: Tensor, lengths: Tensor, ends: Tensor, blank: int) -> Tensor:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...arguments import broadcast_shapes, flags
 from ...autograd import no_grad
+from ...autograd.derivatives import by_formula
 from ...functions.promotion import result_type
 from ...functions.statistics import pdist
 from ...tensor import Tensor
 from .checks import check_floating, check_tensors
+from .fused import fused_or
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -22,6 +26,12 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     tensor([0.7071])
     """
     check_tensors("cosine_similarity", x1, x2)
+    if dim in (-1, x1.ndim - 1):
+        return fused_or(partial(by_formula.row_pairs, _cosine, by_formula.COSINE), _cosine, x1, x2, eps)
+    return _cosine(x1, x2, eps, dim)
+
+
+def _cosine(x1: Tensor, x2: Tensor, eps: float, dim: int = -1) -> Tensor:
     shape = broadcast_shapes(x1.shape, x2.shape, name="cosine_similarity")
     a, b = (x.expand(shape) for x in (x1, x2))
     dtype = result_type(a, b)
@@ -48,4 +58,15 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([5.0000])
     """
     check_tensors("pairwise_distance", x1, x2)
-    return (x1 - x2 + eps).norm(p, -1, keepdim)
+    return (x1 - x2 + eps).norm(p, -1, keepdim) if keepdim else p_distance(x1, x2, p, eps)
+
+
+def p_distance(x: Tensor, y: Tensor, p: float, eps: float) -> Tensor:
+    """The p-norm of x - y + eps over the last dimension."""
+    if p != 2:
+        return (x - y + eps).norm(p, -1)
+    return fused_or(partial(by_formula.row_pairs, _distance, by_formula.DISTANCE), _distance, x, y, eps)
+
+
+def _distance(x: Tensor, y: Tensor, eps: float) -> Tensor:
+    return (x - y + eps).norm(2, -1)

@@ -121,7 +121,8 @@ def embedding_bag(
         input, weight = weight, input
     _check_table("embedding_bag", input, weight)
     _check_bags(input, weight, mode, per_sample_weights, scale_grad_by_freq)
-    starts = _starts(input, offsets, include_last_offset)
+    of_one_size = input.ndim == 2 and offsets is None and padding_idx is None and input.shape[1] > 0
+    starts = [] if of_one_size else _starts(input, offsets, include_last_offset)
     index = input.long().reshape(-1)
     if max_norm is not None:
         _renormalize(weight, index, max_norm, norm_type)
@@ -130,7 +131,7 @@ def embedding_bag(
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
 
-    if input.ndim == 2 and padding is None and input.shape[1]:  # bags of one size
+    if of_one_size:
         bags = rows.reshape(*input.shape, -1)
         return bags.sum(1) if mode == "sum" else bags.mean(1) if mode == "mean" else bags.max(1).values
     sizes = [end - start for start, end in zip(starts, starts[1:])]

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
+import struct
+from functools import partial
 from typing import Sequence
 
 from ..._C import ShapeError
 from ...arguments import flags, sizes_of
-from ...functions.creation import arange, ones, where, zeros
+from ...autograd.derivatives import by_formula
+from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
 from ...tensor import Tensor
-from ...types import float64
+from ...types import float32, float64
 from .checks import check_floating, check_tensors
+from .fused import fused_or
 from .resampling import cubic
 
 __all__ = ["affine_grid", "grid_sample"]
+
+_MODES, _BORDERS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")  # in csrc/ops/grid.h's order
 
 
 @flags
@@ -56,9 +62,13 @@ def _places(length: int, like: Tensor) -> Tensor:
     """`length` numbers from -1 to 1, rounded as PyTorch rounds them: a point between two pixels must not cross over."""
     if length == 1:
         return zeros(1, dtype=like.dtype, device=like.device)
-    step = (ones(1, dtype=like.dtype) * 2 / (length - 1)).item()
-    i = arange(length, dtype=float64, device=like.device)
-    return where(i < length // 2, i * step - 1, 1 - (length - 1 - i) * step).to(like.dtype)
+    step = 2 / (length - 1)
+    if like.dtype is float32:
+        (step,) = struct.unpack("f", struct.pack("f", step))
+    elif like.dtype is not float64:
+        step = float((ones(1, dtype=like.dtype) * 2 / (length - 1)).item())
+    places = [i * step - 1 if i < length // 2 else 1 - (length - 1 - i) * step for i in range(length)]
+    return tensor(places, dtype=like.dtype, device=like.device)
 
 
 @flags
@@ -82,9 +92,9 @@ def grid_sample(
     """
     check_floating("grid_sample", input, grid)
     axes = input.ndim - 2
-    if mode not in ("bilinear", "nearest", "bicubic"):
+    if mode not in _MODES:
         raise ValueError(f"grid_sample: mode is {mode!r}, expected 'bilinear', 'nearest' or 'bicubic'")
-    if padding_mode not in ("zeros", "border", "reflection"):
+    if padding_mode not in _BORDERS:
         raise ValueError(f"grid_sample: padding_mode is {padding_mode!r}, expected 'zeros', 'border' or 'reflection'")
     if input.dtype is not grid.dtype:
         raise RuntimeError(f"grid_sample: expected one dtype, got {input.dtype} and {grid.dtype}")
@@ -95,13 +105,18 @@ def grid_sample(
         )
     if min(input.shape[2:]) < 1 or (mode == "bicubic" and axes == 3):
         raise RuntimeError(f"grid_sample: mode {mode!r} does not take an input of shape {list(input.shape)}")
-    places = []
+    settings = _MODES.index(mode), _BORDERS.index(padding_mode), bool(align_corners)
+    return fused_or(partial(by_formula.grid_sample, _sampled), _sampled, input, grid, *settings)
+
+
+def _sampled(input: Tensor, grid: Tensor, mode_code: int, border: int, align_corners: bool) -> Tensor:
+    mode, padding_mode, places = _MODES[mode_code], _BORDERS[border], []
     for size, point in zip(input.shape[2:], reversed(grid.unbind(-1))):
         place = (point + 1) * ((size - 1) / 2) if align_corners else ((point + 1) * size - 1) / 2
         if padding_mode != "zeros" and mode != "bicubic":
-            place = _inside(place, size, padding_mode, bool(align_corners))
+            place = _inside(place, size, padding_mode, align_corners)
         places.append(place)
-    taps = [_taps(place, size, mode, padding_mode, bool(align_corners)) for place, size in zip(places, input.shape[2:])]
+    taps = [_taps(place, size, mode, padding_mode, align_corners) for place, size in zip(places, input.shape[2:])]
     return _gathered(input, taps)
 
 

@@ -12,11 +12,12 @@ from typing import Callable
 from ..._C import ShapeError
 from ...arguments import flags
 from ...autograd.derivatives import activations as kernels
-from ...autograd.derivatives import losses
+from ...autograd.derivatives import by_formula, losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from ...types import bool_
 from .checks import check_floating, check_tensors
+from .distances import p_distance
 from .fused import fused_or
 from .losses import Flag, check_reduction, reduced, reduction_of
 
@@ -134,11 +135,15 @@ def cosine_embedding_loss(
     if target.ndim > 1 or input1.ndim != target.ndim + 1 or input2.ndim != target.ndim + 1:
         shapes = ", ".join(str(list(x.shape)) for x in (input1, input2, target))
         raise ShapeError(f"cosine_embedding_loss: expected [N, size] twice and [N], got shapes {shapes}")
-    squares = ((x * x).sum(-1) + 1e-12 for x in (input1, input2))  # PyTorch's, so that a vector of zeros has an angle
-    cosine = (input1 * input2).sum(-1) / (next(squares) * next(squares)).sqrt()
+    kernel = partial(by_formula.row_pairs, _embedded_cosine, by_formula.EMBEDDING)
+    cosine = fused_or(kernel, _embedded_cosine, input1, input2, 1e-12)  # PyTorch's: a vector of zeros has an angle
     zero = cosine.zeros_like()
     loss = where(target == 1, 1 - cosine, zero) + where(target == -1, (cosine - margin).clamp(min=0), zero)
     return reduced(loss, reduction)
+
+
+def _embedded_cosine(x: Tensor, y: Tensor, eps: float) -> Tensor:
+    return (x * y).sum(-1) / (((x * x).sum(-1) + eps) * ((y * y).sum(-1) + eps)).sqrt()
 
 
 # ---- Of two distances -----------------------------------------------------------------------------------------------
@@ -169,9 +174,7 @@ def triplet_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
 
-    def distance(x: Tensor, y: Tensor) -> Tensor:
-        return (x - y + eps).norm(p, -1)
-
+    distance = partial(p_distance, p=p, eps=eps)
     return _triplet("triplet_margin_loss", (anchor, positive, negative), distance, margin, swap, reduction)
 
 
@@ -195,7 +198,7 @@ def triplet_margin_with_distance_loss(
     tensor(0.5000)
     """
     check_reduction(reduction)
-    distance = distance_function or (lambda x, y: (x - y + 1e-6).norm(2, -1))
+    distance = distance_function or partial(p_distance, p=2, eps=1e-6)
     name = "triplet_margin_with_distance_loss"
     return _triplet(name, (anchor, positive, negative), distance, margin, swap, reduction)
 
@@ -246,22 +249,31 @@ def multi_margin_loss(
     check_tensors("multi_margin_loss", input, target)
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss: p is {p}, expected 1 or 2")
-    single = input.ndim < 2
-    scores, classes = input.reshape(1, -1) if single else input, target.reshape(-1)
-    count = scores.shape[1] if scores.ndim == 2 else 0
-    if not count or target.ndim > 1 or classes.shape[0] != scores.shape[0]:
+    count = input.shape[-1] if input.ndim else 1
+    rows = input.shape[0] if input.ndim == 2 else 1
+    if not count or input.ndim > 2 or target.ndim > 1 or target.numel != rows:
         shapes = f"{list(input.shape)} and {list(target.shape)}"
         raise ShapeError(f"multi_margin_loss: expected scores [N, C] and classes [N], got shapes {shapes}")
     if weight is not None and weight.shape != (count,):
         raise ShapeError(f"multi_margin_loss: weight has shape {list(weight.shape)}, expected [{count}]")
     _check_classes("multi_margin_loss", target)
-    index = classes.long().unsqueeze(1)
+    if weight is not None and weight._edge is not None:
+        return _multi_margin(input, target, weight, margin, p, reduction)
+    kernel = partial(by_formula.class_margin, _multi_margin)
+    return fused_or(kernel, _multi_margin, input, target, weight, margin, p, reduction)
+
+
+def _multi_margin(
+    input: Tensor, target: Tensor, weight: Tensor | None, margin: float, p: int, reduction: str
+) -> Tensor:
+    scores, classes = input.reshape(-1, input.shape[-1] if input.ndim else 1), target.reshape(-1).long()
+    index = classes.unsqueeze(1)
     missed = (margin - scores.gather(1, index) + scores).relu()
     missed = missed if p == 1 else missed * missed
     if weight is not None:
-        missed = missed * weight[classes.long()].unsqueeze(1)
-    loss = missed.scatter(1, index, 0.0).sum(1) / count
-    return reduced(loss.reshape(()) if single and target.ndim == 0 else loss, reduction)
+        missed = missed * weight[classes].unsqueeze(1)
+    loss = missed.scatter(1, index, 0.0).sum(1) / scores.shape[1]
+    return reduced(loss.reshape(target.shape), reduction)
 
 
 def multilabel_margin_loss(
@@ -281,12 +293,19 @@ def multilabel_margin_loss(
         shapes = f"{list(input.shape)} and {list(target.shape)}"
         raise ShapeError(f"multilabel_margin_loss: expected scores [N, C] and a target like them, got shapes {shapes}")
     _check_classes("multilabel_margin_loss", target)
+    kernel = partial(by_formula.class_margin, _multilabel_margin)
+    return fused_or(kernel, _multilabel_margin, input, target, None, 1.0, 0, reduction)
+
+
+def _multilabel_margin(
+    input: Tensor, target: Tensor, weight: None, margin: float, power: int, reduction: str
+) -> Tensor:
     count = input.shape[-1] if input.ndim else 1
     scores, classes = input.reshape(-1, count), target.long().reshape(-1, count)
     listed = (classes < 0).long().cumsum(1) == 0  # before the first -1
     index = where(listed, classes, 0)
     wanted = scores.detach().zeros_like().scatter_add(1, index, listed.to(scores.dtype)) > 0
-    missed = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).relu()  # [N, j, i]
+    missed = (margin - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).relu()  # [N, j, i]
     counted = listed.unsqueeze(2).logical_and(wanted.logical_not().unsqueeze(1))
     loss = where(counted, missed, 0.0).sum((1, 2)) / count
     return reduced(loss.reshape(()) if input.ndim < 2 else loss, reduction)

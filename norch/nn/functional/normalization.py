@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Sequence
 
-from ..._C import ShapeError
+from ..._C import ShapeError, lib
 from ...arguments import flags, sizes_of
 from ...autograd import no_grad
 from ...autograd.derivatives import normalization as kernels
 from ...functions.out import into
-from ...operation import assigning, at_once
+from ...operation import assigning, at_once, wrap
 from ...tensor import Tensor
 from ...types import Sizes
 from .checks import check_floating, check_tensors
@@ -147,13 +147,16 @@ def _move(
 ) -> None:
     """Move running statistics towards new ones, times a factor, and count the batch, in place and at once."""
     with no_grad():
-        pairs = [
-            (x, kernels.scale_and_shift(new, momentum * factor, x * (1 - momentum)).to(x.dtype))
-            for x, new, factor in moves
-            if x is not None
-        ]
+        pairs = [(x, _moved(x, new, momentum, factor)) for x, new, factor in moves if x is not None]
     pairs += [] if batches is None else [batches]
     at_once(assigning([old for old, _ in pairs], [new for _, new in pairs]))
+
+
+def _moved(x: Tensor, new: Tensor, momentum: float | Tensor, factor: float) -> Tensor:
+    if isinstance(momentum, Tensor):
+        return kernels.scale_and_shift(new, momentum * factor, x * (1 - momentum)).to(x.dtype)
+    moved: Tensor = wrap(lib.moved_tensor(x._ptr, new._ptr, momentum, factor))
+    return moved
 
 
 def layer_norm(
@@ -276,9 +279,9 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequen
 
 
 def _check_sizes(name: str, shape: list[int], **tensors: Tensor | None) -> None:
+    size = tuple(shape)
     for what, tensor in tensors.items():
-        if tensor is None:
+        if tensor is None or getattr(tensor, "shape", None) == size:
             continue
         check_tensors(f"{name}: {what}", tensor)
-        if list(tensor.shape) != shape:
-            raise ShapeError(f"{name}: {what} has shape {list(tensor.shape)}, expected {shape}")
+        raise ShapeError(f"{name}: {what} has shape {list(tensor.shape)}, expected {shape}")

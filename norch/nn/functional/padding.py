@@ -6,8 +6,7 @@ from typing import Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import sizes_of
-from ...autograd.derivatives.padding import padded
-from ...functions.creation import arange
+from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
 from .checks import check_tensors
 
@@ -38,41 +37,36 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     for axis, (before, after) in pairs.items():
         if input.shape[axis] + before + after < 0:
             raise ShapeError(f"pad: {before} and {after} leave less than nothing of {list(input.shape)} along {axis}")
-    if mode not in _SOURCES:
+    if mode not in _MODES:
         raise NotImplementedError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
     if value is not None and value != 0:
         raise ValueError(f"pad: mode {mode!r} takes no value, got {value}")
     if not 1 <= len(pairs) <= 3 or input.ndim - len(pairs) not in (1, 2):
         raise ShapeError(f"pad: shape {list(input.shape)}, expected [N, C, ...] or [C, ...] with {len(pairs)} more")
+    code, most = _MODES[mode]
+    if code == CIRCULAR:  # what is cropped does not come back at the other end
+        input = _cropped(input, pairs)
+        amounts = [max(amount, 0) for amount in amounts]
     for axis, (before, after) in pairs.items():
-        input = _from_itself(input, axis, before, after, mode)
-    return input
+        size = input.shape[axis]
+        if max(before, after) > most(size):
+            raise ShapeError(
+                f"pad: {before} and {after}, expected at most {most(size)} for shape {list(input.shape)} and {mode}"
+            )
+    return padded(input, amounts, 0, code) if any(amounts) else input
 
 
-def _cropped(x: Tensor, axis: int, before: int, after: int) -> Tensor:
-    """Without as many elements as the negative ones of the two amounts say."""
-    start, removed = max(-before, 0), max(-before, 0) + max(-after, 0)
-    return x.narrow(axis, start, x.shape[axis] - removed) if removed else x
+def _cropped(x: Tensor, pairs: dict[int, tuple[int, int]]) -> Tensor:
+    """Without as many elements as the negative amounts say."""
+    for axis, (before, after) in pairs.items():
+        start, removed = max(-before, 0), max(-before, 0) + max(-after, 0)
+        x = x.narrow(axis, start, x.shape[axis] - removed) if removed else x
+    return x
 
 
-def _from_itself(x: Tensor, axis: int, before: int, after: int, mode: str) -> Tensor:
-    """Padded along one axis, with elements of that axis."""
-    if mode == "circular":  # what is cropped does not come back at the other end
-        x, before, after = _cropped(x, axis, before, after), max(before, 0), max(after, 0)
-    source, most = _SOURCES[mode]
-    size = x.shape[axis]
-    if max(before, after) > most(size):
-        raise ShapeError(
-            f"pad: {before} and {after}, expected at most {most(size)} for shape {list(x.shape)} and {mode}"
-        )
-    if before == after == 0:
-        return x
-    return x.index_select(axis, source(arange(-before, size + after, device=x.device), size))
-
-
-# By mode: which element stands at place i of a padded axis, where 0 is the first one of x, and how many can be added.
-_SOURCES: dict[str, tuple[Callable[[Tensor, int], Tensor], Callable[[int], float]]] = {
-    "reflect": (lambda i, size: (size - 1) - ((size - 1) - i.abs()).abs(), lambda size: size - 1),
-    "replicate": (lambda i, size: i.clamp(0, size - 1), lambda size: float("inf") if size else 0),
-    "circular": (lambda i, size: i % size, lambda size: size),
+# By mode: how C calls it, and how many elements can be added to an axis of a size.
+_MODES: dict[str, tuple[int, Callable[[int], float]]] = {
+    "reflect": (REFLECT, lambda size: size - 1),
+    "replicate": (REPLICATE, lambda size: float("inf") if size else 0),
+    "circular": (CIRCULAR, lambda size: size),
 }

@@ -1,0 +1,56 @@
+// Images and volumes read at the points of a grid, in the C API.
+
+#include <string.h>
+
+#include "api.h"
+#include "api/checks.h"
+#include "dispatch.h"
+
+// Images [N, C, ...] with 2 or 3 axes, a grid [N, ..., axes].
+static Sampling sampling_of(const Tensor& x, const Tensor& grid, int32_t mode, int32_t border, int32_t align) {
+    check_real(x, "grid_sample");
+    check_pair(x, grid, "grid_sample");
+    const int axes = x.ndim - 2;
+    if ((axes != 2 && axes != 3) || grid.ndim != x.ndim || grid.shape[x.ndim - 1] != axes ||
+        grid.shape[0] != x.shape[0])
+        fail(SHAPE_ERROR, "grid_sample: a grid of shape {} does not fit an input of shape {}", shape_text(grid),
+             shape_text(x));
+    Sampling how = {Sampling::Mode(mode), Sampling::Border(border), align, axes, {}, 1};
+    int64_t image = 1;
+    for (int d = 0; d < axes; d++) how.size[d] = x.shape[d + 2], how.points *= grid.shape[d + 1], image *= how.size[d];
+    if (image > INT32_MAX) fail(SHAPE_ERROR, "grid_sample: an image of shape {} is too large", shape_text(x));
+    return how;
+}
+
+Tensor* grid_sample_tensor(Tensor* x, Tensor* grid, int32_t mode, int32_t border, int32_t align) {
+    return build([&] {
+        const Sampling how = sampling_of(*x, *grid, mode, border, align);
+        int64_t shape[MAX_DIMS] = {x->shape[0], x->shape[1]};
+        memcpy(shape + 2, grid->shape + 1, sizeof(int64_t) * size_t(how.axes));
+        Owned out = new_tensor(shape, x->ndim, x->dtype, x->device);
+        if (out->size) kernels::grid_sample.launch(x->device, *contiguous(*x), *contiguous(*grid), *out, how);
+        return out;
+    });
+}
+
+Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int32_t mode, int32_t border, int32_t align,
+                              int32_t needed) {
+    return build_several<2>([&](Tensor** results) {
+        const Sampling how = sampling_of(*x, *grid, mode, border, align);
+        check_pair(*gradient, *x, "grid_sample_backward");
+        if (gradient->size != x->shape[0] * x->shape[1] * how.points)
+            fail(SHAPE_ERROR, "grid_sample_backward: gradient has shape {}, expected that of the result",
+                 shape_text(*gradient));
+        Owned made[2];
+        const Tensor* operands[] = {x, grid};
+        for (int k = 0; k < 2; k++)
+            if (needed & (1 << k)) {
+                made[k] = new_tensor(operands[k]->shape, x->ndim, x->dtype, x->device);
+                if (!gradient->size) fill(*made[k], 0);
+            }
+        if (gradient->size)
+            kernels::grid_sample_backward.launch(x->device, *contiguous(*gradient), *contiguous(*x), *contiguous(*grid),
+                                                 made[0].tensor, made[1].tensor, how);
+        for (int k = 0; k < 2; k++) results[k] = made[k].give();
+    });
+}

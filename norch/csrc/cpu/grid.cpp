@@ -1,0 +1,134 @@
+// CPU kernels that read images and volumes at the points of a grid, and the gradients of both.
+//
+// A block of points first finds the elements that it reads and their weights; then it goes over the channels.
+
+#include <string.h>
+
+#include "cpu/backend.h"
+#include "cpu/loops/odometer.h"
+#include "host/parallel.h"
+#include "ops/grid.h"
+
+inline namespace NORCH_ISA {
+
+namespace {
+
+enum { POINTS = 64, CORNERS = 16 };  // points of a block; combinations of the taps of all axes
+
+// What the points of a block read along one axis.
+template <class T>
+struct AxisBlock {
+    int taps = 1;
+    int32_t index[MAX_TAPS][POINTS] = {};
+    T weight[MAX_TAPS][POINTS], slope[MAX_TAPS][POINTS];
+
+    // An axis that the images do not have: its only element.
+    AxisBlock() {
+        for (int p = 0; p < POINTS; p++) weight[0][p] = 1, slope[0][p] = 0;
+    }
+    // `step` leads from the number of a point to that of the next.
+    void read(const T* numbers, int64_t count, int64_t step, int64_t size, const Sampling& how) {
+        taps = tap_count<T>(how);
+        for (int64_t p = 0; p < count; p++) {
+            const AxisTaps<T> found = taps_of(numbers[p * step], size, how);
+            for (int k = 0; k < taps; k++) {
+                index[k][p] = int32_t(found.index[k]);
+                weight[k][p] = found.weight[k], slope[k][p] = found.slope[k];
+            }
+        }
+    }
+};
+
+// The elements that the points of a block read, and their weights; images of two axes have a third of size 1.
+template <class T>
+struct PointBlock {
+    int64_t count, corners = 0;
+    int32_t offset[CORNERS][POINTS];
+    T weight[CORNERS][POINTS], slope[3][CORNERS][POINTS];  // slope[a]: along the a-th number of a point
+
+    // Points [begin, begin + count) of a grid, whose numbers are x, y (and z).
+    PointBlock(const T* grid, int64_t begin, int64_t count, const Sampling& how, bool with_slopes) : count(count) {
+        AxisBlock<T> of[3];
+        for (int a = 0; a < how.axes; a++)
+            of[a].read(grid + begin * how.axes + a, count, how.axes, how.size[how.axes - 1 - a], how);
+        const AxisBlock<T>&x = of[0], &y = of[1], &z = of[2];
+        const int32_t width = int32_t(how.size[how.axes - 1]), height = int32_t(how.size[how.axes - 2]);
+        for (int i = 0; i < z.taps; i++)
+            for (int j = 0; j < y.taps; j++)
+                for (int k = 0; k < x.taps; k++, corners++) {
+                    int32_t* places = offset[corners];
+                    T *product = weight[corners], *to_x = slope[0][corners], *to_y = slope[1][corners],
+                      *to_z = slope[2][corners];
+                    INDEPENDENT for (int64_t p = 0; p < count; p++) {
+                        places[p] = (z.index[i][p] * height + y.index[j][p]) * width + x.index[k][p];
+                        product[p] = z.weight[i][p] * y.weight[j][p] * x.weight[k][p];
+                    }
+                    if (!with_slopes) continue;
+                    INDEPENDENT for (int64_t p = 0; p < count; p++) {
+                        to_x[p] = z.weight[i][p] * y.weight[j][p] * x.slope[k][p];
+                        to_y[p] = z.weight[i][p] * y.slope[j][p] * x.weight[k][p];
+                        to_z[p] = z.slope[i][p] * y.weight[j][p] * x.weight[k][p];
+                    }
+                }
+    }
+};
+
+int64_t image_size(const Sampling& how) { return how.size[0] * how.size[1] * (how.axes == 3 ? how.size[2] : 1); }
+
+}  // namespace
+
+void grid_sample_tensor_cpu(const Tensor& x, const Tensor& grid, Tensor& out, const Sampling& how) {
+    const int64_t channels = x.shape[1], image = image_size(how), blocks = (how.points + POINTS - 1) / POINTS;
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        parallel_for(x.shape[0] * blocks, 1 + SMALL_WORK / 8 / POINTS / channels, [&](int64_t from, int64_t to) {
+            for (int64_t number = from; number < to; number++) {
+                const int64_t n = number / blocks, begin = number % blocks * POINTS;
+                const int64_t count = how.points - begin < POINTS ? how.points - begin : int64_t(POINTS);
+                const PointBlock<T> block(data_as<T>(grid) + n * how.points * how.axes, begin, count, how, false);
+                for (int64_t c = n * channels; c < (n + 1) * channels; c++) {
+                    const T* read = data_as<T>(x) + c * image;
+                    T sums[POINTS] = {};
+                    for (int64_t k = 0; k < block.corners; k++)
+                        INDEPENDENT for (int64_t p = 0; p < count; p++) sums[p] +=
+                            read[block.offset[k][p]] * block.weight[k][p];
+                    memcpy(data_as<T>(out) + c * how.points + begin, sums, size_t(count) * sizeof(T));
+                }
+            }
+        });
+    });
+}
+
+void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, const Tensor& grid, Tensor* for_x,
+                                     Tensor* for_grid, const Sampling& how) {
+    const int64_t channels = x.shape[1], image = image_size(how);
+    for_real(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        if (for_x) memset(for_x->data, 0, size_t(for_x->size) * sizeof(T));
+        parallel_for(x.shape[0], 1, [&](int64_t from, int64_t to) {
+            for (int64_t n = from; n < to; n++)
+                for (int64_t begin = 0; begin < how.points; begin += POINTS) {
+                    const int64_t count = how.points - begin < POINTS ? how.points - begin : int64_t(POINTS);
+                    const int64_t first = n * how.points * how.axes;
+                    const PointBlock<T> block(data_as<T>(grid) + first, begin, count, how, for_grid);
+                    T sums[3][POINTS] = {};
+                    for (int64_t c = n * channels; c < (n + 1) * channels; c++) {
+                        const T *read = data_as<T>(x) + c * image, *g = data_as<T>(gradient) + c * how.points + begin;
+                        for (int64_t k = 0; k < block.corners; k++) {
+                            const int32_t* offset = block.offset[k];
+                            for (int64_t p = 0; for_x && p < count; p++)
+                                data_as<T>(for_x)[c * image + offset[p]] += g[p] * block.weight[k][p];
+                            for (int a = 0; for_grid && a < how.axes; a++)
+                                INDEPENDENT for (int64_t p = 0; p < count; p++) sums[a][p] +=
+                                    g[p] * read[offset[p]] * block.slope[a][k][p];
+                        }
+                    }
+                    for (int64_t p = 0; for_grid && p < count; p++)
+                        for (int a = 0; a < how.axes; a++)
+                            data_as<T>(for_grid)[first + (begin + p) * how.axes + a] = sums[a][p];
+                }
+        });
+    });
+}
+
+}  // namespace NORCH_ISA
