@@ -138,6 +138,12 @@ ROWS = {
         x.masked_fill(mask, 0.0)
         x.masked_fill_(mask, 0.0)
         x.masked_select(mask)
+        x.masked_scatter(mask, y)
+        x.index_put((rows,), x[:4])
+        x.put(rows, v[:4])
+        x.index_fill(0, rows, 1.0)
+        x.scatter_reduce(0, places, y, "mean")
+        x[rows, rows] = v[:4]
         x.nonzero()
         norch.take_along_dim(x, places, 1)
         x.tril()
@@ -251,20 +257,11 @@ REASONS = {
         x[1:3] = 0.0
         x[2] = v
         """,
-    "the value in x's dtype, then the kernel": """
-        x[rows] = 0.0
-        """,
-    "counts the True ones before the elements are read": """
-        x[mask]
-        x.masked_select(mask)
-        """,
-    "a copy, then the form in place": """
-        x.scatter(1, places, y)
-        x.scatter_add(1, places, y)
-        x.index_add(0, rows, x[:4])
-        """,
     "views, then the kernel": """
-        x.take(rows)
+        x.index_add(0, rows, x[:4])
+        x.index_put((rows,), x[:4])
+        x.put(rows, v[:4])
+        x[rows, rows] = v[:4]
         norch.meshgrid(v, v, indexing="ij")
         norch.bmm(x[None], y[None])
         norch.baddbmm(x[None], x[None], y[None])

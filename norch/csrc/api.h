@@ -185,13 +185,25 @@ API Tensor* argmax_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_
 API Tensor* argmin_tensor(Tensor* tensor, int64_t axis, int32_t over_all, int32_t keepdim);
 API Tensor* sum_to_shape(Tensor* tensor, Tensor* like);  // undoes broadcasting: sums over what was repeated
 
-// ---- Indexing by int64 tensors; with `wraps`, negative ones count from the end.
-//      indices[d] selects along axis d, null takes all of it; messages call the axis axes[d]
+// ---- Indexing by tensors. Values broadcast, and may be a number. `how` is a Combining (ops/combining.h), and beside:
+//      what was there does not count; sums are divided by the number of their values; values of other dtypes are converted
+enum : int32_t { WITHOUT_SELF = 8, AVERAGED = 16, CONVERTED = 32 };
+// By int64: indices[d] selects along axis d, null takes all of it; with `wraps`, negative integers count from the end;
+// messages call the axis axes[d], or d if axes is null.
 API Tensor* index_tensor(Tensor* tensor, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps);
 API int index_put(Tensor* target, Tensor* const* indices, const int64_t* axes, int32_t count, int32_t wraps,
-                  Tensor* values, int32_t how);  // the values broadcast; `how` is a Combining (ops/combining.h)
-API Tensor* gather_tensor(Tensor* tensor, int64_t axis, Tensor* index, int32_t wraps);
-API int scatter_into(Tensor* target, int64_t axis, Tensor* index, int32_t wraps, Tensor* source, int32_t how);
+                  Tensor* values, int32_t how);
+// What one index names (norch/methods/places.py has the same numbers). ELEMENTS: for each element of the index one along
+// the axis, at its own position along the others. SLICES: for each, all of them at this place of the axis. FLAT: elements
+// by their number in row order. MASK: where a mask of the first dimensions is true. Integers are int64 or int32. VECTOR,
+// of SLICES: the index is a vector or one number, and the source has the shape of the slices.
+enum Naming : int32_t { ELEMENTS, SLICES, FLAT, MASK, KIND = 7, WRAPS = 8, VECTOR = 16 };
+API Tensor* gather_tensor(Tensor* tensor, Tensor* index, int64_t axis, int32_t kind);
+API int scatter_into(Tensor* target, Tensor* index, int64_t axis, int32_t kind, Tensor* source, int32_t how);
+API Tensor* scatter_tensor(Tensor* tensor, Tensor* index, int64_t axis, int32_t kind, Tensor* source, int32_t how);
+// The first elements of the source, in row order, to where the mask is true.
+API int masked_scatter_into(Tensor* target, Tensor* mask, Tensor* source);
+API Tensor* masked_scatter_tensor(Tensor* tensor, Tensor* mask, Tensor* source);
 // Fails with an error of this kind if an element is outside of [low, high]; {} in the message becomes the element.
 API int expect_range(Tensor* x, double low, double high, int32_t nan_fits, int32_t kind, const char* message);
 API Tensor* nonzero_tensor(Tensor* tensor);  // [count, rank]: the index of each nonzero element
@@ -231,6 +243,7 @@ API Tensor* added_product_tensor(Tensor* tensor, Tensor* tensor1, Tensor* tensor
 API Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis);
 API Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis);  // along a new axis
 API Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper);    // zeros below (upper), or above it
+API int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper);  // of one shape; out may be tensor
 
 // ---- Optimizers: one step of all parameters that have a gradient, in place (api/optim.cpp). `options` has an entry for
 //      each group of parameters. Whatever fails, be it a check or an allocation, fails before anything is changed.

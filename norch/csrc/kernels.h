@@ -10,8 +10,9 @@
 //   reductions   out has x's rank, with size 1 along each reduced axis, and is contiguous
 //   matmul       a [..., m, k], b [..., k, n] and a contiguous out [..., m, n] have the same leading sizes (strides may
 //                be 0)
-//   index        x (of index_put: out) and offsets were expanded to the selection's shape; offsets are int64 and lie
-//                within the tensor's storage: element p is data[p . strides + offsets[p]]
+//   index        x (of index_put: out) and places (int64) were expanded to the selection's shape: element p is
+//                data[p . strides + offset], where places[p] and a Placing tell the offset; strides are 0 along what is
+//                indexed
 //   images       of unfold, convolution and pooling: contiguous, of a floating dtype (unfold: any, fold and max_pool:
 //                any but bool), [N, C, y, x] with the sizes of the window (ops/windows.h), and not empty
 //   lines        sort, running_extreme, cumsum, cumprod and logcumsumexp take any strides, also negative ones; no operand
@@ -38,6 +39,15 @@ struct Fault {
     int64_t ignored;        // TARGET: ignore_index
     int64_t value;          // what was found; RANGE: the bits of a double
 };
+
+// How index and index_put read integers as places: an integer i is the element i * stride elements further on.
+struct Placing {
+    Fault bounds;  // kind NONE: the integers are offsets, which were checked
+    int64_t stride;
+    bool wraps;  // negative integers count from the end
+    bool apart;  // index_put: no two elements of out share memory, so that threads may share the work
+};
+
 // A range that values have to be in, both ends included.
 struct Range {
     double low, high;
@@ -217,6 +227,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(sgd, (Tensor& parameter, const Tensor& gradient, Tensor* velocity, bool first, const SGDOptions& options))
 
 #define OTHER_VECTOR_KERNELS                                                                        \
+    /* out = for each element of x the sum of its places' gradients, float32 or float64 */          \
+    KERNEL(pad_backward, (const Tensor& gradient, Tensor& out, const Padding& padding))             \
     REDUCTIONS(REDUCTION_KERNEL)                                                                     \
     /* out is int64: the index along axis of the first largest (smallest) element; the first NaN wins */ \
     KERNEL(argmax, (const Tensor& x, Tensor& out, int axis))                                        \
@@ -303,19 +315,20 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
 /* out = x, between any two dtypes and layouts of one shape */
 #define ASSIGN_KERNEL KERNEL(assign, (const Tensor& x, Tensor& out))
 
-#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL OTHER_VECTOR_KERNELS
-
 #define MOVING_KERNELS \
-    KERNEL(index, (const Tensor& x, const Tensor& offsets, Tensor& out))  /* out = the elements of x at offsets */ \
-    /* the elements of out at offsets = x, or (of wide dtypes) += x, *= x ...; offsets may repeat; x has out's shape and \
-       dtype */                                                                                     \
-    KERNEL(index_put, (const Tensor& x, const Tensor& offsets, Combining how, Tensor& out))         \
-    /* out = x with a border (ops/padding.h), both contiguous, out not empty */                    \
+    /* out = the elements of x at places */                                                         \
+    KERNEL(index, (const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out))     \
+    /* the elements of out at places = x, or (of wide dtypes) += x, *= x ...; places may repeat; x has out's shape and \
+       dtype. Nothing is written if a place is out of bounds */                                     \
+    KERNEL(index_put, (const Tensor& x, const Tensor& places, const Placing& placing, Combining how, Tensor& out)) \
+    /* out = x above (upper) or below a diagonal and on it, zeros elsewhere; of one shape [..., m, n], maybe the same */ \
+    KERNEL(triangle, (const Tensor& x, int64_t diagonal, bool upper, Tensor& out))                  \
+    /* out = x with a border (ops/padding.h), both contiguous, out not empty */                     \
     KERNEL(pad, (const Tensor& x, Tensor& out, const Padding& padding))
 
-#define OTHER_PLAIN_KERNELS \
-    /* out = for each element of x the sum of its places' gradients, float32 or float64 */          \
-    KERNEL(pad_backward, (const Tensor& gradient, Tensor& out, const Padding& padding))             \
+#define VECTOR_KERNELS ELEMENTWISE_KERNELS ASSIGN_KERNEL MOVING_KERNELS OTHER_VECTOR_KERNELS
+
+#define PLAIN_KERNELS \
     /* fails if truth, a single bool, is false */                                                   \
     KERNEL(expect, (const Tensor& truth, const Fault& fault))                                       \
     /* fails if an element of x, contiguous and float32, float64 or int64, is outside of the range */ \
@@ -330,8 +343,9 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
        labels were given to label_scale; weight is [C] or null */                                   \
     KERNEL(nll, (const Tensor& log_p, const Tensor& labels, const Tensor* weight, Tensor& losses, Tensor& classes, \
                  Tensor& shares, int64_t ignored))                                                  \
-    /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order */ \
-    KERNEL(nonzero, (const Tensor& x, Tensor& out))                                                 \
+    /* out is int64 [count, rank], contiguous: the index of each of the count nonzero elements of x, in row order; or \
+       [count]: the offset of the same element in `like`, of x's shape, if that is not null */          \
+    KERNEL(nonzero, (const Tensor& x, const Tensor* like, Tensor& out))                                                 \
     /* values and indices (int64) get the first elements of the sorted x along axis, as many as they hold. Stable; NaN \
        is larger than every number */                                              \
     KERNEL(sort, (const Tensor& x, Tensor& values, Tensor& indices, int axis, bool descending))     \
@@ -347,7 +361,5 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(cumsum, (const Tensor& x, Tensor& out, int axis))                                        \
     KERNEL(cumprod, (const Tensor& x, Tensor& out, int axis))                                       \
     KERNEL(logcumsumexp, (const Tensor& x, Tensor& out, int axis)) /* floating */
-
-#define PLAIN_KERNELS MOVING_KERNELS OTHER_PLAIN_KERNELS
 
 #define KERNELS VECTOR_KERNELS PLAIN_KERNELS

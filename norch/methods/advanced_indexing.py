@@ -12,16 +12,15 @@ Masks and arrays read a copy. Writing goes through to the tensor; if places repe
 from __future__ import annotations
 
 import operator
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from .. import operation
-from .._C import MAX_DIMS, addresses, int64_array, lib
-from ..autograd.derivatives.indexing import IndexBackward, IndexPutBackward
+from .._C import lib
 from ..given import warn
 from ..operation import operand, several, wrap
 from ..packing import filled, tensor_of
 from ..types import bool_, int64, uint8
+from .places import MASK, SLICES, WRAPS, AtIndices, Places
 from .views import selected, sliced
 
 if TYPE_CHECKING:
@@ -30,48 +29,6 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
     Part = Union[None, EllipsisType, slice, bool, int, Tensor]  # of an index
-
-
-class Combining(IntEnum):
-    """How a written value combines with the element at its place: the enum of csrc/ops/combining.h."""
-
-    REPLACE = 0
-    ADD = 1
-    MULTIPLY = 2
-    LARGEST = 3
-    SMALLEST = 4
-
-
-_AXES = [tuple(range(count)) for count in range(MAX_DIMS + 2)]
-
-
-class AtIndices:
-    """The places of a tensor that index tensors (int64) name; None takes a whole dimension."""
-
-    reads, writes = IndexBackward, IndexPutBackward
-
-    def __init__(self, indices: Sequence[Tensor | None], axes: Sequence[int] | None = None, wraps: bool = True) -> None:
-        self.tensors = [index for index in indices if index is not None]
-        self._handles = [0 if index is None else index._ptr for index in indices]  # their C tensors live as long
-        self._indices = addresses(self._handles)
-        self._axes = int64_array(_AXES[len(indices)] if axes is None else axes)  # for messages
-        self._wraps = wraps  # whether negative integers count from the end
-
-    def ndim(self, x: Tensor) -> int:
-        """The number of dimensions of the selection from x."""
-        return x.ndim - len(self.tensors) + max(index.ndim for index in self.tensors)
-
-    def read(self, x: Tensor) -> int:
-        """The address of a new C tensor with the elements."""
-        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._handles), self._wraps)
-
-    def write(self, x: Tensor, values: Tensor, how: int) -> int:
-        """Write values, which broadcast, or combine them with what is there; return the status."""
-        return lib.index_put(x._ptr, self._indices, self._axes, len(self._handles), self._wraps, values._ptr, how)
-
-    def filling(self, x: Tensor, value: float) -> Tensor:
-        """A number for all places, in a shape that `write` takes and in the dtype of x."""
-        return filled((), value, x.dtype, x.device)
 
 
 def values_for(x: Tensor, value: object, ndim: int) -> Tensor:
@@ -104,12 +61,20 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 ALL = slice(None)
 
 
-def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | None]:
+def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, Places | AtIndices | None]:
     """The view of x that the basic parts of an index make, and the places in it that its index arrays name, if any."""
-    if _are_arrays(x, parts):
-        return x, AtIndices(parts)  # type: ignore[arg-type]
-    if len(parts) == 1 and _is_mask(x, parts[0]):
-        return x, AtIndices(_true_places(parts[0], x.shape[: parts[0].ndim], 0))  # type: ignore[arg-type, attr-defined]
+    if len(parts) == 1 and isinstance(parts[0], operation.Tensor):
+        place = by_tensor(x, parts[0])
+        if place is not None:
+            return x, place
+    found = _of_arrays(x, parts)
+    if found is not None:
+        return found
+    return _one_by_one(x, parts)
+
+
+def _one_by_one(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, Places | AtIndices | None]:
+    """The same for any parts: masks, truth values, tensors of no dimensions, integers of other kinds."""
     view, axis = x, 0  # axis: of x
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
@@ -137,24 +102,53 @@ def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, AtIndices | No
     return view, None if all(index is None for index in indices) else AtIndices(indices, axes)
 
 
-def _are_arrays(x: Tensor, parts: tuple[object, ...]) -> bool:
-    """Whether an index is made of tensors of int64 with dimensions, on x's device, and of nothing else."""
+def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIndices] | None:
+    """The same for int64 tensors with dimensions, lists, integers, slices and None; None for others."""
     own = x._struct
+    basic: list[Any] = []
+    indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
+    axes: list[int] = []
+    axis, arrays, is_cut = 0, 0, False
     for part in parts:
-        if not isinstance(part, operation.Tensor):
-            return False
-        array = part._struct
-        if array.dtype != int64.number or array.ndim == 0 or array.device != own.device:
-            return False
-    return 0 < len(parts) <= own.ndim
+        if type(part) is list:
+            part = _checked(part, x)
+        if isinstance(part, operation.Tensor):
+            array = part._struct
+            if array.dtype != int64.number or array.ndim == 0 or array.device != own.device:
+                return None
+            basic.append(ALL)
+            indices.append(part)
+            axes.append(axis)
+            arrays += 1
+        elif part is None or type(part) in (slice, int):
+            basic.append(part)
+            if type(part) is not int:
+                indices.append(None)
+                axes.append(axis)
+            is_cut = is_cut or part != ALL
+        else:
+            return None
+        axis += part is not None
+    packed = lib.parts_of_index(tuple(basic)) if is_cut else b""
+    if packed is None or arrays == 0 or axis > own.ndim:
+        return None
+    view = x._part(packed) if is_cut else x
+    if arrays == 1:
+        at = next(place for place, index in enumerate(indices) if index is not None)
+        if at == axes[at]:
+            return view, Places(indices[at], at, SLICES | WRAPS)  # type: ignore[arg-type]
+    return view, AtIndices(indices, axes)
 
 
-def _is_mask(x: Tensor, part: object) -> bool:
-    """Whether a part is a mask of some of x's first dimensions, on its device."""
-    if not isinstance(part, operation.Tensor):
-        return False
-    own, mask = x._struct, part._struct
-    return bool(mask.dtype == bool_.number and 0 < mask.ndim <= own.ndim and mask.device == own.device)
+def by_tensor(x: Tensor, index: Tensor) -> Places | None:
+    """What an index that is one tensor names: int64 with dimensions, or a mask of some of x's; None for others."""
+    own, array = x._struct, index._struct
+    if array.device != own.device or array.ndim == 0 or own.ndim == 0:
+        return None
+    if array.dtype == int64.number:
+        return Places(index, 0, SLICES | WRAPS)
+    fits = array.dtype == bool_.number and array.ndim <= own.ndim and index.shape == x.shape[: array.ndim]
+    return Places(index, 0, MASK) if fits else None
 
 
 def _written_out(x: Tensor, parts: list[Part]) -> list[Any]:

@@ -10,9 +10,11 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import lib
+from .._C import lib, number
+from ..operation import check
 from ..types import bool_
 from .advanced_indexing import locate, parts_of, values_for
+from .places import CONVERTED, is_recorded, put_, read
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -27,27 +29,43 @@ def get(x: Tensor, index: object) -> Tensor:
         return x._part(packed)
     found, place = locate(x, parts_of(index))
     if place is not None:
-        return found._read(place)
+        return read(found, place)
     return found.expand(found.shape) if found is x else found  # x[:] and x[...] are tensors of their own
 
 
 def set(x: Tensor, index: object, value: Any) -> None:
     """x[index] = value: the value is broadcast to the selection and converted to x's dtype."""
-    parts = parts_of(index)
     is_number = isinstance(value, (int, float))
-    if is_number and len(parts) == 1 and isinstance(parts[0], operation.Tensor):
-        if parts[0].dtype is bool_ and parts[0].shape == x.shape:
-            x.masked_fill_(parts[0], value)
-            return
+    if is_number and isinstance(index, operation.Tensor) and index.dtype is bool_ and index.shape == x.shape:
+        x.masked_fill_(index, value)
+        return
+    parts = parts_of(index)
     packed = lib.parts_of_index(parts)
+    if packed is not None and _assigned(x, packed, value, is_number):
+        return
     if packed in _WHOLES or _is_the_article_s(x, index):
         target, place = x, None
     else:
         target, place = locate(x, parts) if packed is None else (x._part(packed), None)
-    if place is not None:
-        target._put_(place, values_for(x, value, place.ndim(target)))
-    else:
+    if place is None:
         target.copy_(value if is_number else values_for(x, value, target.ndim))
+    elif is_number:
+        put_(target, place, number(value))
+    elif isinstance(value, operation.Tensor) and not is_recorded(target, value):
+        check(place.write(target, value, CONVERTED))
+    else:
+        put_(target, place, values_for(x, value, place.ndim(target)))
+
+
+def _assigned(x: Tensor, packed: bytes, value: Any, is_number: bool) -> bool:
+    """Write to a part where nothing is recorded. False if that is not so, or if the value does not fit as it is."""
+    if not is_number and not isinstance(value, operation.Tensor):
+        return False
+    given = number(value) if is_number else value
+    if is_recorded(x, given):
+        return False
+    part = lib.part_tensor(x._ptr, packed, len(packed) // _FOUR.size)
+    return part and lib.assign_tensor(part, given._ptr) == 0
 
 
 _FOUR = struct.Struct("4q")  # a part as part_tensor in csrc/api.h takes it

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from .._C import lib, number
+from .._C import int64_array, lib, number
 from ..arguments import broadcast_shapes, flags, one_size, whole
 from ..autograd.derivatives.indexing import MaskedFillBackward, TriangleBackward
 from ..autograd.in_place import write
-from ..operation import recorded, wrap
-from ..packing import counting
+from ..operation import check, recorded, wrap
 from ..types import Operand
+from .places import MASK, is_recorded, read_by
 from .selection import check_mask, one_value
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class MaskingMethods:
         """
         check_mask(mask, "masked_fill_")
         filling = _filling(self, value, "masked_fill_")
+        if not is_recorded(self, filling):
+            check(lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
+            return self
 
         def backward(x: Tensor, y: Tensor) -> Function:
             return MaskedFillBackward(x, y, mask)
@@ -69,9 +72,9 @@ class MaskingMethods:
         """
         check_mask(mask, "masked_select")
         if mask.shape == self.shape and self.ndim:
-            return self[mask]
-        shape = broadcast_shapes(self.shape, mask.shape, name="masked_select")
-        return self.expand(shape)[mask.expand(shape)]
+            return read_by(self, mask, 0, MASK)
+        shape = broadcast_shapes(self.shape, mask.shape, name="masked_select") or [1]
+        return read_by(self.expand(shape), mask.expand(shape), 0, MASK)
 
     @overload
     def nonzero(self: Tensor, as_tuple: Literal[False] = False) -> Tensor: ...
@@ -139,8 +142,7 @@ class MaskingMethods:
         tensor([[1., 0.],
                 [1., 1.]])
         """
-        rows, columns = _coordinates(self, "tril")
-        return self.masked_fill_(columns > rows + whole(diagonal, "tril"), 0)
+        return _triangle_(self, whole(diagonal, "tril_"), False)
 
     def triu(self: Tensor, diagonal: int = 0) -> Tensor:
         """The upper triangle of matrices [..., m, n]: zeros below the diagonal; the same shape and dtype.
@@ -160,8 +162,7 @@ class MaskingMethods:
         tensor([[1., 1.],
                 [0., 1.]])
         """
-        rows, columns = _coordinates(self, "triu")
-        return self.masked_fill_(columns < rows + whole(diagonal, "triu"), 0)
+        return _triangle_(self, whole(diagonal, "triu_"), True)
 
     def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         """The diagonal of a matrix as a vector [n], or a matrix [n, n] of zeros with a vector on its diagonal.
@@ -171,9 +172,15 @@ class MaskingMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).diag()
         tensor([1, 4])
         """
-        if self.ndim not in (1, 2):
+        rank = self.ndim
+        if rank not in (1, 2):
             raise RuntimeError(f"diag: expected a vector or a matrix, got shape {list(self.shape)}")
-        return self.diagonal(diagonal).clone() if self.ndim == 2 else self._diag_embed(diagonal, 0, 1)
+        if rank == 1:
+            return self._diag_embed(diagonal, 0, 1)
+        if self._edge is not None:
+            return self.diagonal(diagonal).clone()
+        view = lib.diagonal_tensor(self._ptr, int64_array((whole(diagonal, "diag"), 0, 1)))
+        return wrap(view and lib.clone_tensor(view))
 
 
 def _filling(x: Tensor, value: Operand, name: str) -> Any:
@@ -184,12 +191,12 @@ def _filling(x: Tensor, value: Operand, name: str) -> Any:
 
 
 def _triangle(x: Tensor, diagonal: int, upper: bool) -> Tensor:
-    return recorded(wrap(lib.triangle_tensor(x._ptr, diagonal, upper)), TriangleBackward, (x,), diagonal, upper)
+    result: Tensor = wrap(lib.triangle_tensor(x._ptr, diagonal, upper))
+    return result if x._edge is None else recorded(result, TriangleBackward, (x,), diagonal, upper)
 
 
-def _coordinates(x: Tensor, name: str) -> tuple[Tensor, Tensor]:
-    """The row [rows, 1] and column [columns] of each element of a matrix."""
-    if x.ndim < 2:
-        raise RuntimeError(f"{name}: expected at least 2 dimensions, got shape {list(x.shape)}")
-    rows, columns = (counting(size, x.device) for size in x.shape[-2:])
-    return rows.unsqueeze(1), columns
+def _triangle_(x: Tensor, diagonal: int, upper: bool) -> Tensor:
+    def backward(x: Tensor) -> Function:
+        return TriangleBackward(x, diagonal, upper)
+
+    return write(x, backward, (), lambda: lib.triangle_into(x._ptr, x._ptr, diagonal, upper))

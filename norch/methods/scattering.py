@@ -7,12 +7,29 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Sequence
 
-from ..arguments import broadcast_shapes, flags
+from .._C import lib, number
+from ..arguments import broadcast_shapes, flags, one_size
 from ..functions.promotion import iinfo
-from ..operation import check_tensor
+from ..operation import check, check_tensor, wrap
 from ..types import bool_, dtype
-from .advanced_indexing import AtIndices, Combining
-from .selection import AlongAxis, check_mask, integers, scattered, slices, sources, with_axis
+from .places import (
+    ADD,
+    AVERAGED,
+    ELEMENTS,
+    FLAT,
+    REPLACE,
+    SLICES,
+    VECTOR,
+    WITHOUT_SELF,
+    WRAPS,
+    AtIndices,
+    Combining,
+    Places,
+    is_recorded,
+    put_,
+    put_by,
+)
+from .selection import check_mask, integers, of_slices, source_of, with_axis
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -25,6 +42,9 @@ _REDUCTIONS = {
     "amax": Combining.LARGEST,
     "amin": Combining.SMALLEST,
 }
+
+
+_OF_SLICES = {name: how for name, how in _REDUCTIONS.items() if name != "sum"}
 
 
 class ScatteringMethods:
@@ -44,9 +64,7 @@ class ScatteringMethods:
         >>> norch.ones(2).scatter_reduce_(0, norch.tensor([0, 0, 1]), norch.tensor([2.0, 3.0, 5.0]), "prod")
         tensor([6., 5.])
         """
-        how = _reduction("scatter_reduce_", reduce, _REDUCTIONS)
-        place, values = scattered(with_axis(self), dim, index, src, "scatter_reduce_")
-        return _reduce_(self, place, values, reduce, how, include_self)
+        return _scattered(self, dim, index, src, reduce, include_self, "scatter_reduce_", True)
 
     @flags
     def scatter_reduce(
@@ -57,7 +75,7 @@ class ScatteringMethods:
         >>> norch.zeros(2).scatter_reduce(0, norch.tensor([0, 0, 1]), norch.tensor([2.0, 3.0, -5.0]), "amax")
         tensor([3., 0.])
         """
-        return self.clone().scatter_reduce_(dim, index, src, reduce, include_self=include_self)
+        return _scattered(self, dim, index, src, reduce, include_self, "scatter_reduce", False)
 
     @flags
     def index_reduce_(
@@ -71,9 +89,7 @@ class ScatteringMethods:
         >>> norch.ones(2).index_reduce_(0, norch.tensor([0, 0]), norch.tensor([2.0, 3.0]), "prod")
         tensor([6., 1.])
         """
-        how = _reduction("index_reduce_", reduce, {name: how for name, how in _REDUCTIONS.items() if name != "sum"})
-        place = slices(self, dim, index, "index_reduce_", wraps=False)
-        return _reduce_(self, place, sources(self, dim, index, source, "index_reduce_"), reduce, how, include_self)
+        return _reduced_slices(self, dim, index, source, reduce, include_self, "index_reduce_", True)
 
     @flags
     def index_reduce(
@@ -84,7 +100,7 @@ class ScatteringMethods:
         >>> norch.zeros(2).index_reduce(0, norch.tensor([0, 0]), norch.tensor([2.0, 3.0]), "amax")
         tensor([3., 0.])
         """
-        return self.clone().index_reduce_(dim, index, source, reduce, include_self=include_self)
+        return _reduced_slices(self, dim, index, source, reduce, include_self, "index_reduce", False)
 
     # ---- Slices and single elements -----------------------------------------------------------------------------
 
@@ -96,8 +112,7 @@ class ScatteringMethods:
         >>> norch.zeros(3).index_copy_(0, norch.tensor([2, 0]), norch.tensor([5.0, 6.0]))
         tensor([6., 0., 5.])
         """
-        place = slices(self, dim, index, "index_copy_", wraps=False)
-        with_axis(self)._put_(place, sources(self, dim, index, source, "index_copy_"))
+        of_slices(self, dim, index, source, REPLACE, "index_copy_", True)
         return self
 
     def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
@@ -106,7 +121,7 @@ class ScatteringMethods:
         >>> norch.zeros(3).index_copy(0, norch.tensor([2, 0]), norch.tensor([5.0, 6.0]))
         tensor([6., 0., 5.])
         """
-        return self.clone().index_copy_(dim, index, source)
+        return of_slices(self, dim, index, source, REPLACE, "index_copy", False)
 
     @flags
     def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
@@ -119,16 +134,17 @@ class ScatteringMethods:
         tensor([[6., 0.],
                 [0., 5.]])
         """
+        values = check_tensor(source, "put_")
+        if self.is_contiguous():
+            return _put_flat(self, check_tensor(index, "put_"), values, accumulate, True)
         places = integers(index, "put_")
-        if check_tensor(source, "put_").dtype is not self.dtype:
-            raise RuntimeError(f"put_: expected a source of the tensor's dtype {self.dtype}, got {source.dtype}")
-        if source.numel != places.numel:
-            raise IndexError(f"put_: got {places.numel} indices for {source.numel} elements")
+        if values.dtype is not self.dtype:
+            raise RuntimeError(f"put_: expected a source of the tensor's dtype {self.dtype}, got {values.dtype}")
+        if values.numel != places.numel:
+            raise IndexError(f"put_: got {places.numel} indices for {values.numel} elements")
         if places.numel:
-            flat = self.is_contiguous()
-            coordinates = [places.reshape(-1)] if flat else _coordinates(places.reshape(-1), self.shape)
-            target = self.view(-1) if flat else self
-            target._put_(AtIndices(coordinates), source.reshape(-1), Combining.ADD if accumulate else Combining.REPLACE)
+            place = AtIndices(_coordinates(places.reshape(-1), self.shape))
+            put_(self, place, values.reshape(-1), ADD if accumulate else REPLACE)
         return self
 
     @flags
@@ -138,7 +154,7 @@ class ScatteringMethods:
         >>> norch.zeros(3).put(norch.tensor([0, 0]), norch.tensor([5.0, 6.0]), accumulate=True)
         tensor([11.,  0.,  0.])
         """
-        return self.clone().put_(index, source, accumulate)
+        return _put_flat(self, check_tensor(index, "put"), check_tensor(source, "put"), accumulate, False)
 
     # ---- By masks -----------------------------------------------------------------------------------------------
 
@@ -154,11 +170,14 @@ class ScatteringMethods:
         check_mask(mask, "masked_scatter_")
         if check_tensor(source, "masked_scatter_").dtype is not self.dtype:
             raise RuntimeError(f"masked_scatter_: expected a source of {self.dtype}, got {source.dtype}")
+        if not is_recorded(self, source):
+            check(lib.masked_scatter_into(self._ptr, mask._ptr, source._ptr))
+            return self
         places = with_axis(mask.expand(self.shape)).nonzero(as_tuple=True)
         count = int(places[0].numel)
         if source.numel < count:
             raise RuntimeError(f"masked_scatter_: the mask has {count} True elements, the source {source.numel}")
-        with_axis(self)._put_(AtIndices(places), source.reshape(-1).narrow(0, 0, count))
+        put_(with_axis(self), AtIndices(places), source.reshape(-1).narrow(0, 0, count))
         return self
 
     def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -168,6 +187,8 @@ class ScatteringMethods:
         tensor([5., 0., 6.])
         """
         check_mask(mask, "masked_scatter")
+        if not is_recorded(self, check_tensor(source, "masked_scatter")):
+            return wrap(lib.masked_scatter_tensor(self._ptr, mask._ptr, source._ptr))
         shape = broadcast_shapes(self.shape, mask.shape, name="masked_scatter")
         return self.expand(shape).clone().masked_scatter_(mask, source)
 
@@ -181,20 +202,57 @@ def _reduction(name: str, reduce: str, known: dict[str, Combining]) -> Combining
     return known[reduce]
 
 
-def _reduce_(
-    x: Tensor, place: AlongAxis | AtIndices, values: Tensor, reduce: str, how: Combining, include_self: bool
+def _scattered(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool, name: str, in_place: bool
 ) -> Tensor:
-    target = with_axis(x)
+    how, axis = _reduction(name, reduce, _REDUCTIONS), one_size(dim, name)
+    values = source_of(x, check_tensor(index, name), src, name)
+    return _reduced(x, index, axis, ELEMENTS, values, reduce, how, include_self, in_place)
+
+
+def _reduced_slices(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool, name: str, in_place: bool
+) -> Tensor:
+    how, axis = _reduction(name, reduce, _OF_SLICES), one_size(dim, name)
+    values, places = check_tensor(source, name), check_tensor(index, name)
+    return _reduced(x, places, axis, SLICES | VECTOR, values, reduce, how, include_self, in_place)
+
+
+def _reduced(
+    x: Tensor,
+    index: Tensor,
+    axis: int,
+    kind: int,
+    values: Tensor,
+    reduce: str,
+    how: Combining,
+    include_self: bool,
+    in_place: bool,
+) -> Tensor:
+    """Into x, or a copy: one call of C where nothing is recorded; else what has derivatives, one after another."""
+    if not is_recorded(x, values):
+        flags = how | (0 if include_self else WITHOUT_SELF) | (AVERAGED if reduce == "mean" else 0)
+        if not in_place:
+            return put_by(x, index, axis, kind, values, flags, False)
+        check(lib.scatter_into(x._ptr, index._ptr, axis, kind, values._ptr, flags))
+        return x
+    result = x if in_place else x.clone()
+    target, place = with_axis(result), Places(index, axis, kind)
     if not include_self:
-        target._put_(place, place.filling(x, _neutral(x.dtype, how)))
-    target._put_(place, values, how)
+        put_(target, place, number(_neutral(x.dtype, how)))
+    put_(target, place, values, how)
     if reduce == "mean":
-        ones = values.new_ones(())
         counts = (target.new_ones if include_self else target.new_zeros)(target.shape)
-        counts._put_(place, ones.expand(values.shape), Combining.ADD)
+        put_(counts, place, number(1), ADD)
         counts.clamp_(min=1)
         target.div_(counts) if x.is_floating_point() else target.floor_divide_(counts)
-    return x
+    return result
+
+
+def _put_flat(x: Tensor, index: Tensor, source: Tensor, accumulate: bool, in_place: bool) -> Tensor:
+    if source._edge is not None and source.numel == index.numel:
+        source = source.reshape(index.shape)
+    return put_by(x, index, 0, FLAT | WRAPS, source, ADD if accumulate else REPLACE, in_place)
 
 
 def _neutral(kind: dtype, how: Combining) -> float:

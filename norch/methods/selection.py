@@ -10,19 +10,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C, operation
-from .._C import int64_array, lib, number
+from .._C import number
 from ..arguments import axis_of, broadcast_shapes, flags, one_size
-from ..autograd.derivatives.indexing import (
-    ExtremeBackward,
-    GatherBackward,
-    IndexFillBackward,
-    MultiplyBackward,
-    ScatterBackward,
-)
+from ..autograd.derivatives.indexing import IndexFillBackward
 from ..autograd.in_place import write
-from ..operation import check_tensor, recorded, wrap
+from ..operation import check_operand, check_tensor
 from ..types import Operand, bool_, int32, int64
-from .advanced_indexing import AtIndices, Combining, locate, values_for
+from .advanced_indexing import locate, values_for
+from .places import (
+    ADD,
+    ELEMENTS,
+    FLAT,
+    SLICES,
+    VECTOR,
+    WRAPS,
+    AtIndices,
+    Combining,
+    Places,
+    is_recorded,
+    put,
+    put_,
+    put_by,
+    read,
+    read_by,
+)
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
@@ -32,48 +43,12 @@ if TYPE_CHECKING:
 _SCATTERING = {None: Combining.REPLACE, "add": Combining.ADD, "multiply": Combining.MULTIPLY}  # by `reduce`
 
 
-class AlongAxis:
-    """The places of a tensor that an index tensor names along one axis, at its own position along the others."""
-
-    reads, writes = GatherBackward, ScatterBackward
-
-    def __init__(self, axis: int, index: Tensor, wraps: bool = False) -> None:
-        self.axis, self.index, self.tensors = axis, index, [index]
-        self._wraps = wraps  # whether negative integers count from the end
-
-    def read(self, x: Tensor) -> int:
-        """The address of a new C tensor with the elements."""
-        return lib.gather_tensor(x._ptr, self.axis, self.index._ptr, self._wraps)
-
-    def write(self, x: Tensor, values: Tensor, how: int) -> int:
-        """Write values of the index's shape, or combine them with what is there; return the status."""
-        return lib.scatter_into(x._ptr, self.axis, self.index._ptr, self._wraps, values._ptr, how)
-
-    def spread(self, value: Tensor) -> Tensor:
-        """One value for all places, in a shape that `write` takes."""
-        return value.expand(self.index.shape)
-
-    def filling(self, x: Tensor, value: float) -> Tensor:
-        """The same of a number, in the dtype of x."""
-        shape, own = self.index.shape, x._struct
-        return wrap(lib.full_tensor(int64_array(shape), len(shape), own.dtype, own.device, number(value)._ptr))
-
-
 class SelectionMethods:
     """The methods of Tensor that read and write through indices."""
 
-    def _read(self: Tensor, place: AlongAxis | AtIndices) -> Tensor:
-        return recorded(wrap(place.read(self)), place.reads, (self,), place)
-
-    def _put_(self: Tensor, place: AlongAxis | AtIndices, values: Tensor, how: int = Combining.REPLACE) -> Tensor:
-        """Write values to places, or combine them with what is there."""
-
-        def backward(x: Tensor, y: Tensor) -> Function:
-            if how in (Combining.REPLACE, Combining.ADD):
-                return place.writes(x, y, place, how)
-            return (MultiplyBackward if how == Combining.MULTIPLY else ExtremeBackward)(x, y, place, how)
-
-        return write(self, backward, (values,), lambda: place.write(self, values, how))
+    _read = read
+    _put = put
+    _put_ = put_
 
     # ---- Along one dimension, an index for each element ---------------------------------------------------------
 
@@ -89,7 +64,7 @@ class SelectionMethods:
         tensor([[2],
                 [3]])
         """
-        return self._read(AlongAxis(one_size(dim, "gather"), integers(index, "gather")))
+        return read_by(self, check_tensor(index, "gather: index"), one_size(dim, "gather"), ELEMENTS)
 
     def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
         """As `gather`, but the other dimensions broadcast; without `dim`, from the flattened tensor.
@@ -111,12 +86,12 @@ class SelectionMethods:
         own, given = list(self.shape), list(places.shape)
         own[axis] = given[axis]
         if own == given:
-            return self._read(AlongAxis(axis, places, wraps=True))
+            return read_by(self, places, axis, ELEMENTS | WRAPS)
         shape = broadcast_shapes(
             with_size(self.shape, axis, 1), with_size(places.shape, axis, 1), name="take_along_dim"
         )
         source = self.expand(with_size(shape, axis, self.shape[axis]))
-        return source._read(AlongAxis(axis, places.expand(with_size(shape, axis, places.shape[axis])), wraps=True))
+        return read_by(source, places.expand(with_size(shape, axis, places.shape[axis])), axis, ELEMENTS | WRAPS)
 
     def scatter_(
         self: Tensor,
@@ -137,10 +112,7 @@ class SelectionMethods:
         tensor([[0., 0., 5.],
                 [6., 0., 0.]])
         """
-        if reduce not in _SCATTERING:
-            raise RuntimeError(f"scatter_: expected a reduce of None, 'add' or 'multiply', got {reduce!r}")
-        place, values = scattered(self, dim, index, value if src is None else src, "scatter_")
-        return self._put_(place, values, _SCATTERING[reduce])
+        return _scattered(self, dim, index, value if src is None else src, reduce, "scatter_", True)
 
     def scatter(
         self: Tensor,
@@ -157,7 +129,7 @@ class SelectionMethods:
         tensor([[0., 0., 5.],
                 [6., 0., 0.]])
         """
-        return self.clone().scatter_(dim, index, src, value=value, reduce=reduce)
+        return _scattered(self, dim, index, value if src is None else src, reduce, "scatter", False)
 
     def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`self[i][index[i][j]] += src[i][j]` for dim=1; if places repeat, everything is added.
@@ -167,8 +139,7 @@ class SelectionMethods:
         >>> norch.zeros(3).scatter_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
-        check_tensor(src, "scatter_add_")
-        return self._put_(*scattered(self, dim, index, src, "scatter_add_"), Combining.ADD)
+        return _scattered(self, dim, index, check_tensor(src, "scatter_add_"), "add", "scatter_add_", True)
 
     def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         """`scatter_add_` into a copy.
@@ -176,7 +147,7 @@ class SelectionMethods:
         >>> norch.zeros(3).scatter_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
-        return self.clone().scatter_add_(dim, index, src)
+        return _scattered(self, dim, index, check_tensor(src, "scatter_add"), "add", "scatter_add", False)
 
     # ---- Along one dimension, whole slices ----------------------------------------------------------------------
 
@@ -190,12 +161,12 @@ class SelectionMethods:
         tensor([[2, 2],
                 [4, 4]])
         """
-        place = slices(self, dim, index, "index_select", wraps=False)
+        places = check_tensor(index, "index_select: index")
         if self.ndim:
-            return self._read(place)
+            return read_by(self, places, one_size(dim, "index_select"), SLICES | VECTOR)
         if index.numel != 1:
             raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
-        return with_axis(self)._read(place).reshape(())
+        return with_axis(self).index_select(dim, index).reshape(())
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
@@ -205,7 +176,7 @@ class SelectionMethods:
         >>> norch.zeros(3).index_fill_(0, norch.tensor([0, 2]), 9)
         tensor([9., 0., 9.])
         """
-        place, filling = slices(self, dim, index, "index_fill_"), one_value(self, value, "index_fill_")
+        place, filling = _filled(self, dim, index, value, "index_fill_")
         target = with_axis(self)
 
         def backward(x: Tensor, y: Tensor) -> Function:
@@ -220,7 +191,10 @@ class SelectionMethods:
         >>> norch.zeros(3).index_fill(0, norch.tensor([0, 2]), 9)
         tensor([9., 0., 9.])
         """
-        return self.clone().index_fill_(dim, index, value)
+        place, filling = _filled(self, dim, index, value, "index_fill")
+        if is_recorded(self, filling):
+            return self.clone().index_fill_(dim, index, value)
+        return put(self, place, filling)
 
     def index_add_(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
@@ -231,11 +205,7 @@ class SelectionMethods:
         >>> norch.zeros(3).index_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
-        place, values = (
-            slices(self, dim, index, "index_add_", wraps=False),
-            sources(self, dim, index, source, "index_add_"),
-        )
-        with_axis(self)._put_(place, scaled(values, alpha, "index_add_"), Combining.ADD)
+        of_slices(self, dim, index, scaled(source, alpha, "index_add_"), ADD, "index_add_", True)
         return self
 
     def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
@@ -244,7 +214,7 @@ class SelectionMethods:
         >>> norch.zeros(3).index_add(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])
         """
-        return self.clone().index_add_(dim, index, source, alpha=alpha)
+        return of_slices(self, dim, index, scaled(source, alpha, "index_add"), ADD, "index_add", False)
 
     # ---- By several index tensors -------------------------------------------------------------------------------
 
@@ -259,15 +229,11 @@ class SelectionMethods:
         tensor([[0., 5.],
                 [6., 0.]])
         """
-        if not isinstance(indices, (list, tuple)) or not indices:
-            raise TypeError(f"index_put_: expected a tuple of index tensors, got {indices!r}")
-        view, place = locate(self, tuple(check_tensor(index, "index_put_") for index in indices))
-        if check_tensor(values, "index_put_").dtype is not self.dtype:
-            raise RuntimeError(f"index_put_: expected values of the tensor's dtype {self.dtype}, got {values.dtype}")
+        view, place, fitting = _placed(self, indices, values, "index_put_")
         if place is not None:
-            view._put_(place, values_for(self, values, place.ndim(view)), accumulate)
+            put_(view, place, fitting, accumulate)
         else:  # integers alone: tensors of no dimensions
-            (view.add_ if accumulate else view.copy_)(values_for(self, values, view.ndim))
+            (view.add_ if accumulate else view.copy_)(fitting)
         return self
 
     @flags
@@ -278,7 +244,10 @@ class SelectionMethods:
         tensor([[0., 5.],
                 [6., 0.]])
         """
-        return self.clone().index_put_(indices, values, accumulate)
+        view, place, fitting = _placed(self, indices, values, "index_put")
+        if place is None or view is not self:
+            return self.clone().index_put_(indices, values, accumulate)
+        return put(self, place, fitting, accumulate)
 
     def take(self: Tensor, index: Tensor) -> Tensor:
         """The elements that `index` names in the flattened tensor, in the shape of `index` and the dtype of x.
@@ -288,7 +257,7 @@ class SelectionMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).take(norch.tensor([3, 0]))
         tensor([4, 1])
         """
-        return self.reshape(-1)._read(AtIndices([integers(index, "take")]))
+        return read_by(self, check_tensor(index, "take: index"), 0, FLAT | WRAPS)
 
 
 # ---- Arguments --------------------------------------------------------------------------------------------------
@@ -333,36 +302,48 @@ def one_value(x: Tensor, value: object, name: str) -> Tensor:
     return values_for(x, value, 0)
 
 
-def slices(x: Tensor, dim: int, index: Tensor, name: str, wraps: bool = True) -> AtIndices:
-    """The slices of x along a dimension that a vector of indices names."""
-    axis, places = axis_of(x, dim, name), integers(index, name)
+def _filled(x: Tensor, dim: int, index: Tensor, value: Any, name: str) -> tuple[Places, Any]:
+    """The slices along a dimension that a vector of indices names, and the value for them."""
+    places, axis = check_tensor(index, name), axis_of(x, dim, name)
     rank = places.ndim
     if rank > 1:
         raise IndexError(f"{name}: expected a vector of indices, got shape {list(places.shape)}")
-    return AtIndices([None] * axis + [places if rank else places.reshape(1)], wraps=wraps)
+    filling = number(value) if isinstance(value, (int, float)) else one_value(x, value, name)
+    return Places(places if rank else places.reshape(1), axis, SLICES | WRAPS), filling
 
 
-def scattered(x: Tensor, dim: int, index: Tensor, source: Any, name: str) -> tuple[AlongAxis, Tensor]:
-    """The places that an index names, and as much of the source as there are places."""
-    place = AlongAxis(one_size(dim, name), integers(index, name))
-    if not isinstance(source, operation.Tensor):
-        return place, place.spread(one_value(x, source, name))
-    if source.ndim == index.ndim and source.shape != index.shape:
+def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, reduce: str | None, name: str, write: bool) -> Tensor:
+    """The places that an index names get as much of the source as there are places, or combine with it."""
+    if reduce not in _SCATTERING:
+        raise RuntimeError(f"{name}: expected a reduce of None, 'add' or 'multiply', got {reduce!r}")
+    values = source_of(x, check_tensor(index, name), source, name)
+    return put_by(x, index, one_size(dim, name), ELEMENTS, values, _SCATTERING[reduce], write)
+
+
+def source_of(x: Tensor, index: Tensor, source: Any, name: str) -> Any:
+    """What is scattered: a number, or a tensor, of which a graph sees the part that is read."""
+    values = check_operand(source, name)
+    if values._edge is not None and values.ndim == index.ndim and values.shape != index.shape:
         for axis, size in enumerate(index.shape):
-            if size > source.shape[axis]:
-                shapes = f"{list(index.shape)} is larger than the source of shape {list(source.shape)}"
-                raise _C.ShapeError(f"{name}: index of shape {shapes}")
-            source = source.narrow(axis, 0, size)
-    return place, source
+            values = values.narrow(axis, 0, min(size, values.shape[axis]))
+    return values
 
 
-def sources(x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
-    """The source of an operation on slices, which has the shape and dtype of the slices that an index names."""
-    axis, expected = axis_of(x, dim, name), list(x.shape) or [1]
-    source = with_axis(check_tensor(source, name))
-    expected[axis] = index._struct.size
-    if list(source.shape) != expected:
-        raise _C.ShapeError(f"{name}: source has shape {list(source.shape)}, expected {expected}")
-    if source.dtype is not x.dtype:
-        raise RuntimeError(f"{name}: expected a source of the tensor's dtype {x.dtype}, got {source.dtype}")
-    return source
+def of_slices(x: Tensor, dim: int, index: Tensor, source: Tensor, how: int, name: str, in_place: bool) -> Tensor:
+    """Whole slices along a dimension, combined with those of a source of their shape."""
+    axis = one_size(dim, name)
+    check_tensor(source, name)
+    if is_recorded(x, source) and not x.ndim:
+        return of_slices(with_axis(x if in_place else x.clone()), axis, index, source, how, name, True).reshape(())
+    return put_by(x, check_tensor(index, name), axis, SLICES | VECTOR, source, how, in_place)
+
+
+def _placed(x: Tensor, indices: Any, values: Tensor, name: str) -> tuple[Tensor, Places | AtIndices | None, Tensor]:
+    if not isinstance(indices, (list, tuple)) or not indices:
+        raise TypeError(f"{name}: expected a tuple of index tensors, got {indices!r}")
+    view, place = locate(x, tuple([check_tensor(index, name) for index in indices]))
+    if place is not None and not is_recorded(view, check_tensor(values, name)):
+        return view, place, values  # C checks it
+    if check_tensor(values, name).dtype is not x.dtype:
+        raise RuntimeError(f"{name}: expected values of the tensor's dtype {x.dtype}, got {values.dtype}")
+    return view, place, values_for(x, values, view.ndim if place is None else place.ndim(view))

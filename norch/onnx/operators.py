@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Sequence
 
+from ..methods.places import ELEMENTS, FLAT, MASK
 from ..types import bool_, dtype, float32, int32, int64
 from .nodes import Nodes
 from .trace import Call, Value
@@ -444,17 +445,28 @@ def _sorted(graph: Nodes, call: Call) -> list[str]:
 
 @emits("gather_tensor")
 def _gathered(graph: Nodes, call: Call) -> str:
-    x, index = call.operands
-    return graph.add("GatherElements", graph.name(x), graph.name(index), axis=call.arguments[0])
+    x, index = (graph.name(operand) for operand in call.operands)
+    axis, kind = call.arguments
+    if kind & 7 == MASK:
+        raise RuntimeError("onnx.export: the shape of a selection by a mask depends on values")
+    if kind & 7 == ELEMENTS:
+        return graph.add("GatherElements", x, index, axis=axis)
+    if kind & 7 == FLAT:
+        x, axis = graph.add("Reshape", x, graph.integers([-1])), 0
+    return graph.add("Gather", x, index, axis=axis)
 
 
-@emits("scatter_into")
+@emits("scatter_into", "scatter_tensor")
 def _scattered(graph: Nodes, call: Call) -> str:
     target, index, source = call.operands
-    axis, _, how = call.arguments
+    axis, kind, how = call.arguments
+    if kind & 7 != ELEMENTS or how > 4:
+        raise RuntimeError("onnx.export: of writes by an index only scatter, scatter_add and scatter_reduce are known")
     reduction = ("none", "add", "mul", "max", "min")[how]
-    operands = [graph.name(target), graph.name(index), graph.cast(graph.name(source), source.dtype, call.kind)]
-    return graph.add("ScatterElements", *operands, axis=axis, reduction=reduction)
+    name = graph.cast(graph.name(source), source.dtype, call.kind)
+    if source.number:
+        name = graph.add("Expand", name, graph.add("Shape", graph.name(index)))
+    return graph.add("ScatterElements", graph.name(target), graph.name(index), name, axis=axis, reduction=reduction)
 
 
 @emits("index_tensor")

@@ -20,7 +20,9 @@ POINTERS = {"cat_tensors": 0, "stack_tensors": 0, "index_tensor": 1, "index_put"
 # What ONNX has no operator for: the formula is exported in its place (nn/functional/fused.py, the steps of an LSTM).
 BY_FORMULA = {"class_margin_tensor", "row_pairs_tensor", "ctc_tensor", "lstm_tensor"}
 # What writes into its first operand, beside the functions named `..._into`.
-WRITES = {"assign_tensor", "index_put", "scatter_into"}
+WRITES = {"assign_tensor", "index_put"}
+# Of what writes, those that also read what was there.
+_PARTLY = {"index_put", "scatter_into", "masked_scatter_into"}
 
 # What reads a tensor into an object of Python, as which several results come, too.
 READS = {"shape_of", "strides_of", "values_of"}
@@ -105,7 +107,7 @@ class Trace:
         def call(*arguments: Any) -> Any:
             operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
             listed = list(_listed(arguments[POINTERS[name]])) if name in POINTERS else []
-            replaced = writes and name != "index_put" and name != "scatter_into"
+            replaced = writes and name not in _PARTLY
             sources = operands[1:] if replaced else operands + listed
             kept = [None, *operands[1:]] if replaced else operands
             record = changes and any(ptr in self.live for ptr in sources if ptr)

@@ -9,17 +9,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Union
 
+from ..._C import number
 from ...operation import wrap
 from ...packing import counting
 from ...types import bool_
 from ..function import Function, Gradients
 
 if TYPE_CHECKING:
-    from ...forward_declarations import AlongAxis, AtIndices, Tensor
+    from ...forward_declarations import AtIndices, Places, Tensor
 
-REPLACE, ADD = 0, 1  # of Combining (methods/advanced_indexing.py)
+REPLACE, ADD = 0, 1  # of Combining (methods/places.py)
 
-Place = Union["AtIndices", "AlongAxis"]  # what index tensors name
+Place = Union["AtIndices", "Places"]  # what index tensors name
 
 # ---- Places -----------------------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ class _WriteBackward(_PlaceFunction):
     def backward(self, gradient: Tensor) -> Gradients:
         rest = gradient
         if self.needs(0) and self.how == REPLACE:
-            rest = gradient.clone()._put_(self.place, self.place.filling(gradient, 0))
+            rest = gradient._put(self.place, number(0))
         return [rest, gradient._read(self.place) if self.needs(1) else None]
 
 
@@ -94,7 +95,7 @@ class IndexFillBackward(_WriteBackward):
         super().__init__(x, y, place, REPLACE)
 
     def backward(self, gradient: Tensor) -> Gradients:
-        mask = gradient.new_zeros(gradient.shape, dtype=bool_)._put_(self.place, gradient.new_ones((), dtype=bool_))
+        mask = gradient.new_zeros(gradient.shape, dtype=bool_)._put_(self.place, number(True))
         return [
             gradient.masked_fill(mask, 0) if self.needs(0) else None,
             mask._choose(gradient, 0.0).sum().reshape(self.input[1].shape) if self.needs(1) else None,
@@ -114,7 +115,7 @@ class ExtremeBackward(_PlaceFunction):
         place, output = self.place, self.output.detach()
         from_x = (self.x.detach() == output).to(gradient.dtype)
         from_y = (self.y.detach() == wrap(place.read(output))).to(gradient.dtype)
-        share = gradient / from_x.clone()._put_(place, from_y, ADD)
+        share = gradient / from_x._put(place, from_y, ADD)
         return [
             from_x * share if self.needs(0) else None,
             from_y * share._read(place) if self.needs(1) else None,
@@ -137,7 +138,7 @@ class MultiplyBackward(_PlaceFunction):
         ]
 
     def _product(self, x: Tensor, y: Tensor) -> Tensor:
-        return x.clone()._put_(self.place, y, self.how)
+        return x._put(self.place, y, self.how)
 
     def _to_x(self, gradient: Tensor) -> Tensor:
         safe = (self.x == 0)._choose(1.0, self.x)

@@ -382,24 +382,6 @@ Tensor* full_like_tensor(Tensor* tensor, Tensor* number) {
     return build([&] { return filled(new_like(*tensor, tensor->dtype, tensor->device), number); });
 }
 
-// Where the number of the row and that of the column say so: a number for each row and column, and two kernels.
-Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper) {
-    return build([&] {
-        const char* name = upper ? "triu" : "tril";
-        const Tensor& x = *tensor;
-        if (x.ndim < 2) fail(RUNTIME_ERROR, "{}: expected at least 2 dimensions, got shape {}", name, shape_text(x));
-        Owned rows(integer_arange_tensor(diagonal, 1, x.shape[x.ndim - 2], INT64, x.device));
-        Owned columns(integer_arange_tensor(0, 1, x.shape[x.ndim - 1], INT64, x.device));
-        if (!rows.tensor || !columns.tensor) throw last_error();
-        rows->shape[1] = rows->strides[1] = 1;
-        rows->ndim = 2;
-        Owned zero(number_tensor(0, 0, BOOL));
-        if (!zero.tensor) throw last_error();
-        Owned kept = binary(upper ? kernels::ge : kernels::le, TEST, *columns, *rows, nullptr);
-        return ternary(kernels::where, CHOICE, *kept, x, *zero, nullptr);
-    });
-}
-
 Tensor* unit_gradient(Tensor* tensor) {
     return build([&] {
         if (tensor->size != 1)

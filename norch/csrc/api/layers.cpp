@@ -293,7 +293,7 @@ Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* to
         slope = taken(elementwise_mul_tensor(slope.tensor, shares));
         Owned out = new_tensor(flat, 2, slope->dtype, slope->device);
         fill(*out, 0);
-        if (scatter_into(out.tensor, 1, index, false, slope.tensor, REPLACE) != 0) throw last_error();
+        if (scatter_into(out.tensor, index, 1, ELEMENTS, slope.tensor, REPLACE) != 0) throw last_error();
         int64_t moved[MAX_DIMS];  // the classes last
         for (int d = 0; d < ndim; d++) moved[d] = shape[d < axis ? d : d + 1 < ndim ? d + 1 : axis];
         out = reshaped(*out, moved, ndim);

@@ -208,7 +208,7 @@ Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
         shape[x.ndim] = classes;
         Owned result = new_tensor(shape, x.ndim + 1, INT64, x.device);
         fill(*result, 0);
-        if (scatter_into(result.tensor, -1, places.tensor, false, ones.tensor, REPLACE)) throw last_error();
+        if (scatter_into(result.tensor, places.tensor, -1, ELEMENTS, ones.tensor, REPLACE)) throw last_error();
         return result;
     });
 }

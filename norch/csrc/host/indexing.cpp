@@ -1,4 +1,4 @@
-// CPU kernels behind api/indexing.cpp: reading and writing at offsets, nonzero, running totals.
+// CPU kernels behind api/indexing.cpp: offsets, nonzero, running totals. (cpu/indexing.cpp reads and writes.)
 
 #include <string.h>
 
@@ -8,32 +8,6 @@
 #include "host/lines.h"
 #include "ops/ordering.h"
 #include "ops/range.h"
-
-namespace {
-
-// A row of three operands: n elements of each, and the strides between them.
-struct Row {
-    int64_t n, stride[3];
-};
-
-// Calls f(row, offset of the first operand, of the second, of the third) for every row of three tensors of one shape, in
-// row order; several threads call it unless `in_order`.
-template <class F>
-void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, F f) {
-    const Layout<3> layout = collapse<3>({&a, &b, &c});
-    const int last = layout.ndim - 1;
-    const Row row = {layout.shape[last], {layout.strides[0][last], layout.strides[1][last], layout.strides[2][last]}};
-    const int64_t rows = layout.size / row.n;
-    unlocked_if_large(a.size, [&] {
-        parallel_for(rows, in_order ? rows : 1 + SMALL_WORK / row.n, [&](int64_t begin, int64_t end) {
-            Odometer<3> at(layout, last);
-            at.seek(begin);
-            for (int64_t k = begin; k < end; k++, at.next()) f(row, at.offset[0], at.offset[1], at.offset[2]);
-        });
-    });
-}
-
-}  // namespace
 
 void expect_tensor_cpu(const Tensor& truth, const Fault& fault) {
     if (!*data_as<const bool>(truth)) fail_with(fault, 0);
@@ -103,85 +77,87 @@ void label_scale_tensor_cpu(const Tensor& labels, const Fault& bounds, bool mean
     *data_as<double>(scale) = mean ? 1 / double(counted) : 1;
 }
 
-// ---- index and index_put -----------------------------------------------------------------------------------------
-
-// out[p] = x.data[p . x.strides + offsets[p]]
-void index_tensor_cpu(const Tensor& x, const Tensor& offsets, Tensor& out) {
-    for_bits(x.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        const T* source = data_as<const T>(x);
-        const int64_t* places = data_as<const int64_t>(offsets);
-        T* target = data_as<T>(out);
-        for_rows(x, offsets, out, false, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
-            const T* from = source + x_start;
-            const int64_t* place = places + place_start;
-            T* to = target + out_start;
-            const int64_t n = row.n, step = row.stride[0], place_step = row.stride[1], out_step = row.stride[2];
-            if (place_step == 0 && step == 1 && out_step == 1) {  // a whole row from one place
-                memcpy(to, from + *place, size_t(n) * sizeof(T));
-                return;
-            }
-            for (int64_t j = 0; j < n; j++) to[j * out_step] = from[j * step + place[j * place_step]];
-        });
-    });
-}
+// ---- nonzero -----------------------------------------------------------------------------------------------------
 
 namespace {
 
-template <Combining HOW, class T>
-void put(const Tensor& x, const Tensor& offsets, Tensor& out) {
-    const T* source = data_as<const T>(x);
-    const int64_t* places = data_as<const int64_t>(offsets);
-    T* target = data_as<T>(out);
-    for_rows(x, offsets, out, true, [=](const Row& row, int64_t x_start, int64_t place_start, int64_t out_start) {
-        const T* from = source + x_start;
-        const int64_t* place = places + place_start;
-        T* to = target + out_start;
-        if (row.stride[1] == 0 && row.stride[0] == 1 && row.stride[2] == 1) {  // a whole row into one place
-            T* line = to + *place;
-            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], from[j]);
-            return;
-        }
-        for (int64_t j = 0; j < row.n; j++) {
-            T& element = to[j * row.stride[2] + place[j * row.stride[1]]];
-            element = combined<HOW>(element, from[j * row.stride[0]]);
+enum { CHUNK = 4096 };  // elements that a thread looks through at once
+
+// Calls f(at, first, count, chunk) for the pieces of lines along the last dimension that each chunk is made of: at.offset
+// is where a line begins, and the piece its elements from `first` on. Several threads call it, each for whole chunks.
+template <class F>
+void for_chunks(const Layout<2>& layout, F f) {
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last];
+    parallel_for((layout.size + CHUNK - 1) / CHUNK, SMALL_WORK / CHUNK, [&](int64_t begin, int64_t end) {
+        Odometer<2> at(layout, last);
+        at.seek(begin * CHUNK / n);
+        int64_t j = begin * CHUNK % n;
+        for (; begin < end; begin++) {
+            int64_t left = smaller(CHUNK, layout.size - begin * CHUNK);
+            while (left > 0) {
+                const int64_t count = smaller(left, n - j);
+                f(at, j, count, begin);
+                left -= count;
+                j += count;
+                if (j == n) j = 0, at.next();
+            }
         }
     });
 }
 
 }  // namespace
 
-// out.data[p . out.strides + offsets[p]] = x[p], or += x[p] and so on. If offsets repeat, the last one wins.
-void index_put_tensor_cpu(const Tensor& x, const Tensor& offsets, Combining how, Tensor& out) {
-    if (how == REPLACE)
-        return for_bits(x.dtype, [&](auto type) { put<REPLACE, typename decltype(type)::type>(x, offsets, out); });
-    for_any(x.dtype, [&](auto type) {
-        using T = typename decltype(type)::type;
-        for_combining(how, [&](auto chosen) { put<decltype(chosen)::value, T>(x, offsets, out); });
-    });
-}
-
-// ---- nonzero -----------------------------------------------------------------------------------------------------
-
-// out, [count, rank] and contiguous, gets the index of each element of x that is not zero, in row order.
-void nonzero_tensor_cpu(const Tensor& x, Tensor& out) {
+// The chunks are counted first, so that each knows where its results begin.
+void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
+    Layout<2> layout;
+    if (like) {
+        layout = collapse<2>({&x, like});
+    } else {  // not collapsed: the dimensions are the result
+        layout.ndim = x.ndim;
+        layout.size = x.size;
+        memcpy(layout.shape, x.shape, sizeof x.shape);
+        memcpy(layout.strides[0], x.strides, sizeof x.strides);
+        memcpy(layout.strides[1], x.strides, sizeof x.strides);
+    }
+    const int last = layout.ndim - 1;
+    const int64_t step = layout.strides[0][last], like_step = layout.strides[1][last];
+    int64_t* results = data_as<int64_t>(out);
+    Scratch<int64_t> counts((layout.size + CHUNK - 1) / CHUNK);
+    memset(counts.data, 0, size_t(counts.count) * sizeof(int64_t));
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* data = data_as<const T>(x);
-        const int last = x.ndim - 1;
-        int64_t* row = data_as<int64_t>(out);
-        int64_t index[MAX_DIMS] = {};
-        unlocked_if_large(x.size, [&] {
-            for (int64_t lines = x.size / x.shape[last]; lines > 0; lines--) {
-                const T* line = data;
-                for (int d = 0; d < last; d++) line += index[d] * x.strides[d];
-                for (int64_t j = 0; j < x.shape[last]; j++) {
-                    if (line[j * x.strides[last]] == T(0)) continue;
-                    index[last] = j;
-                    for (int d = 0; d <= last; d++) *row++ = index[d];
-                }
-                for (int d = last - 1; d >= 0 && ++index[d] == x.shape[d]; d--) index[d] = 0;
+        for_chunks(layout, [&](const Odometer<2>& at, int64_t first, int64_t count, int64_t chunk) {
+            const T* from = data + at.offset[0] + first * step;
+            int32_t found = 0;
+            for (int64_t j = 0; j < count; j++) found += from[j * step] != T(0);
+            counts[chunk] += found;
+        });
+        int64_t total = 0;
+        for (int64_t k = 0; k < counts.count; k++) {
+            const int64_t before = total;
+            total += counts[k];
+            counts[k] = before;
+        }
+        for_chunks(layout, [&](const Odometer<2>& at, int64_t first, int64_t count, int64_t chunk) {
+            const T* from = data + at.offset[0] + first * step;
+            int32_t places[CHUNK], found = 0;
+            for (int64_t j = 0; j < count; j++) {  // without a branch, which would be guessed wrong half of the time
+                places[found] = int32_t(j);
+                found += from[j * step] != T(0);
             }
+            if (like) {
+                int64_t* to = results + counts[chunk];
+                for (int32_t k = 0; k < found; k++) to[k] = at.offset[1] + (first + places[k]) * like_step;
+            } else {
+                int64_t* row = results + counts[chunk] * layout.ndim;
+                for (int32_t k = 0; k < found; k++) {
+                    for (int d = 0; d < last; d++) *row++ = at.index[d];
+                    *row++ = first + places[k];
+                }
+            }
+            counts[chunk] += found;
         });
     });
 }

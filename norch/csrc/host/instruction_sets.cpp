@@ -100,13 +100,13 @@ ELEMENTWISE_KERNELS
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true}, true);
 ASSIGN_KERNEL
 #undef KERNEL
+#define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {true, true}, false);
+MOVING_KERNELS
+#undef KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = VECTOR_KERNEL(name, {false, false}, false);
 OTHER_VECTOR_KERNELS
 #undef KERNEL
-#define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {true, true}, false);
-MOVING_KERNELS
-#undef KERNEL
 #define KERNEL(name, arguments) const Kernel<void arguments> name = PLAIN_KERNEL(name, {false, false}, false);
-OTHER_PLAIN_KERNELS
+PLAIN_KERNELS
 #undef KERNEL
 }  // namespace kernels

@@ -7,7 +7,7 @@ from ...arguments import flags
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...given import warn
-from ...methods.advanced_indexing import AtIndices
+from ...methods.places import SLICES, Places
 from ...operation import check_range, wrap
 from ...tensor import Tensor
 from ...types import int32, int64, uint8
@@ -48,7 +48,7 @@ def embedding(
 def _rows(weight: Tensor, index: Tensor, padding: int | None, scale_grad_by_freq: bool) -> Tensor:
     """The rows of these numbers; gradients by frequency, and none for the row `padding`."""
     try:
-        result = weight._read(AtIndices([index], wraps=False))
+        result = weight._read(Places(index, 0, SLICES))
     except IndexError as error:
         raise IndexError(f"embedding: {error}: the table has the rows 0 to {len(weight) - 1}") from None
     if scale_grad_by_freq and weight.requires_grad:

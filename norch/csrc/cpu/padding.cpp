@@ -6,6 +6,7 @@
 #include "host/parallel.h"
 #include "ops/padding.h"
 
+inline namespace NORCH_ISA {
 namespace {
 
 // Walks over the rows of a padded tensor: where each comes from in x, in elements, or -1 in a constant border.
@@ -124,3 +125,5 @@ void pad_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Padding&
         });
     });
 }
+
+}  // namespace NORCH_ISA

@@ -1,0 +1,253 @@
+// CPU kernels that read and write where integers say.
+
+#include <string.h>
+
+#include "cpu/backend.h"
+#include "cpu/loops/odometer.h"
+#include "host/parallel.h"
+
+inline namespace NORCH_ISA {
+namespace {
+
+enum {
+    BLOCK = 256,
+    PIECE = 32 * BLOCK
+};  // integers that become offsets at once; elements of a row that a thread takes
+
+// A row of three operands: n elements of each, from these offsets on, and the strides between them.
+struct Row {
+    int64_t n, start[3], stride[3];
+};
+
+// Calls f(row) for every row, or piece of one, of three tensors of one shape; several threads call it.
+template <class F>
+void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, F f) {
+    const Layout<3> layout = collapse<3>({&a, &b, &c});
+    const int last = layout.ndim - 1;
+    const int64_t n = layout.shape[last], in_row = (n + PIECE - 1) / PIECE, pieces = layout.size / n * in_row;
+    parallel_for(pieces, in_order ? pieces : 1 + SMALL_WORK / smaller(n, PIECE), [&](int64_t begin, int64_t end) {
+        Odometer<3> at(layout, last);
+        at.seek(begin / in_row);
+        int64_t piece = begin % in_row;
+        for (; begin < end; begin++) {
+            const int64_t from = piece * PIECE;
+            Row row = {smaller(PIECE, n - from), {}, {}};
+            for (int k = 0; k < 3; k++) {
+                row.stride[k] = layout.strides[k][last];
+                row.start[k] = at.offset[k] + from * row.stride[k];
+            }
+            f(row);
+            if (++piece == in_row) piece = 0, at.next();
+        }
+    });
+}
+
+// ---- Integers ----------------------------------------------------------------------------------------------------
+
+// Fails if one of n integers, `step` apart, is out of bounds.
+void check_places(const Placing& placing, const int64_t* given, int64_t step, int64_t n) {
+    const uint64_t size = uint64_t(placing.bounds.size), least = placing.wraps ? -size : 0;
+    uint64_t outside = 0;  // its sign
+    if (step == 1) {
+        for (int64_t j = 0; j < n; j++) outside |= (uint64_t(given[j]) - least) | (size - 1 - uint64_t(given[j]));
+    } else {
+        for (int64_t j = 0; j < n; j++)
+            outside |= (uint64_t(given[j * step]) - least) | (size - 1 - uint64_t(given[j * step]));
+    }
+    if (int64_t(outside) >= 0) return;
+    for (int64_t j = 0; j < n; j++) {
+        const int64_t place = given[j * step];
+        if (place < int64_t(least) || place >= int64_t(size)) fail_with(placing.bounds, place);
+    }
+}
+
+// The offsets of the places of a row, block by block: f(offsets, step, first of the row, count).
+template <class F>
+void for_offsets(const Placing& placing, const int64_t* given, int64_t step, int64_t n, bool checked, F f) {
+    if (placing.bounds.kind == Fault::NONE) return f(given, step, int64_t(0), n);
+    const int64_t size = placing.bounds.size, stride = placing.stride;
+    int64_t offsets[BLOCK];
+    for (int64_t first = 0; first < n; first += BLOCK, given += BLOCK * step) {
+        const int64_t count = smaller(BLOCK, n - first);
+        if (!checked) check_places(placing, given, step, count);
+        if (step == 1) {
+            for (int64_t j = 0; j < count; j++) offsets[j] = (given[j] + (given[j] < 0 ? size : 0)) * stride;
+        } else {
+            for (int64_t j = 0; j < count; j++)
+                offsets[j] = (given[j * step] + (given[j * step] < 0 ? size : 0)) * stride;
+        }
+        f(offsets, int64_t(1), first, count);
+    }
+}
+
+// The offset of a row that has one place.
+int64_t offset_of(const Placing& placing, const int64_t* given, bool checked) {
+    if (placing.bounds.kind == Fault::NONE) return *given;
+    if (!checked) check_places(placing, given, 0, 1);
+    return (*given + (*given < 0 ? placing.bounds.size : 0)) * placing.stride;
+}
+
+// ---- Reading -----------------------------------------------------------------------------------------------------
+
+template <class T>
+void read(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
+    const int64_t step = row.stride[0], out_step = row.stride[2];
+    if (row.stride[1] == 0) {  // a whole row from one place
+        x += offset_of(placing, places, false);
+        if (step == 1 && out_step == 1) {
+            memcpy(out, x, size_t(row.n) * sizeof(T));
+        } else {
+            for (int64_t j = 0; j < row.n; j++) out[j * out_step] = x[j * step];
+        }
+        return;
+    }
+    for_offsets(placing, places, row.stride[1], row.n, false,
+                [&](const int64_t* offsets, int64_t place_step, int64_t first, int64_t count) {
+                    const T* from = x + first * step;
+                    T* to = out + first * out_step;
+                    if (place_step == 1 && out_step == 1) {
+                        for (int64_t j = 0; j < count; j++) to[j] = from[j * step + offsets[j]];
+                    } else {
+                        for (int64_t j = 0; j < count; j++) to[j * out_step] = from[j * step + offsets[j * place_step]];
+                    }
+                });
+}
+
+}  // namespace
+
+// out[p] = x.data[p . x.strides + offset of places[p]]
+void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out) {
+    for_bits(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        for_rows(x, places, out, false, [&](const Row& row) {
+            read(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
+                 data_as<T>(out) + row.start[2], row);
+        });
+    });
+}
+
+// ---- Writing -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <Combining HOW, class T>
+void write(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
+    const int64_t step = row.stride[0], out_step = row.stride[2];
+    if (row.stride[1] == 0 && step == 1 && out_step == 1) {  // a whole row into one place
+        T* line = out + offset_of(placing, places, true);
+        INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], x[j]);
+        return;
+    }
+    for_offsets(placing, places, row.stride[1], row.n, true,
+                [&](const int64_t* offsets, int64_t place_step, int64_t first, int64_t count) {
+                    const T* from = x + first * step;
+                    T* to = out + first * out_step;
+                    for (int64_t j = 0; j < count; j++) {
+                        T& element = to[j * out_step + offsets[j * place_step]];
+                        element = combined<HOW>(element, from[j * step]);
+                    }
+                });
+}
+
+// A part of a dimension.
+Tensor part_of(const Tensor& x, int d, int64_t begin, int64_t end) {
+    Tensor part = x;
+    part.data = data_as<char>(x) + begin * x.strides[d] * item_size(x.dtype);
+    part.size = x.size / x.shape[d] * (end - begin);
+    part.shape[d] = end - begin;
+    return part;
+}
+
+template <Combining HOW, class T>
+void put(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out) {
+    for_rows(x, places, out, true, [&](const Row& row) {
+        write<HOW>(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
+                   data_as<T>(out) + row.start[2], row);
+    });
+}
+
+// Calls f(x, places, out) for parts that write to different places, on several threads: of the longest dimension that
+// is not indexed. Each goes through the others in row order, so that the last of several values at one place wins.
+template <class F>
+void for_parts(const Tensor& x, const Tensor& places, bool apart, const Tensor& out, F f) {
+    int widest = -1;
+    for (int d = 0; d < out.ndim; d++)
+        if (out.strides[d] != 0 && out.shape[d] > 1 && (widest < 0 || out.shape[d] > out.shape[widest])) widest = d;
+    if (out.size <= SMALL_WORK) return f(x, places, out);
+    if (widest < 0 || !apart) {
+        const Unlocked unlocked;
+        return f(x, places, out);
+    }
+    const int64_t n = out.shape[widest], share = widest == out.ndim - 1 ? n / thread_count() : 1;
+    const int64_t least = 1 + SMALL_WORK / (out.size / n), grain = least > share ? least : share;
+    parallel_for(n, grain, [&](int64_t begin, int64_t end) {
+        f(part_of(x, widest, begin, end), part_of(places, widest, begin, end), part_of(out, widest, begin, end));
+    });
+}
+
+}  // namespace
+
+// out.data[p . out.strides + offset of places[p]] = x[p], or += x[p] and so on. If places repeat, the last one wins.
+void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Combining how, Tensor& out) {
+    if (how != REPLACE) {
+        INTEGERS_IN_BASELINE(x.dtype, index_put, x, places, placing, how, out);
+    }
+    if (placing.bounds.kind != Fault::NONE) {
+        for_rows(places, places, places, false, [&](const Row& row) {
+            check_places(placing, data_as<const int64_t>(places) + row.start[0], row.stride[0], row.n);
+        });
+    }
+    const auto parts = [&](auto type, auto chosen) {
+        using T = typename decltype(type)::type;
+        for_parts(x, places, placing.apart, out, [&](const Tensor& from, const Tensor& at, const Tensor& to) {
+            put<decltype(chosen)::value, T>(from, at, placing, to);
+        });
+    };
+    if (how == REPLACE) return for_bits(x.dtype, [&](auto type) { parts(type, How<REPLACE>()); });
+    for_any(x.dtype, [&](auto type) { for_combining(how, [&](auto chosen) { parts(type, chosen); }); });
+}
+
+// ---- Triangles ---------------------------------------------------------------------------------------------------
+
+void triangle_tensor_cpu(const Tensor& x, int64_t diagonal, bool upper, Tensor& out) {
+    const int last = x.ndim - 1;
+    const int64_t n = x.shape[last], m = x.shape[last - 1], step = x.strides[last], out_step = out.strides[last];
+    Layout<2> layout;  // not collapsed: it counts the rows
+    layout.ndim = x.ndim;
+    layout.size = x.size;
+    for (int d = 0; d < x.ndim; d++) {
+        layout.shape[d] = x.shape[d];
+        layout.strides[0][d] = x.strides[d];
+        layout.strides[1][d] = out.strides[d];
+    }
+    for_bits(x.dtype, [&](auto type) {
+        using T = typename decltype(type)::type;
+        parallel_for(x.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+            Odometer<2> at(layout, last);
+            at.seek(begin);
+            for (; begin < end; begin++, at.next()) {
+                const T* from = data_as<const T>(x) + at.offset[0];
+                T* to = data_as<T>(out) + at.offset[1];
+                // element j of row i is kept if j - i >= diagonal (upper), or <= diagonal
+                const int64_t row = begin % m;
+                const int64_t edge = diagonal < -row ? 0 : diagonal >= n - row ? n : diagonal + row + !upper;
+                const int64_t first = upper ? edge : 0, stop = upper ? n : edge;  // of what is kept
+                const auto clear = [&](int64_t j, int64_t until) {
+                    if (out_step == 1 && until > j) memset(to + j, 0, size_t(until - j) * sizeof(T));
+                    if (out_step != 1)
+                        for (; j < until; j++) to[j * out_step] = 0;
+                };
+                clear(0, first);
+                clear(stop, n);
+                if (from == to && step == out_step) continue;
+                if (step == 1 && out_step == 1 && stop > first) {
+                    memcpy(to + first, from + first, size_t(stop - first) * sizeof(T));
+                } else {
+                    for (int64_t j = first; j < stop; j++) to[j * out_step] = from[j * step];
+                }
+            }
+        });
+    });
+}
+
+}  // namespace NORCH_ISA
