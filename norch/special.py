@@ -169,7 +169,9 @@ def _polynomial(name: str) -> Callable[..., Tensor]:
         return into(out, computed(row, None, x * 2.0 - 1.0 if shift else x, degree), name)  # type: ignore[operator]
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The {whose} polynomial of degree n at x{", in [0, 1]" if shift else ""}; 0 for a negative n.
+    function.__doc__ = f"""The {whose} polynomial of degree n at x{", in [0, 1]" if shift else ""}.
+
+    0 for a negative n; NaN above 2**24, since the n steps of the recurrence would take too long.
 
     Shapes broadcast, and x or n may be a number; integers and bool become float32. No gradient.
 

@@ -282,3 +282,11 @@ def test_hostile_arguments_are_named():
     for modes in ((3, 0), (0, 2**63 - 1), (-1, 0)):
         with pytest.raises(IndexError, match="expected 0, 1 or 2"):
             norch.grid_sampler_3d(norch.ones(1, 1, 2, 2, 2), norch.zeros(1, 1, 1, 1, 3), *modes, True)
+
+
+def test_polynomials_of_huge_degrees_end():
+    for name in ("legendre_polynomial_p", "laguerre_polynomial_l", "shifted_chebyshev_polynomial_t"):
+        polynomial = getattr(norch.special, name)
+        for degree in (2**62, math.inf, norch.tensor([2**24 + 1, 2**40])):
+            assert polynomial(tensor([0.3, 0.5]), degree).isnan().all()
+        assert polynomial(tensor(0.3), 2**20).isfinite()

@@ -304,12 +304,14 @@ SPECIAL double airy_ai(double x) {
 
 // ---- Orthogonal polynomials --------------------------------------------------------------------------------------
 
-// p[0] = 1, p[1] = first, p[k + 1] = (a(k) x + b(k)) p[k] - c(k) p[k - 1]; 0 for a negative degree, NaN for NaN.
+// p[0] = 1, p[1] = first, p[k + 1] = (a(k) x + b(k)) p[k] - c(k) p[k - 1]; 0 for a negative degree, NaN for NaN, and
+// above the degrees that a float32 tells apart: the steps are taken one by one, and nothing could interrupt them.
 template <class Step>
 SPECIAL double polynomial(double degree, double first, Step step) {
-    if (degree != degree || first != first) return NAN;
+    const double highest = 1 << 24;
+    if (!(degree <= highest) || first != first) return NAN;
     if (degree < 1.0) return degree > -1.0 ? 1.0 : 0.0;
-    const int64_t n = degree < 9e15 ? int64_t(degree) : int64_t(9e15);
+    const int64_t n = int64_t(degree);
     double before = 1.0, current = first;
     for (int64_t k = 1; k < n && isfinite(current); k++) {
         const double next = step(double(k), current, before);
