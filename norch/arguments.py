@@ -6,7 +6,7 @@ import functools
 from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import operation
-from ._C import RangeError, ShapeError, device_number, int64_array, lib
+from ._C import RangeError, ShapeError, device_number, int64_array
 from ._C import default as default_device
 from .types import check_dtype, default, dtype, shown
 
@@ -110,7 +110,7 @@ def plain_number(value: object, name: str) -> float:
 
 def axis_of(x: Any, dim: Any, name: str) -> int:
     """A dimension of x, counted from the front. Raises IndexError if x does not have it, TypeError for a bool."""
-    rank = lib.ndim_of(x._ptr) or 1
+    rank = x.ndim or 1
     if type(dim) is int and 0 <= dim < rank:
         return dim
     axis = dim if type(dim) is int else one_size(checked_dim(dim, name), name)

@@ -158,7 +158,7 @@ def test_gradients_where_lengths_are_zero():
         (lambda: F.instance_norm(norch.ones(2, 3, 1)), ValueError, "more than one element"),
         (lambda: nn.BatchNorm3d(3)(norch.ones(2, 3, 2, 2)), ValueError, "depth, height, width"),
         (lambda: F.dropout3d(norch.ones(2)), RuntimeError, "at least 2"),
-        (lambda: F.cosine_similarity(norch.ones(2, 3).long(), norch.ones(2, 3)), RuntimeError, "floating"),
+        (lambda: F.cosine_similarity(norch.ones(2, 3).long(), norch.ones(2, 3).long()), RuntimeError, "floating"),
     ],
 )
 def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
