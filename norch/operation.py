@@ -165,7 +165,8 @@ class _Mode(threading.local):
 
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 
-    def __init__(self) -> None:  # in each thread
+    def __init__(self) -> None:  # in each thread, which finds its own attributes faster
+        self.enabled, self.autocast, self.recorder, self.anomaly = True, {}, None, None
         self.autocast_cache = {}
 
 

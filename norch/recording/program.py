@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from functools import partial
+from operator import itemgetter
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
@@ -22,6 +23,7 @@ from .trees import LEAF, unflatten
 from .watching import Watch
 
 MISS: Any = object()  # what a replay returns that does not fit the call
+_modes = itemgetter("enabled", "autocast", "recorder", "anomaly")  # of a thread
 
 _CHANGED = (
     "the backward of a compiled function needs a value that was modified by an in-place operation after the call; "
@@ -109,7 +111,7 @@ class Program:
         self, name: str, recorder: Recorder, outcome: Outcome, watch: Watch, arguments: tuple[Any, ...]
     ) -> None:
         self.name, self.recorder, self.outcome, self.watch = name, recorder, outcome, watch
-        self.enabled, self.autocast = mode.enabled, dict(mode.autocast)
+        self.modes = mode.enabled, dict(mode.autocast), None, None
         changed = [gradient for _, gradient in outcome.leaves if gradient is not None]
         back = [x for x in outcome.backward_results if x is not None]
         others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
@@ -139,15 +141,16 @@ class Program:
         outcome.leaves = []
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
+        self.asks_nothing = not (
+            recorder.steps or recorder.generators or self.entry or self.gradients or self.outcome.without
+        )
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]
 
     # ---- Replay -------------------------------------------------------------------------------------------------
 
     def replay(self, arguments: tuple[Any, ...]) -> Any:
         """The function's result for flat arguments; MISS if they, or what it looks at, are not as they were."""
-        if mode.enabled is not self.enabled or mode.recorder is not None or mode.anomaly is not None:
-            return MISS
-        if mode.autocast != self.autocast or not self.watch.holds() or not self._ready():
+        if _modes(vars(mode)) != self.modes or not self.watch.holds() or not (self.asks_nothing or self._ready()):
             return MISS
         if self.entry:
             arguments = (*arguments, *[node.grad for node in self.entry])
