@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import itertools
-import struct
 from typing import TYPE_CHECKING, Sequence
 
 from .. import _C, operation
-from .._C import lib, raise_error
+from .._C import addresses, lib, raise_error
 from ..arguments import axis_of, one_size, sizes_of
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import views
@@ -33,11 +32,11 @@ class SplittingMethods:
         >>> norch.arange(5).split(2)
         (tensor([0, 1]), tensor([2, 3]), tensor([4]))
         """
-        axis = axis_of(self, dim, "split")
-        if self.ndim == 0:
+        axis, shape = axis_of(self, dim, "split"), self.shape
+        if not shape:
             raise RuntimeError("split: expected at least one dimension, got a tensor of none")
         given = split_size_or_sections if split_size is None else split_size
-        total = self.shape[axis]
+        total = shape[axis]
         if isinstance(given, (list, tuple)):
             sizes = sizes_of((list(given),), "split")
             if sum(sizes) != total or min(sizes, default=0) < 0:
@@ -46,8 +45,7 @@ class SplittingMethods:
             size = one_size(given, "split")
             if size < 0 or (size == 0 and total > 0):
                 raise RuntimeError(f"split: expected a size of at least 1, got {size}")
-            count = len(_countable(range(0, total, size or 1), "split"))
-            sizes = [size] * (count - 1) + [total - size * (count - 1)] if count else [0]
+            sizes = _sizes_of(total, size)
         return _parts(self, axis, sizes)
 
     def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -62,12 +60,11 @@ class SplittingMethods:
         count = one_size(chunks, "chunk")
         if count < 1:
             raise RuntimeError(f"chunk: expected at least one chunk, got {chunks}")
-        axis = axis_of(self, dim, "chunk")
-        if self.ndim == 0:
+        axis, shape = axis_of(self, dim, "chunk"), self.shape
+        if not shape:
             raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
-        if self.shape[axis] == 0:
-            return self.split([0] * count, axis)
-        return self.split(-(-self.shape[axis] // count), axis)
+        total = shape[axis]
+        return _parts(self, axis, _sizes_of(total, -(-total // count)) if total else [0] * count)
 
     def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
@@ -181,11 +178,17 @@ class SplittingMethods:
     unsafe_split_with_sizes = split_with_sizes
 
 
+def _sizes_of(total: int, size: int) -> list[int]:
+    """`total` in parts of one size, but the last."""
+    count = len(_countable(range(0, total, size or 1), "split"))
+    return [size] * (count - 1) + [total - size * (count - 1)] if count else [0]
+
+
 def _parts(x: Tensor, axis: int, sizes: Sequence[int]) -> tuple[Tensor, ...]:
     """Views of these sizes, which cover a dimension."""
     if not sizes:
         return ()
-    parts = lib.split_tensor(x._ptr, axis, struct.pack(f"{len(sizes)}q", *sizes), len(sizes)) or raise_error()
+    parts = lib.split_tensor(x._ptr, axis, addresses(sizes), len(sizes)) or raise_error()
     starts = itertools.accumulate(sizes, initial=0)
     repeat = itertools.repeat
     return views(x, parts, d.SliceBackward, zip(repeat(axis), starts, sizes, repeat(1)))

@@ -93,8 +93,9 @@ class ViewMethods:
             raise RuntimeError("unflatten: a tensor of no dimensions has none to split")
         if not parts:
             raise RuntimeError("unflatten: expected at least one size, got none")
-        size = self.shape[axis]
-        if parts.count(-1) == 1:
+        shape = tuple(self.shape)
+        size = shape[axis]
+        if -1 in parts and parts.count(-1) == 1:
             known = -math.prod(parts)
             if known and size % known == 0:
                 parts[parts.index(-1)] = size // known
@@ -102,7 +103,8 @@ class ViewMethods:
             raise _C.ShapeError(
                 f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}"
             )
-        return self.view([*self.shape[:axis], *parts, *self.shape[axis + 1 :]])
+        all_sizes = packed((*shape[:axis], *parts, *shape[axis + 1 :]), "unflatten")
+        return view(self, lib.view_tensor(self._ptr, *all_sizes), d.ReshapeBackward)
 
     def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """The dimensions from start_dim to end_dim as one: [2, 3, 4] from 1 on gives [2, 12]. The dtype stays.
@@ -209,23 +211,21 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
         """
-        if type(source) is type(destination) is int:
+        if not isinstance(source, (list, tuple)) and not isinstance(destination, (list, tuple)):
             order = list(range(self.ndim or 1))
             order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
             return self.permute(order[: self.ndim])
-        sources, places = (
-            [axis_of(self, axis, "movedim") for axis in (axes if isinstance(axes, (list, tuple)) else (axes,))]
-            for axes in (source, destination)
-        )
-        if isinstance(source, int) != isinstance(destination, int):
+        if not (isinstance(source, (list, tuple)) and isinstance(destination, (list, tuple))):
             raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
+        sources = [axis_of(self, axis, "movedim") for axis in source]
+        places = [axis_of(self, axis, "movedim") for axis in destination]
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
         order = [axis for axis in range(self.ndim) if axis not in sources]
         for place, axis in sorted(zip(places, sources)):
             order.insert(place, axis)
-        return self.permute(order[: self.ndim])
+        return self.permute(tuple(order[: self.ndim]))
 
     def permute(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
@@ -379,12 +379,13 @@ class ViewMethods:
         tensor([[0, 1],
                 [3, 4]])
         """
-        shape, strides = sizes_of((list(size),), "as_strided"), sizes_of((list(stride),), "as_strided")
+        shape, strides, own = tuple(size), tuple(stride), lib.offset_of(self._ptr)
         if len(shape) != len(strides):
-            raise _C.ShapeError(f"as_strided: shape {shape} and strides {strides} differ in length")
-        offset = self.storage_offset() if storage_offset is None else whole(storage_offset, "as_strided")
-        ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), offset)
-        return view(self, ptr, d.AsStridedBackward, shape, strides, offset - self.storage_offset())
+            raise _C.ShapeError(f"as_strided: shape {list(shape)} and strides {list(strides)} differ in length")
+        offset = own if storage_offset is None else whole(storage_offset, "as_strided")
+        sizes, steps = packed(shape, "as_strided"), packed(strides, "as_strided")
+        ptr = lib.as_strided_tensor(self._ptr, sizes[0], steps[0], len(shape), offset)
+        return view(self, ptr, d.AsStridedBackward, shape, strides, offset - own)
 
     swapdims = transpose
     moveaxis = movedim
