@@ -36,6 +36,15 @@ struct Sources {
     int64_t source() const { return last == 0 ? 0 : from[last - 1] < 0 ? -1 : from[last - 1] * x.shape[last]; }
 };
 
+// Rows are short: a call of memcpy would take longer.
+template <class T>
+void copy_row(const T* from, T* to, int64_t n) {
+    enum { BLOCK = 64 / sizeof(T) };
+    int64_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) memcpy(to + i, from + i, BLOCK * sizeof(T));
+    for (; i < n; i++) to[i] = from[i];
+}
+
 // The part of a padded row that is a part of a row of x: elements [begin, end) of the padded one.
 Span inner_part(int64_t before, int64_t size, int64_t padded) {
     const int64_t begin = before < 0 ? 0 : before, end = before + size < padded ? before + size : padded;
@@ -49,6 +58,7 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
     const int64_t size = x.shape[last], padded = out.shape[last], before = padding.before[last];
     const Span inner = inner_part(before, size, padded);
     const int64_t left = inner.begin, right = padded - inner.end;
+    const bool is_constant = padding.mode == Padding::CONSTANT;
     Scratch<int64_t> borders(left + right);  // what the elements left and right of the inner part are
     for (int64_t k = 0; k < left + right; k++)
         borders[k] = padded_from(padding.mode, k < left ? k : inner.end + k - left, before, size);
@@ -67,10 +77,10 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
                     for (int64_t o = 0; o < padded; o++) target[o] = value;
                     continue;
                 }
-                for (int64_t k = 0; k < left; k++) target[k] = border[k] < 0 ? value : line[border[k]];
-                memcpy(target + left, line + left - before, size_t(inner.end - left) * sizeof(T));
-                for (int64_t k = 0; k < right; k++)
-                    target[inner.end + k] = border[left + k] < 0 ? value : line[border[left + k]];
+                copy_row(line + left - before, target + left, inner.end - left);
+                T* const rest = target + inner.end;
+                for (int64_t k = 0; k < left; k++) target[k] = is_constant ? value : line[border[k]];
+                for (int64_t k = 0; k < right; k++) rest[k] = is_constant ? value : line[border[left + k]];
             }
         });
     });
