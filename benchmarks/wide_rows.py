@@ -297,11 +297,15 @@ ORDER = {  # and statistics, running values, distances
     "trapezoid": "lib.trapezoid(x, dx=0.5)",
     "cumulative_trapezoid": "lib.cumulative_trapezoid(x, dim=1)",
     "gradient": "lib.gradient(x, dim=1)",
+    "cdist 0.5": "lib.cdist(x[:20], y[:20], p=0.5)",
     "cdist 1.0": "lib.cdist(x[:100], y[:100], p=1.0)",
     "cdist 2.0": "lib.cdist(x[:100], y[:100], p=2.0)",
     "cdist 3.0": "lib.cdist(x[:20], y[:20], p=3.0)",
+    "cdist inf": "lib.cdist(x[:100], y[:100], p=float('inf'))",
+    "cdist of batches": "lib.cdist(x[:40].view(4, -1, n), y[:40].view(4, -1, n), p=1.0)",
     "cdist by a product": "lib.cdist(x, y, compute_mode='use_mm_for_euclid_dist')",
     "pdist": "lib.pdist(x[:100])",
+    "pdist 3": "lib.pdist(x[:20], p=3.0)",
 }
 CREATION = {
     "zeros": "lib.zeros(n, n)",
