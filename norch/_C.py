@@ -456,13 +456,15 @@ write_clock = c_int64.in_dll(_library, "write_clock")  # ticks at every write in
 # ---- Errors -----------------------------------------------------------------------------------------------------
 
 
+SHAPE_ERROR = 6  # the ErrorKind of a ShapeError (csrc/core/errors.h)
+
 _EXCEPTIONS = {
     1: ValueError,
     2: TypeError,
     3: IndexError,
     4: RuntimeError,
     5: MemoryError,
-    6: ShapeError,
+    SHAPE_ERROR: ShapeError,
 }
 
 

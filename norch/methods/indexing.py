@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import operation
-from .._C import lib, number
+from .._C import SHAPE_ERROR, lib, number, raise_error
 from ..operation import check
 from ..types import bool_
 from .advanced_indexing import locate, parts_of, values_for
@@ -58,14 +58,20 @@ def set(x: Tensor, index: object, value: Any) -> None:
 
 
 def _assigned(x: Tensor, packed: bytes, value: Any, is_number: bool) -> bool:
-    """Write to a part where nothing is recorded. False if that is not so, or if the value does not fit as it is."""
+    """Write to a part where nothing is recorded. False if that is not so, or if they do not fit as they are."""
     if not is_number and not isinstance(value, operation.Tensor):
         return False
     given = number(value) if is_number else value
-    if is_recorded(x, given):
+    if is_recorded(x, given) or (not is_number and lib.device_of(value._ptr) != lib.device_of(x._ptr)):
         return False
     part = lib.part_tensor(x._ptr, packed, len(packed) // _FOUR.size)
-    return part and lib.assign_tensor(part, given._ptr) == 0
+    if not part:
+        return False
+    if lib.assign_tensor(part, given._ptr) == 0:
+        return True
+    if lib.error_kind() != SHAPE_ERROR:
+        raise_error()
+    return False
 
 
 _FOUR = struct.Struct("4q")  # a part as part_tensor in csrc/api.h takes it

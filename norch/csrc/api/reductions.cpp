@@ -93,7 +93,7 @@ Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int3
 Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost) {
     return build([&] {
         Owned variance = taken(variance_tensor(tensor, axes, count, keepdim, lost));
-        kernels::sqrt.launch(variance->device, *variance, *variance);
+        if (variance->size) kernels::sqrt.launch(variance->device, *variance, *variance);
         return variance;
     });
 }
@@ -104,7 +104,7 @@ Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t 
         const unsigned set = axis_set(*tensor, axes, count, "norm");
         if (p == 2) {
             Owned norm = reduce(kernels::sum_squares, SAME_DTYPE, true, *tensor, set, count < 0, keepdim);
-            kernels::sqrt.launch(norm->device, *norm, *norm);
+            if (norm->size) kernels::sqrt.launch(norm->device, *norm, *norm);
             return norm;
         }
         Owned size = taken(abs_tensor(tensor));
