@@ -270,31 +270,25 @@ COLUMN_FORMULA(LogSoftmaxSlope, (T g, T y, T total), g - formula::exp(y) * total
 
 namespace {
 
-// Along the middle axis of x: rows if the last is 1, else columns.
-template <class T, class Kernel, class F>
-void along_axis(const char* name, const Tensor& x, Tensor& out, Kernel of_rows, F formula) {
-    cudaStream_t stream = use(out.device);
+// Whether x [outer, n, inner] has columns, which are then computed; else it has rows.
+template <class T, class F>
+bool along_columns(const char* name, const Tensor& x, Tensor& out, F formula) {
+    if (out.shape[2] == 1) return false;
     const Rows rows(out, out.shape[1]);
-    if (out.shape[2] == 1)
-        of_rows<<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
-    else
-        columns_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
-            data_as<T>(x), data_as<T>(out), rows.count, rows.n, out.shape[2], formula);
+    columns_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, use(out.device)>>>(
+        data_as<T>(x), data_as<T>(out), rows.count, rows.n, out.shape[2], formula);
     check_launch(name);
+    return true;
 }
 
-template <class T, class Kernel, class Term, class F>
-void backward_along_axis(const char* name, const Tensor& gradient, const Tensor& y, Tensor& out, Kernel of_rows,
-                         Term term, F formula) {
-    cudaStream_t stream = use(out.device);
+template <class T, class Term, class F>
+bool backward_along_columns(const char* name, const Tensor& gradient, const Tensor& y, Tensor& out, Term term, F formula) {
+    if (out.shape[2] == 1) return false;
     const Rows rows(out, out.shape[1]);
-    if (out.shape[2] == 1)
-        of_rows<<<rows.blocks, rows.block, 0, stream>>>(data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count,
-                                                        rows.n);
-    else
-        columns_backward_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
-            data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count, rows.n, out.shape[2], term, formula);
+    columns_backward_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, use(out.device)>>>(
+        data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count, rows.n, out.shape[2], term, formula);
     check_launch(name);
+    return true;
 }
 
 }  // namespace
@@ -302,28 +296,42 @@ void backward_along_axis(const char* name, const Tensor& gradient, const Tensor&
 void softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        along_axis<T>("softmax", x, out, softmax_kernel<T>, SoftmaxOf<T>());
+        if (along_columns<T>("softmax", x, out, SoftmaxOf<T>())) return;
+        const Rows rows(out, out.shape[1]);
+        softmax_kernel<T><<<rows.blocks, rows.block, 0, use(out.device)>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
+        check_launch("softmax");
     });
 }
 
 void log_softmax_tensor_cuda(const Tensor& x, Tensor& out) {
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        along_axis<T>("log_softmax", x, out, log_softmax_kernel<T>, LogSoftmaxOf<T>());
+        if (along_columns<T>("log_softmax", x, out, LogSoftmaxOf<T>())) return;
+        const Rows rows(out, out.shape[1]);
+        log_softmax_kernel<T><<<rows.blocks, rows.block, 0, use(out.device)>>>(data_as<T>(x), data_as<T>(out), rows.count, rows.n);
+        check_launch("log_softmax");
     });
 }
 
 void softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        backward_along_axis<T>("softmax_backward", gradient, y, out, softmax_backward_kernel<T>, ProductOf<T>(), SoftmaxSlope<T>());
+        if (backward_along_columns<T>("softmax_backward", gradient, y, out, ProductOf<T>(), SoftmaxSlope<T>())) return;
+        const Rows rows(out, out.shape[1]);
+        softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, use(out.device)>>>(
+            data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count, rows.n);
+        check_launch("softmax_backward");
     });
 }
 
 void log_softmax_backward_tensor_cuda(const Tensor& gradient, const Tensor& y, Tensor& out) {
     for_real(y.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        backward_along_axis<T>("log_softmax_backward", gradient, y, out, log_softmax_backward_kernel<T>, GradientOf<T>(), LogSoftmaxSlope<T>());
+        if (backward_along_columns<T>("log_softmax_backward", gradient, y, out, GradientOf<T>(), LogSoftmaxSlope<T>())) return;
+        const Rows rows(out, out.shape[1]);
+        log_softmax_backward_kernel<T><<<rows.blocks, rows.block, 0, use(out.device)>>>(
+            data_as<T>(gradient), data_as<T>(y), data_as<T>(out), rows.count, rows.n);
+        check_launch("log_softmax_backward");
     });
 }
 
