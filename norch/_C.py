@@ -517,6 +517,8 @@ class Number:
     __slots__ = ("_ptr", "value")
     _edge = None  # a number has no gradient
 
+    _ptr: Any  # a Handle, or None for null
+
     def __init__(self, value: float) -> None:
         self.value = value
         if isinstance(value, float):

@@ -499,4 +499,4 @@ def _bounds(name: str, min: Operand | None, max: Operand | None) -> tuple[Any, A
 
 # Of a bound that is not given, whatever the dtype: infinite for the derivative, null for C.
 _LOWEST, _HIGHEST = _C.Number(-float("inf")), _C.Number(float("inf"))
-_LOWEST._ptr = _HIGHEST._ptr = None  # type: ignore[assignment]
+_LOWEST._ptr = _HIGHEST._ptr = None

@@ -116,6 +116,7 @@ class ProcessGroup:
             raise self.mixed_up(what, other)
 
     def mixed_up(self, what: str, other: int) -> DistBackendError:
+        """The error of a collective while another rank, whose check is given, called another one."""
         called = "" if self.board is None else self.board.text(other)
         return DistBackendError(f"{self.who} called {what}, but rank {other} called {called}")
 

@@ -341,7 +341,7 @@ def arange(
     if isinstance(start, int) and isinstance(end, int) and isinstance(step, int) and dtype is out is None:
         if 0 < step < 2**62 and -(2**62) < start <= end < 2**62:  # most often
             count, place = -((end - start) // -step), device_number(device)
-            result = wrap(lib.integer_arange_tensor(start, step, count, int64.number, place))
+            result = wrap(lib.integer_arange_tensor(int(start), int(step), count, int64.number, place))
             return made(result, "arange", requires_grad, pin_memory, layout)
     first, last, hop = (plain_number(value, "arange") for value in (0 if start is None else start, end, step))
     whole = all(isinstance(value, int) for value in (first, last, hop))
@@ -366,6 +366,8 @@ def arange(
     in_int64 = whole and all(-(2**63) <= value < 2**63 for value in (first, hop))
     if not (in_int64 or kind.is_floating_point):
         raise RangeError(f"arange: {first} by {hop} does not fit into {kind}")
+    if in_int64:
+        first, hop = int(first), int(hop)  # they may be bools
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
     return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
 

@@ -173,6 +173,8 @@ class ProductMethods:
     def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """beta * x + alpha * the sum of the products of two batches of matrices: [m, n]. Otherwise as `addmm`.
 
+        Raises ShapeError for an x of more than two dimensions.
+
         >>> norch.zeros(1).addbmm(norch.ones(5, 2, 3), norch.ones(5, 3, 4))
         tensor([[15., 15., 15., 15.],
                 [15., 15., 15., 15.]])

@@ -107,7 +107,8 @@ class ScatteringMethods:
     def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         """Write the slices of `source` to the slices along `dim` that a vector of indices names; the dtype stays.
 
-        Raises ShapeError for a source of another shape than these slices, IndexError for an index out of range.
+        Raises ShapeError for a source of another shape than these slices, RuntimeError for one of another dtype,
+        IndexError for an index out of range.
 
         >>> norch.zeros(3).index_copy_(0, norch.tensor([2, 0]), norch.tensor([5.0, 6.0]))
         tensor([6., 0., 5.])

@@ -200,7 +200,7 @@ class SelectionMethods:
         """Add `alpha` times the slices of `source` to the slices along `dim` that a vector of indices names.
 
         Shape and dtype stay. Raises ShapeError for a source of another shape than the slices that are added to,
-        IndexError for an index out of range.
+        RuntimeError for one of another dtype, IndexError for an index out of range.
 
         >>> norch.zeros(3).index_add_(0, norch.tensor([0, 0, 2]), norch.tensor([1.0, 2.0, 5.0]))
         tensor([3., 0., 5.])

@@ -118,7 +118,7 @@ class ExtremeBackward(_PlaceFunction):
         share = gradient / from_x._put(place, from_y, ADD)
         return [
             from_x * share if self.needs(0) else None,
-            from_y * share._read(place) if self.needs(1) else None,
+            _as_given(from_y * share._read(place), self.y) if self.needs(1) else None,
         ]
 
 
@@ -150,7 +150,12 @@ class MultiplyBackward(_PlaceFunction):
         count = gradient.new_zeros(gradient.shape)._put_(place, zero.to(gradient.dtype), ADD)._read(place)
         single = zero.logical_and(count == 1)  # the only zero among the factors in y
         alone = (gradient * self._product(self.x, single._choose(1.0, y)))._read(place)
-        return single._choose(alone, (gradient * self.output)._read(place) / zero._choose(1.0, y))
+        return _as_given(single._choose(alone, (gradient * self.output)._read(place) / zero._choose(1.0, y)), y)
+
+
+def _as_given(read: Tensor, y: Tensor) -> Tensor:
+    """What was read at the places of y, which may have had no dimensions."""
+    return read if y.ndim else read.reshape(())
 
 
 class MaskedFillBackward(Function):

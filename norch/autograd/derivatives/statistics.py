@@ -25,9 +25,10 @@ def norm_slope(x: Tensor, norm: Tensor, p: float) -> Tensor:
         attained = x.detach().abs() == norm.detach()
         along = [d for d in range(x.ndim) if norm.shape[d] == 1]
         return x.sign() * (attained / attained.sum(along, keepdim=True)).to(x.dtype)
-    safe = (norm.detach() == 0)._choose(1.0, norm)
+    nothing = norm.detach() == 0
+    safe = nothing._choose(1.0, norm)
     if p == 2:
-        return x / safe
+        return nothing._choose(0.0, x / safe)
     zero = x.detach() == 0
     ratio = zero._choose(1.0, x.abs()) / safe
     return zero._choose(0.0, x.sign() * ratio ** (p - 1))
