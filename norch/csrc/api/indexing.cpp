@@ -157,7 +157,10 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
 Selection select_slices(const Tensor& tensor, int64_t axis, const Tensor& index, bool wraps, const char* name) {
     const Tensor x = with_axis(tensor);
     const int at = check_axis(axis, x.ndim, name);
-    if (x.shape[at] == 0 && index.size) fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, at);
+    int64_t others = 1;  // no kernel runs if there are none
+    for (int d = 0; d < x.ndim; d++) others *= d == at ? 1 : x.shape[d];
+    if (x.shape[at] == 0 && others == 0 && index.size)
+        fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, at);
     const Tensor* indices[MAX_DIMS] = {};
     indices[at] = &index;
     return select_by(x, indices, nullptr, at + 1, wraps, name);
