@@ -232,7 +232,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "enter_guard": (OBJECT, [OBJECT]),
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),
-    "know_tensors": (None, [OBJECT] * 3),
+    "know_tensors": (None, [OBJECT] * 2),
     "new_recording": (RECORDING, [c_int32, ARRAY, c_void_p]),
     "call_recorded": (OBJECT, [c_void_p, OBJECT, OBJECT, OBJECT, OBJECT]),
     "free_recording": (None, [c_void_p]),
@@ -328,8 +328,7 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
     "tensor_of_values values_of parts_of_index shape_of strides_of",
     "ndim_of dtype_of device_of count_of offset_of is_in_row_order",
-    "call_within",
-    "know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
+    "call_within know_tensors new_recording call_recorded free_recording refuse_this_recording new_program free_program",
     "set_program_arguments replay_program replay_backward free_saved program_gradient gradient_is_free",
     *[f"{name}_step" for name in OPTIMIZERS],
     *[f"{name}_backward" for name in operations()["summed_loss"]],
@@ -384,7 +383,7 @@ def _builtin(name: str, result: Any, arguments: list[Any]) -> Any:
     owner = getattr(result, "_check_retval_", None)
     kinds = "h" if owner else _RESULT_KINDS.get(result)
     reals = arguments.count(c_double)
-    if not CPYTHON or kinds is None or reals > 4 or len(arguments) - reals > 8:
+    if not CPYTHON or kinds is None or reals > 4 or len(arguments) - reals > 8:  # MOST_REALS, MOST_WORDS
         return None
     kinds += "".join(map(_KINDS.__getitem__, arguments))
     return _new_builtin(_library._handle, name.encode(), kinds.encode(), owner, name not in QUICK)

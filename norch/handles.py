@@ -62,9 +62,8 @@ def _handle_type(number: int, name: str, free: str) -> Any:
         make.restype, make.argtypes = ctypes.py_object, [c_int32, ctypes.py_object]
         made = make(number, (int,))
     else:
-        made = type(
-            name, (int,), {"__slots__": (), "__del__": lambda self: getattr(keeping_lock, free)(c_void_p(int(self)))}
-        )
+        give_back = getattr(library, free)
+        made = type(name, (int,), {"__slots__": (), "__del__": lambda self: give_back(c_void_p(int(self)))})
     made.__reduce_ex__ = _refuse_to_copy
     return made
 

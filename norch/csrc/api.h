@@ -270,12 +270,12 @@ API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_
 // The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
 API void know_objects(void* const* found);  // types, constants and errors of Python
-// A function of `library` as a builtin one. kinds: a letter for the result and each parameter (KINDS in _C.py);
+// A function of `library` as a builtin one; None where that cannot be. kinds: a letter for the result and each parameter (KINDS in _C.py);
 // owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
-API void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none);  // classes, and None
+API void know_tensors(PythonObject* tensor, PythonObject* parameter);  // the classes
 // A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
 // be -1 to infer it. (api/python_values.cpp)
 API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);

@@ -431,4 +431,4 @@ def _leaves_behind(tensors: list[Tensor]) -> list[Any] | None:
 
 
 if CPYTHON:
-    lib.know_tensors(Tensor, Parameter, None)  # which arguments C takes as they are
+    lib.know_tensors(Tensor, Parameter)  # which arguments C takes as they are

@@ -50,8 +50,7 @@ static bool address_of(void* given, uint64_t* word) {
         *word = 0;
         return true;
     }
-    void* type = objects.type_of(given);
-    python.drop_reference(type);  // the object keeps it
+    const void* type = kind_of(given);
     if (type == HANDLE || type == known.integer) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else if (type == known.bytes) {
@@ -125,16 +124,21 @@ static auto run(const Builtin& builtin, const Arguments& arguments) {
     return function(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], r[0], r[1], r[2], r[3]);
 }
 
+static void* owned(const Builtin& builtin, void* made) {
+    void* handle = new_handle(made, builtin.owner);
+    if (!handle && builtin.owner == HANDLE) free_tensor(static_cast<Tensor*>(made));  // no memory
+    return handle;
+}
+
 static void* result_of(const Builtin& builtin, uint64_t word) {
     if (builtin.result == 'h' && !word && objects.error()) return nullptr;
-    if (builtin.result == 'h') return new_handle(reinterpret_cast<void*>(word), builtin.owner);
+    if (builtin.result == 'h') return owned(builtin, reinterpret_cast<void*>(word));
     if (builtin.result == 'o') return reinterpret_cast<void*>(word);
     if (objects.error()) return nullptr;
     if (builtin.result == 'i') return objects.new_long(int32_t(word));
     if (builtin.result == 'l') return objects.new_long(int64_t(word));
     if (builtin.result == 'u') return objects.new_unsigned(word);
-    python.take_reference(known.none);
-    return known.none;
+    return nothing();
 }
 
 // What the interpreter calls; `self` is the integer that new_builtin gave it.
@@ -154,9 +158,16 @@ static void* call(void* self, void* const* given, ptrdiff_t count) {
     return result_of(builtin, run<Function>(builtin, arguments));
 }
 
+#if defined(__x86_64__) || defined(__aarch64__)
+constexpr bool CAN_CALL = true;
+#else
+constexpr bool CAN_CALL = false;  // other machines may give a float the place of an integer
+#endif
+
 PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner, int32_t gives_lock) {
     static std::deque<Builtin> builtins;  // for good, as the library is
     void* function = dlsym(library, name);
+    if (!CAN_CALL || !function) return nothing();
     builtins.push_back({name, kinds + 1, kinds[0], owner, function, bool(gives_lock), {}});
     Builtin& made = builtins.back();
     made.method = {made.name.c_str(), reinterpret_cast<void*>(call), FASTCALL, nullptr};

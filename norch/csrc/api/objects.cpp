@@ -14,7 +14,7 @@ KnownObjects known;
 void* HANDLE;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
 static void* NOTHING;                                                      // a Handle whose address is 0
-static void *SAVED_HANDLE, *TENSOR, *PARAMETER, *NONE;
+static void *SAVED_HANDLE, *TENSOR, *PARAMETER;
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
     python = *functions;
@@ -231,9 +231,7 @@ int32_t running_line(const std::string& folder, std::string& file) {
 
 // ---- Arguments and results of programs ------------------------------------------------------------------------------
 
-void know_tensors(PythonObject* tensor, PythonObject* parameter, PythonObject* none) {
-    TENSOR = tensor, PARAMETER = parameter, NONE = none;
-}
+void know_tensors(PythonObject* tensor, PythonObject* parameter) { TENSOR = tensor, PARAMETER = parameter; }
 
 size_t argument_count(PythonObject* arguments) {
     const ptrdiff_t count = objects.size(arguments);
@@ -250,7 +248,7 @@ Tensor* tensor_of_object(void* object, bool* requires_grad) {
         objects.clear_error();
         return nullptr;
     }
-    *requires_grad = edge.object != NONE;
+    *requires_grad = edge.object != known.none;
     return static_cast<Tensor*>(objects.address_in(address));
 }
 

@@ -61,6 +61,17 @@ struct KnownObjects {                                                       // i
 };
 extern KnownObjects known;
 
+inline PythonObject* nothing() {  // None, as a result
+    python.take_reference(known.none);
+    return static_cast<PythonObject*>(known.none);
+}
+
+inline void* kind_of(void* object) {  // its type, which lives as long as it does
+    void* type = objects.type_of(object);
+    python.drop_reference(type);
+    return type;
+}
+
 struct Reference {
     void* object;
     ~Reference() {

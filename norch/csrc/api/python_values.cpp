@@ -1,6 +1,6 @@
 // Python's numbers and lists as tensors and back, and the parts of an index: what would take Python longer than the
 // kernel that follows. What is not plain is left to norch/packing.py and norch/methods, which know the rest, and errors.
-// All of it runs with the interpreter's lock, and no code of Python runs meanwhile.
+// All of it runs with the interpreter's lock. While a list is read, no code of Python runs.
 
 #include <algorithm>
 #include <vector>
@@ -11,26 +11,6 @@
 
 // ---- Numbers and nested lists to a tensor ---------------------------------------------------------------------------
 
-enum Kind { NUMBER_OF_FLOATS, NUMBER_OF_INTEGERS, BOOLEAN, LIST, TUPLE, OTHER };
-
-static Kind kind_of(void* object) {
-    void* type = objects.type_of(object);
-    python.drop_reference(type);  // the object keeps it
-    return type == known.real      ? NUMBER_OF_FLOATS
-           : type == known.integer ? NUMBER_OF_INTEGERS
-           : type == known.boolean ? BOOLEAN
-           : type == known.list    ? LIST
-           : type == known.tuple   ? TUPLE
-                                   : OTHER;
-}
-
-static ptrdiff_t length_of(void* sequence, Kind kind) {
-    return kind == LIST ? objects.length(sequence) : objects.size(sequence);
-}
-static void* item_of(void* sequence, Kind kind, ptrdiff_t i) {
-    return kind == LIST ? objects.list_item(sequence, i) : objects.tuple_item(sequence, i);
-}
-
 struct Nested {
     int64_t shape[MAX_DIMS];
     int ndim = 0;
@@ -39,19 +19,20 @@ struct Nested {
 
     // Whether all of it are numbers, in lists of one length at each depth.
     bool read(void* object, int depth = 0) {
-        const Kind kind = kind_of(object);
-        if (kind == OTHER) return false;
-        if (kind < LIST) {
-            any_float |= kind == NUMBER_OF_FLOATS;
-            any_integer |= kind == NUMBER_OF_INTEGERS;
+        const void* kind = kind_of(object);
+        if (kind == known.real || kind == known.integer || kind == known.boolean) {
+            any_float |= kind == known.real;
+            any_integer |= kind == known.integer;
             numbers.push_back(object);
             return depth == ndim;
         }
-        const ptrdiff_t length = length_of(object, kind);
+        const bool is_list = kind == known.list;
+        if (!is_list && kind != known.tuple) return false;
+        const ptrdiff_t length = is_list ? objects.length(object) : objects.size(object);
         if (depth == ndim && numbers.empty() && !closed && ndim < MAX_DIMS) shape[ndim++] = length;
         if (depth >= ndim || shape[depth] != length) return false;
         for (ptrdiff_t i = 0; i < length; i++)
-            if (!read(item_of(object, kind, i), depth + 1)) return false;
+            if (!read(is_list ? objects.list_item(object, i) : objects.tuple_item(object, i), depth + 1)) return false;
         closed = true;
         return true;
     }
@@ -135,10 +116,7 @@ static void* values_from(const Tensor& x, int axis, int64_t offset) {
 
 PythonObject* values_of(Tensor* tensor, int32_t alone) {
     const bool here = tensor->device == CPU && tensor->dtype != FLOAT16 && tensor->dtype != BFLOAT16;
-    if (!here || (alone && tensor->size != 1)) {
-        python.take_reference(known.none);
-        return static_cast<PythonObject*>(known.none);
-    }
+    if (!here || (alone && tensor->size != 1)) return nothing();
     return static_cast<PythonObject*>(values_from(*tensor, alone ? tensor->ndim : 0, 0));
 }
 
@@ -166,8 +144,7 @@ static bool read_part(void* part, int64_t* packed) {
         packed[0] = part == known.none ? NEW_AXIS : REST;
         return true;
     }
-    void* type = objects.type_of(part);
-    python.drop_reference(type);
+    const void* type = kind_of(part);
     if (type == known.integer) {
         packed[1] = objects.integer_in(part);
         return packed[1] != -1 || !objects.error();
@@ -178,7 +155,7 @@ static bool read_part(void* part, int64_t* packed) {
 
 PythonObject* parts_of_index(PythonObject* index) {
     int64_t packed[4 * 2 * MAX_DIMS];
-    const bool several = kind_of(index) == TUPLE;
+    const bool several = kind_of(index) == known.tuple;
     const ptrdiff_t count = several ? objects.size(index) : 1;
     bool plain = count <= 2 * MAX_DIMS;
     for (ptrdiff_t i = 0; plain && i < count; i++)
@@ -187,6 +164,5 @@ PythonObject* parts_of_index(PythonObject* index) {
     const bool is_range = !objects.error() || objects.error_is(known.wrong_value) || objects.error_is(known.too_large);
     if (!is_range) return nullptr;
     objects.clear_error();  // of a step of 0, or an integer beyond 64 bits: the long way says so
-    python.take_reference(known.none);
-    return static_cast<PythonObject*>(known.none);
+    return nothing();
 }
