@@ -16,7 +16,7 @@ from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
 from ..operation import check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
-from ..types import Operand, float64, int32
+from ..types import Operand, float64, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
@@ -103,7 +103,7 @@ class ElementaryMethods:
         if rounding_mode is None:
             return self / other
         if rounding_mode not in ("floor", "trunc"):
-            raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {rounding_mode!r}")
+            raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {shown(rounding_mode)}")
         with no_grad():
             if rounding_mode == "floor":
                 quotient = self // other

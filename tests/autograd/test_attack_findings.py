@@ -194,7 +194,20 @@ def test_a_dtype_of_a_layer_is_no_device():
 
 
 def test_views_of_a_detached_base_follow_it_once_it_is_written_to():
-    for write in (norch.Tensor.cos_, lambda base: base.T.mul_(0.5), lambda base: base[0].zero_()):
+    mask, numbers = norch.tensor([True, False]), tensor([3.0, 4.0])
+    for write in (
+        norch.Tensor.cos_,
+        lambda base: base.T.mul_(0.5),
+        lambda base: base[0].zero_(),
+        norch.Tensor.normal_,
+        lambda base: base.__setitem__(0, 5.0),
+        lambda base: base.__setitem__(mask, 5.0),
+        lambda base: base.__setitem__(norch.tensor([1]), numbers[:1]),
+        lambda base: base.masked_fill_(mask, 2.0),
+        lambda base: base.masked_scatter_(mask, numbers),
+        lambda base: base.scatter_reduce_(0, norch.tensor([0]), numbers, "amax"),
+        lambda base: norch.exp(numbers, out=base),
+    ):
         x = tensor([1.0, 2.0], requires_grad=True)
         base = x * 1
         view = base.expand(3, 2)
@@ -205,6 +218,19 @@ def test_views_of_a_detached_base_follow_it_once_it_is_written_to():
         x.grad = None
         view.sum().backward()
         assert x.grad is None  # the new ones, which x has no part in
+
+
+def test_views_of_a_leaf_that_left_the_graph_follow_it():
+    x, factor = tensor([1.0, 2.0, 3.0], requires_grad=True), tensor([5.0, 6.0, 7.0], requires_grad=True)
+    views = x[:2], *x.unsqueeze(0).split(1)
+    x.requires_grad_(False)
+    views[0].sum().backward()
+    assert x.grad is None  # still the old values, to which x gives no gradient any more
+    x.mul_(factor)
+    (views[0] * views[0]).sum().backward(retain_graph=True)
+    assert factor.grad.tolist() == [10.0, 48.0, 0.0]
+    views[1].sum().backward()
+    assert factor.grad.tolist() == [11.0, 50.0, 3.0]
 
 
 def test_gradients_of_no_elements():

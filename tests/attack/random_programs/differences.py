@@ -259,7 +259,6 @@ CAUSES: list[tuple[str, str, str]] = [
         r"requires_grad|is_leaf|\.grad |: \[tensor|does not require gradients.*torch computes",
         "a leaf that is a view, or has views: torch gives these new nodes when the memory is written to",
     ),
-    (r"\.requires_grad_\(False\)", "elements", "a view of a leaf that left the graph does not follow it into another"),
     (
         r"no_grad\(\): v\d+(\[.*\] =|\.\w+_\(| [-+*/]=)",
         "None|shares memory",
