@@ -284,6 +284,35 @@ def test_no_elements_have_no_norm_of_an_infinite_or_negative_order():
     assert norch.zeros(0).norm(1) == 0
 
 
+inf, nan = math.inf, math.nan
+AT_THE_EDGES = {  # function, values, upstream gradient, the gradient
+    "maximum of a NaN": (
+        lambda x: norch.maximum(x, tensor([nan, 1.0, 1.0, 1.0])),
+        [1.0, nan, 1.0, 0.0],
+        4.0,
+        [4, 4, 2, 0],
+    ),
+    "minimum by a NaN": (
+        lambda x: norch.minimum(tensor([nan, 1.0, 1.0, 1.0]), x),
+        [1.0, nan, 1.0, 0.0],
+        4.0,
+        [4, 4, 2, 4],
+    ),
+    "a bound of infinity": (lambda bound: tensor([1.0, 1.0]).clamp(min=bound), [inf, 0.0], 3.0, [3, 0]),
+    "0 ** x": (lambda x: 0.0**x, [-1.0, 0.0, 2.0, nan], 1.0, [-inf, 0, 0, nan]),
+    "logit": (norch.logit, [-1.0, 2.0, 1.0, 0.5], 1.0, [nan, nan, inf, 4]),
+    "logit of an infinite gradient": (norch.logit, [0.5], -inf, [-inf]),
+    "sinc of an infinite gradient": (norch.sinc, [0.5, 0.0], inf, [-inf, 0]),
+    "angle of a NaN gradient": (norch.angle, [1.0, -1.0, nan], nan, [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_EDGES)
+def test_gradients_at_the_edges_of_what_a_function_takes(name):
+    function, values, upstream, expected = AT_THE_EDGES[name]
+    assert gradient_of(function, values, upstream) == pytest.approx(expected, nan_ok=True)
+
+
 def test_a_gradient_has_memory_for_each_of_its_elements():
     x = tensor([[1.0], [2.0]], requires_grad=True)
     for total, slope in ((x.mean(), 0.5), (x.sum(), 1.0), (x.sum(0), 1.0)):
