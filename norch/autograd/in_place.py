@@ -126,7 +126,9 @@ def write(
     base = x._base
     edges = [x._edge, *[edge(t) for t in others]]
     if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
-        return after_write(x, kernel())
+        if kernel():
+            raise_error()
+        return x if base is None and x._views is None else after_write(x, 0)
     check_writable(x)
     node = (backward or ConstantBackward)(x, *others)
     if node.overwrites and base is not None:
@@ -146,8 +148,10 @@ def write(
 
 def overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
     """The same for a kernel that sets all elements to numbers: what x was gets the gradient 0."""
-    if x._edge is None and x._base is None:  # most often: no graph
-        return after_write(x, kernel())
+    if x._edge is None and x._base is None and x._views is None:  # most often: no graph
+        if kernel():
+            raise_error()
+        return x
     return write(x, CopyBackward, (0.0,), kernel)
 
 

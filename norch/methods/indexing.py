@@ -68,7 +68,8 @@ def _assigned(x: Tensor, packed: bytes, value: Any, is_number: bool) -> bool:
     if not part:
         return False
     if lib.assign_tensor(part, given._ptr) == 0:
-        after_write(x, 0)
+        if x._base is not None or x._views is not None:
+            after_write(x, 0)
         return True
     if lib.error_kind() != SHAPE_ERROR:
         raise_error()

@@ -313,6 +313,22 @@ def test_gradients_at_the_edges_of_what_a_function_takes(name):
     assert gradient_of(function, values, upstream) == pytest.approx(expected, nan_ok=True)
 
 
+def test_an_exponent_that_was_changed_is_noticed():
+    x = tensor([3.0], requires_grad=True)
+    mantissa, exponent = x.frexp()
+    exponent.add_(1)
+    with pytest.raises(RuntimeError, match="in-place"):
+        mantissa.backward()
+
+
+def test_a_transposed_gradient_passes_by_what_was_overwritten():
+    x = tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    y[0] = 5.0
+    (y.T * tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()  # which comes to y column by column
+    assert x.grad.tolist() == [[0.0, 0.0], [2.0, 4.0]]
+
+
 def test_a_gradient_has_memory_for_each_of_its_elements():
     x = tensor([[1.0], [2.0]], requires_grad=True)
     for total, slope in ((x.mean(), 0.5), (x.sum(), 1.0), (x.sum(0), 1.0)):

@@ -341,7 +341,7 @@ class FrexpBackward(Function):
         self.exponent = exponent
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient / self.exponent.to(gradient.dtype).exp2()]
+        return [gradient / self.unchanged(self.exponent).to(gradient.dtype).exp2()]
 
 
 def as_tensor(value: Tensor | float, like: Tensor) -> Tensor:
