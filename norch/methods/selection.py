@@ -164,9 +164,10 @@ class SelectionMethods:
         places = check_tensor(index, "index_select: index")
         if self.ndim:
             return read_by(self, places, one_size(dim, "index_select"), SLICES | VECTOR)
+        axis = axis_of(self, dim, "index_select")
         if index.numel != 1:
             raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
-        return with_axis(self).index_select(dim, index).reshape(())
+        return with_axis(self).index_select(axis, index).reshape(())
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.

@@ -313,6 +313,22 @@ def test_gradients_at_the_edges_of_what_a_function_takes(name):
     assert gradient_of(function, values, upstream) == pytest.approx(expected, nan_ok=True)
 
 
+def test_places_are_checked_where_nothing_lies():
+    empty = norch.zeros(1, 0)
+    assert empty.index_select(0, norch.tensor([0, 0])).shape == (2, 0)
+    for read in (lambda: empty.index_select(0, norch.tensor([1])), lambda: F.embedding(norch.tensor(-1), empty)):
+        with pytest.raises(IndexError, match="out of range for axis 0 of size 1"):
+            read()
+    with pytest.raises(IndexError, match="axis 1"):
+        norch.tensor(1.0).index_select(1, norch.tensor([0, 0]))
+
+
+def test_the_distance_to_a_nan_is_nan():
+    rows = norch.tensor([[1.0, 2.0], [1.0, math.nan], [3.0, 2.0]])
+    assert norch.cdist(rows, rows, p=0).isnan().tolist() == [[False, True, False], [True] * 3, [False, True, False]]
+    assert str(norch.pdist(rows, 0).tolist()) == "[nan, 1.0, nan]"
+
+
 def test_an_exponent_that_was_changed_is_noticed():
     x = tensor([3.0], requires_grad=True)
     mantissa, exponent = x.frexp()
