@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axes_of, flags, sizes_of
+from ..arguments import axes_of, flags, plain_number, sizes_of
 from ..autograd.derivatives import elementary as d
 from ..autograd.derivatives.statistics import NormBackward
 from ..autograd.functions import LogSumExpBackward
@@ -216,7 +216,7 @@ class ComposedMethods:
             return values.reshape(x.detach().sum(dim or (-2, -1), keepdim).shape)
         if isinstance(p, str) and p != "fro":
             raise RuntimeError(f'norm: expected a number or "fro" as p, got {shown(p)}')
-        p = 2.0 if p is None or p == "fro" else float(p)
+        p = 2.0 if p is None or p == "fro" else float(plain_number(p, "norm"))
         if 0 < p < math.inf:
             axes = axes_of("norm", dim, None)
             count = -1 if axes is None else len(axes)

@@ -324,7 +324,7 @@ class ElementaryMethods:
             raise RuntimeError(f"polygamma: n must not be negative, got {order}")
         if order == 0:
             return self.digamma()
-        return zeta(order + 1.0, self) * ((-1.0) ** (order + 1) * math.gamma(order + 1))
+        return zeta(order + 1.0, self) * ((-1.0) ** (order + 1) * (math.gamma(order + 1) if order < 170 else math.inf))
 
     def mvlgamma(self: Tensor, p: int) -> Tensor:
         """The logarithm of the gamma function of dimension p: p (p - 1) / 4 log(pi) + sum of lgamma(x - i / 2), i < p.

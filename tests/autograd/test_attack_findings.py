@@ -329,6 +329,18 @@ def test_the_distance_to_a_nan_is_nan():
     assert str(norch.pdist(rows, 0).tolist()) == "[nan, 1.0, nan]"
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_beyond_an_image_no_nan_is_read(mode):
+    image, points = norch.ones(1, 1, 3, 3), norch.tensor([[[[1.2, 1.2], [-2.0, 2.0]]]])
+    expected = F.grid_sample(image, points, mode, align_corners=False)
+    image[0, 0, 0, 0] = math.nan
+    image.requires_grad_(), points.requires_grad_()
+    found = F.grid_sample(image, points, mode, align_corners=False)
+    assert found.tolist() == expected.tolist()
+    found.backward(norch.tensor([[[[1.0, math.nan]]]]))
+    assert image.grad[0, 0, 0, 0] == 0 and points.grad[0, 0, 0].isfinite().all()
+
+
 def test_an_exponent_that_was_changed_is_noticed():
     x = tensor([3.0], requires_grad=True)
     mantissa, exponent = x.frexp()
@@ -369,6 +381,20 @@ def test_hostile_arguments_are_named():
     for modes in ((3, 0), (0, 2**63 - 1), (-1, 0)):
         with pytest.raises(IndexError, match="expected 0, 1 or 2"):
             norch.grid_sampler_3d(norch.ones(1, 1, 2, 2, 2), norch.zeros(1, 1, 1, 1, 3), *modes, True)
+
+
+def test_hostile_numbers_of_settings():
+    with pytest.raises(TypeError, match="weight_norm: expected integers, got"):
+        nn.utils.parametrizations.weight_norm(nn.Linear(3, 2), dim=1.5)
+    with pytest.raises(TypeError, match="norm: expected a number, got bytearray"):
+        norch.ones(2).norm(bytearray(8))
+    for scale in (math.inf, math.nan):
+        with pytest.raises(RuntimeError, match="finite"):
+            F.interpolate(norch.ones(1, 1, 2), scale_factor=scale)
+    assert norch.polygamma(200, tensor(0.5)).tolist() == math.inf * -1
+    scheduler = norch.optim.lr_scheduler.CosineAnnealingWarmRestarts(norch.optim.SGD([norch.ones(1)]), T_0=2)
+    scheduler.step(2**31 + 1)
+    assert scheduler.T_cur == 1
 
 
 def test_polynomials_of_huge_degrees_end():

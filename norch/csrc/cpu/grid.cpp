@@ -99,7 +99,7 @@ void grid_sample_tensor_cpu(const Tensor& x, const Tensor& grid, Tensor& out, co
                     T sums[POINTS] = {};
                     for (int64_t k = 0; k < block.corners; k++)
                         INDEPENDENT for (int64_t p = 0; p < count; p++) sums[p] +=
-                            read[block.offset[k][p]] * block.weight[k][p];
+                            weighed(block.weight[k][p], read[block.offset[k][p]]);
                     memcpy(data_as<T>(out) + c * how.points + begin, sums, size_t(count) * sizeof(T));
                 }
             }
@@ -125,10 +125,10 @@ void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, co
                         for (int64_t k = 0; k < block.corners; k++) {
                             const int32_t* offset = block.offset[k];
                             for (int64_t p = 0; for_x && p < count; p++)
-                                data_as<T>(for_x)[c * image + offset[p]] += g[p] * block.weight[k][p];
+                                data_as<T>(for_x)[c * image + offset[p]] += weighed(block.weight[k][p], g[p]);
                             for (int a = 0; for_grid && a < how.axes; a++)
                                 INDEPENDENT for (int64_t p = 0; p < count; p++) sums[a][p] +=
-                                    g[p] * read[offset[p]] * block.slope[a][k][p];
+                                    weighed(block.slope[a][k][p], g[p] * read[offset[p]]);
                         }
                     }
                     for (int64_t p = 0; for_grid && p < count; p++)

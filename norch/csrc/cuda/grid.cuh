@@ -103,7 +103,9 @@ __global__ void grid_sample_kernel(const T* x, const T* grid, T* out, int64_t si
         const int64_t p = e % how.points, plane = e / how.points, n = plane / channels;
         const PointTaps<T> taps(grid + (n * how.points + p) * how.axes, how);
         T sum = T(0);
-        taps.each(how, [&](int64_t place, const int* tap) { sum += x[plane * image + place] * taps.weight(tap, -1); });
+        taps.each(how, [&](int64_t place, const int* tap) {
+            sum += weighed(taps.weight(tap, -1), x[plane * image + place]);
+        });
         out[e] = sum;
     }
 }
@@ -118,7 +120,7 @@ __global__ void grid_sample_image_kernel(const T* gradient, const T* grid, T* fo
             const PointTaps<T> taps(grid + (plane / channels * how.points + p) * how.axes, how);
             const T g = gradient[plane * how.points + p];
             taps.each(how, [&](int64_t place, const int* tap) {
-                for_x[plane * image + place] += g * taps.weight(tap, -1);
+                for_x[plane * image + place] += weighed(taps.weight(tap, -1), g);
             });
         }
     }
@@ -135,7 +137,7 @@ __global__ void grid_sample_grid_kernel(const T* gradient, const T* x, const T* 
         for (int64_t plane = n * channels; plane < (n + 1) * channels; plane++) {
             const T g = gradient[plane * how.points + p];
             taps.each(how, [&](int64_t place, const int* tap) {
-                for (int a = 0; a < how.axes; a++) sums[a] += g * x[plane * image + place] * taps.weight(tap, a);
+                for (int a = 0; a < how.axes; a++) sums[a] += weighed(taps.weight(tap, a), g * x[plane * image + place]);
             });
         }
         for (int a = 0; a < how.axes; a++) for_grid[e * how.axes + a] = sums[a];

@@ -16,6 +16,12 @@ struct AxisTaps {
     T weight[MAX_TAPS], slope[MAX_TAPS];
 };
 
+// Nothing of what has no weight, also if it is NaN: a point beyond the image reads its first element.
+template <class T>
+HOST_DEVICE T weighed(T weight, T value) {
+    return weight == 0 ? T(0) : weight * value;
+}
+
 template <class T>
 HOST_DEVICE int tap_count(const Sampling& how) {
     return how.mode == Sampling::NEAREST ? 1 : how.mode == Sampling::BILINEAR ? 2 : 4;

@@ -99,8 +99,10 @@ def _sizes(
         raise ValueError(f"interpolate: expected a number or {axes} of them for shape {list(x.shape)}, got {given}")
     if scale is None:
         return [int(number) for number in numbers], [None] * axes
-    sizes = [math.floor(float(now) * factor) for now, factor in zip(x.shape[2:], numbers)]
-    return sizes, [None if recompute else float(factor) for factor in numbers]
+    wanted = [float(now) * factor for now, factor in zip(x.shape[2:], numbers)]
+    if not all(map(math.isfinite, wanted)):
+        raise RuntimeError(f"interpolate: scale_factor is {shown(scale)}, expected finite numbers")
+    return [math.floor(size) for size in wanted], [None if recompute else float(factor) for factor in numbers]
 
 
 @flags

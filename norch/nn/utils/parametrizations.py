@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...arguments import flags
+from ...arguments import flags, one_size
 from ...autograd import no_grad
 from ...functions.creation import empty, eye
 from ...functions.joining import cat
@@ -30,7 +30,7 @@ def norm_except(v: Tensor, dim: int) -> Tensor:
 class _WeightNorm(Module):
     def __init__(self, dim: int | None = 0) -> None:
         super().__init__()
-        self.dim = -1 if dim is None else dim
+        self.dim = -1 if dim is None else one_size(dim, "weight_norm")
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
         return weight_v * (weight_g / norm_except(weight_v, self.dim))

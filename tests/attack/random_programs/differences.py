@@ -171,7 +171,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         "",
         r"Expected a floating point|must be either float or double dtype"
         r"|could not infer output dtype|be cast to the desired|must not be a floating point"
-        r"|Found dtype|source and destination dtypes match"
+        r"|Found dtype|source and destination dtypes match|expected dtype \w+ for"
         r"|different dtypes|the same dtype|but got Bool|Unsupported input type|more than 1 value",
         GAVE_UP + "dtypes that torch does not mix",
     ),
