@@ -192,7 +192,7 @@ def cond(A: Tensor, p: float | str | None = None, *, out: Out = None) -> Tensor:
     """
     from_norms = p not in (None, 2, -2)
     x = check_matrices("linalg.cond", A, square=from_norms)
-    if x.numel() == 0 and x.shape[-1] == x.shape[-2]:
+    if x.numel() == 0:
         return into(out, x.new_zeros(list(x.shape[:-2])), "linalg.cond")
     if not from_norms:
         s = svdvals(x)
@@ -359,7 +359,7 @@ def det(A: Tensor, *, out: Out = None) -> Tensor:
     tensor(-2.)
     """
     x = check_matrices("linalg.det", A, square=True)
-    (result,) = compute("linalg.det", lambda np, a: np.linalg.det(a), x)
+    (result,) = compute("linalg.det", lambda np, a: _unless_nan(np, a, np.linalg.det(a)), x)
     return into(out, recorded(result, derivatives.DetBackward, (x,)), "linalg.det")
 
 
@@ -372,7 +372,12 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
     tensor(-1.)
     """
     x = check_matrices("linalg.slogdet", A, square=True)
-    sign, logarithm = compute("linalg.slogdet", lambda np, a: tuple(np.linalg.slogdet(a)), x)
+
+    def of(np: Any, a: Any) -> tuple[Any, Any]:
+        sign, logarithm = np.linalg.slogdet(a)
+        return sign, _unless_nan(np, a, logarithm)
+
+    sign, logarithm = compute("linalg.slogdet", of, x)
     return into(
         out,
         Slogdet(
@@ -380,6 +385,11 @@ def slogdet(A: Tensor, *, out: Out = None) -> Slogdet:
         ),
         "linalg.slogdet",
     )
+
+
+def _unless_nan(np: Any, matrices: Any, results: Any) -> Any:
+    """The results, NaN for matrices with a NaN: NumPy may take it for a pivot of 0."""
+    return np.where(np.isnan(matrices).any((-2, -1)), np.nan, results).astype(matrices.dtype)
 
 
 # ---- Of more dimensions -----------------------------------------------------------------------------------------

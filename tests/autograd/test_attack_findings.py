@@ -383,6 +383,14 @@ def test_hostile_arguments_are_named():
             norch.grid_sampler_3d(norch.ones(1, 1, 2, 2, 2), norch.zeros(1, 1, 1, 1, 3), *modes, True)
 
 
+def test_a_nan_is_in_the_determinant():
+    matrices = tensor([[[0.0, math.nan], [math.nan, 0.0]], [[0.0, 1.0], [0.0, 2.0]]])
+    assert str(matrices.det().tolist()) == "[nan, 0.0]"
+    assert str(matrices.slogdet().logabsdet.tolist()) == "[nan, -inf]"
+    assert matrices.float().det().dtype is norch.float32
+    assert norch.linalg.cond(norch.zeros(2, 1, 0)).tolist() == [0.0, 0.0]
+
+
 def test_hostile_numbers_of_settings():
     with pytest.raises(TypeError, match="weight_norm: expected integers, got"):
         nn.utils.parametrizations.weight_norm(nn.Linear(3, 2), dim=1.5)
