@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.function import HookHandle, Hooks
@@ -45,6 +46,10 @@ class ModuleHooks:
                 del hooks[key]
                 hooks[key] = other
         return handle
+
+    def given(self, kind: str) -> Mapping[int, Callable[..., Any]]:
+        """The hooks of a kind as they were registered, to look at; their handles remove them."""
+        return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
 
     def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""
@@ -132,7 +137,7 @@ def post_hook(hook: Callable[..., object], with_kwargs: bool, always_call: bool)
     def call(module: object, inputs: object, kwargs: object, result: object) -> object:
         return hook(module, inputs, kwargs, result) if with_kwargs else hook(module, inputs, result)
 
-    call.always_call = always_call  # type: ignore[attr-defined]
+    call.hook, call.always_call = hook, always_call  # type: ignore[attr-defined]
     return call
 
 
