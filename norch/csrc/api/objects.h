@@ -1,9 +1,11 @@
 // What norch does with Python objects: the functions of Python's C API that it takes, and Handles.
 
 #pragma once
+#include <string>
+
 #include "api.h"
 
-struct ObjectFunctions {  // in the order of _C.py
+struct ObjectFunctions {  // in the order of norch/handles.py
     void* (*new_name)(const char* text);
     void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
     void* (*type_of)(void* object);
@@ -54,10 +56,11 @@ struct ObjectFunctions {  // in the order of _C.py
 };
 extern ObjectFunctions objects;
 
-struct KnownObjects {                                                       // in the order of _C.py
+struct KnownObjects {                                                       // in the order of norch/_C.py
     void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
     void *none, *yes, *no, *ellipsis;
     void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors
+    void* shown;                                                            // the function of types.py
 };
 extern KnownObjects known;
 
@@ -79,6 +82,9 @@ struct Reference {
     }
     operator void*() const { return object; }
 };
+
+void* call_with(void* function, void* argument);
+void refuse_object(void* error, const std::string& before, void* object, const std::string& after = "");
 
 extern void* HANDLE;  // the type of integers that own tensors
 

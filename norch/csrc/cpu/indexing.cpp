@@ -4,15 +4,17 @@
 
 #include "cpu/backend.h"
 #include "cpu/loops/odometer.h"
+#include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    BLOCK = 256,
-    PIECE = 32 * BLOCK
-};  // integers that become offsets at once; elements of a row that a thread takes
+    BLOCK = 256,         // integers that become offsets at once
+    PIECE = 32 * BLOCK,  // elements of a row that a thread takes
+    SHORT_ROW = 1024,    // bytes
+};
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
 struct Row {
@@ -83,6 +85,7 @@ void for_offsets(const Placing& placing, const int64_t* given, int64_t step, int
 // The offset of a row that has one place.
 int64_t offset_of(const Placing& placing, const int64_t* given, bool checked) {
     if (placing.bounds.kind == Fault::NONE) return *given;
+    if (uint64_t(*given) < uint64_t(placing.bounds.size)) return *given * placing.stride;
     if (!checked) check_places(placing, given, 0, 1);
     return (*given + (*given < 0 ? placing.bounds.size : 0)) * placing.stride;
 }
@@ -95,7 +98,8 @@ void read(const T* x, const int64_t* places, const Placing& placing, T* out, con
     if (row.stride[1] == 0) {  // a whole row from one place
         x += offset_of(placing, places, false);
         if (step == 1 && out_step == 1) {
-            memcpy(out, x, size_t(row.n) * sizeof(T));
+            row.n* int64_t(sizeof(T)) <= SHORT_ROW ? copy_row(x, out, row.n)
+                                                   : (void)memcpy(out, x, size_t(row.n) * sizeof(T));
         } else {
             for (int64_t j = 0; j < row.n; j++) out[j * out_step] = x[j * step];
         }

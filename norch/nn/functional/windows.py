@@ -14,7 +14,7 @@ from ...arguments import index_of
 from ...autograd.derivatives.convolution import Window, window_array
 from ...operation import own
 from ...tensor import Tensor
-from ...types import Sizes
+from ...types import Sizes, shown
 from .checks import check_tensors
 
 _SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -27,9 +27,9 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
         given *= axes
     found = tuple(number if type(number) is int else index_of(number) for number in given)
     if None in found:
-        raise TypeError(f"{name} is {value!r}, expected an int or {axes} of them")
+        raise TypeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
     if len(found) != axes:
-        raise ShapeError(f"{name} is {value!r}, expected an int or {axes} of them")
+        raise ShapeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
     return found  # type: ignore[return-value]
 
 

@@ -9,7 +9,7 @@ from ...arguments import index_of
 from ...functions.creation import empty
 from ...operation import check_tensor
 from ...tensor import Tensor
-from ...types import DType
+from ...types import DType, shown
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -97,7 +97,7 @@ def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: s
     value = theirs if ours is None else ours
     size = index_of(value)
     if size is None:
-        raise TypeError(f"Linear: {our_name} is {value!r}, expected an int")
+        raise TypeError(f"Linear: {our_name} is {shown(value)}, expected an int")
     if size < 0:
         raise ShapeError(f"Linear: {our_name} is {size}, expected no negative size")
     return size

@@ -9,6 +9,7 @@ from ...autograd.mode import no_grad
 from ...given import settings
 from ...operation import refuse_recording
 from ...tensor import Tensor
+from ...types import shown
 from ..optimizer import Group, Optimizer, StateDict
 
 
@@ -133,7 +134,7 @@ def positive_integer(value: int, name: str) -> int:
     """The value as an int; ValueError if it is not an integer above 0."""
     found = index_of(value)
     if found is None or found < 1:
-        raise ValueError(f"{name} is {value!r}, expected a positive integer")
+        raise ValueError(f"{name} is {shown(value)}, expected a positive integer")
     return found
 
 
@@ -142,5 +143,5 @@ def positive(value: float, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, float):
         return positive_integer(value, name)
     if not value > 0:
-        raise ValueError(f"{name} is {value!r}, expected a number above 0")
+        raise ValueError(f"{name} is {shown(value)}, expected a number above 0")
     return float(value)  # of NumPy's type too
