@@ -42,8 +42,8 @@ def set_printoptions(
     threshold: float | None = None,
     edgeitems: int | None = None,
     linewidth: int | None = None,
-    sci_mode: bool | None = None,
     profile: str | None = None,
+    sci_mode: bool | None = None,
 ) -> None:
     """Change how tensors print; arguments left out change nothing, except `sci_mode`.
 
