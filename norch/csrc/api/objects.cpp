@@ -32,20 +32,6 @@ void know_objects(void* const* found) {
     for (size_t i = 0; i < sizeof known / sizeof *found; i++) python.take_reference(found[i]);
 }
 
-void* call_with(void* function, void* argument) {
-    Reference arguments{objects.new_tuple(1)};
-    if (!arguments) return nullptr;
-    python.take_reference(argument);
-    objects.set_tuple_item(arguments, 0, argument);
-    return objects.call(function, arguments, nullptr);
-}
-
-void refuse_object(void* error, const std::string& before, void* object, const std::string& after) {
-    objects.clear_error();  // that of the object
-    if (const Reference shown{call_with(known.shown, object)}; shown)
-        objects.set_error(error, "%s%U%s", before.c_str(), shown.object, after.c_str());
-}
-
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------
 
 struct TypeSlot {  // PyType_Slot
@@ -80,8 +66,11 @@ static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
 }
 
 void* new_handle(void* address, void* type) {
-    const Reference integer{objects.new_integer(address)};
-    return integer ? call_with(type, integer) : nullptr;
+    Reference integer{objects.new_integer(address)}, arguments{integer ? objects.new_tuple(1) : nullptr};
+    if (!arguments) return nullptr;
+    python.take_reference(integer);
+    objects.set_tuple_item(arguments, 0, integer);
+    return objects.call(type, arguments, nullptr);
 }
 
 PythonObject* handle_type(int32_t kind, PythonObject* bases) {
@@ -238,6 +227,17 @@ int32_t running_line(const std::string& folder, std::string& file) {
     objects.clear_error();  // of a lack of memory
     python.give_lock(state);
     return line;
+}
+
+PythonObject* told(const char* text, const Line& line) {
+    if (!text) return nothing();
+    void* parts[] = {objects.new_name(text), line.file ? objects.new_name(line.file) : nothing(),
+                     objects.new_long(line.number)};
+    const Reference tuple{objects.new_tuple(3)};
+    for (ptrdiff_t i = 0; i < 3 && tuple; i++)
+        if (!parts[i] || objects.set_tuple_item(tuple, i, parts[i])) return nullptr;
+    if (tuple) python.take_reference(tuple);
+    return static_cast<PythonObject*>(tuple.object);
 }
 
 // ---- Arguments and results of programs ------------------------------------------------------------------------------
