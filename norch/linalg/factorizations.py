@@ -104,7 +104,7 @@ def cholesky(A: Tensor, *, upper: bool = False, out: Out = None) -> Tensor:
     x = check_matrices("linalg.cholesky", A, square=True)
     if upper:
         x = x.mT
-    (lower,) = compute("linalg.cholesky", lambda np, a: np.linalg.cholesky(a), x)
+    (lower,) = compute("linalg.cholesky", _lower, x)
     result = recorded(lower, derivatives.CholeskyBackward, (x,))
     return into(out, result.mT if upper else result, "linalg.cholesky")
 
@@ -126,7 +126,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
         for place in np.ndindex(*a.shape[:-2]):
             for size in range(a.shape[-1], 0, -1):
                 try:
-                    np.linalg.cholesky(a[place][:size, :size])
+                    _lower(np, a[place][:size, :size])
                     break
                 except np.linalg.LinAlgError:
                     info[place] = size
@@ -141,6 +141,13 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
     fine = (info == 0).unsqueeze(-1).unsqueeze(-1)
     usable = fine._choose(x, eye(x.shape[-1], dtype=x.dtype, device=x.device))
     return into(out, CholeskyEx(cholesky(usable, upper=upper), info), "linalg.cholesky_ex")
+
+
+def _lower(np: Any, a: Any) -> Any:
+    lower = np.linalg.cholesky(a)
+    if np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any():  # which NumPy's libraries may let pass
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+    return lower
 
 
 def _no_failure(x: Tensor) -> Tensor:

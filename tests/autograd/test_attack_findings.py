@@ -389,6 +389,8 @@ def test_a_nan_is_in_the_determinant():
     assert str(matrices.slogdet().logabsdet.tolist()) == "[nan, -inf]"
     assert matrices.float().det().dtype is norch.float32
     assert norch.linalg.cond(norch.zeros(2, 1, 0)).tolist() == [0.0, 0.0]
+    with pytest.raises(norch.linalg.LinAlgError):
+        norch.linalg.cholesky(tensor([[1.0, 0.5], [0.5, math.nan]]))
 
 
 def test_hostile_numbers_of_settings():
