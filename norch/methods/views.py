@@ -14,7 +14,7 @@ from ..arguments import axis_of, chosen, packed, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
-from ..types import Dims, DType, Sizes, bool_, check_dtype
+from ..types import Dims, DType, Sizes, bool_, check_dtype, shown
 from ..types import dtype as _dtype
 
 if TYPE_CHECKING:
@@ -216,7 +216,9 @@ class ViewMethods:
             order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
             return self.permute(order[: self.ndim])
         if not (isinstance(source, (list, tuple)) and isinstance(destination, (list, tuple))):
-            raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
+            raise TypeError(
+                f"movedim: expected two integers, or a list of each, got {shown(source)} and {shown(destination)}"
+            )
         sources = [axis_of(self, axis, "movedim") for axis in source]
         places = [axis_of(self, axis, "movedim") for axis in destination]
         if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
