@@ -326,7 +326,7 @@ API PythonObject* recording_difference(Recording* recording);                   
 API int32_t recording_uses(Recording* recording, int32_t input);                           // whether a step does
 // Of a recording, which must outlive it, and what the call left behind: how many results, gradients of leaves, results of
 // its backward and others, and all of these tensors in this order
-API Program* new_program(Recording* recording, const int64_t counts[4], Tensor* const* tensors);
+API Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors);
 API void free_program(Program* program);
 API int set_program_arguments(Program* program, PythonObject* arguments);
 // 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an

@@ -226,7 +226,7 @@ def test_settings_and_namespaces():
 
 def test_names_that_only_pytorch_has_say_what_to_use():
     for find, message in [
-        (lambda: norch.vmap, "torch.vmap: norch has no vmap"),
+        (lambda: norch.fx.symbolic_trace, "torch.fx.symbolic_trace: norch runs the Python"),
         (lambda: norch.ones(1).to_sparse_csr, "COO"),
         (lambda: norch.optim.SparseAdam, "optim.Adam"),
         (lambda: norch.no_such_name, "no attribute 'no_such_name'"),
@@ -234,7 +234,7 @@ def test_names_that_only_pytorch_has_say_what_to_use():
     ]:
         with pytest.raises(AttributeError, match=message):
             find()
-    assert not hasattr(norch, "vmap") and not hasattr(norch.ones(1), "foo") and hasattr(nn.functional, "relu")
+    assert not hasattr(norch, "nested") and not hasattr(norch.ones(1), "foo") and hasattr(nn.functional, "relu")
 
 
 def test_checkpointed_parts_compute_the_same():

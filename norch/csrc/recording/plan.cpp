@@ -162,7 +162,7 @@ static void check_nothing_is_kept(Recording& recording, const std::vector<bool>&
     }
 }
 
-static std::unique_ptr<Program> planned(Recording& recording, const int64_t counts[4], Tensor* const* tensors) {
+static std::unique_ptr<Program> planned(Recording& recording, const int64_t* counts, Tensor* const* tensors) {
     auto program = std::make_unique<Program>(recording);
     const int32_t steps = int32_t(recording.steps.size());
     const bool has_backward = recording.backward >= 0;
@@ -198,7 +198,7 @@ static std::unique_ptr<Program> planned(Recording& recording, const int64_t coun
     return program;
 }
 
-Program* new_program(Recording* recording, const int64_t counts[4], Tensor* const* tensors) {
+Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors) {
     Program* program = nullptr;
     attempt([&] { program = planned(*recording, counts, tensors).release(); });
     return program;
