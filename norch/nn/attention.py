@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Any
 
 from ..guards import Guard
+from ..types import shown
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
 
@@ -30,5 +31,5 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Guard:
     """
     for backend in [backends] if isinstance(backends, SDPBackend) else backends:
         if not isinstance(backend, SDPBackend):
-            raise AssertionError(f"sdpa_kernel: expected an SDPBackend or a list of them, got {backends!r}")
+            raise AssertionError(f"sdpa_kernel: expected an SDPBackend or a list of them, got {shown(backends)}")
     return Guard()
