@@ -38,7 +38,12 @@ def get_dir() -> str:
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
-    """Have `get_dir` name another folder."""
+    """Have `get_dir` name another folder.
+
+    >>> norch.hub.set_dir("models/hub")
+    >>> norch.hub.get_dir()
+    'models/hub'
+    """
     _dir[:] = [os.path.expanduser(d)]
 
 

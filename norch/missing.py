@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Callable, NoReturn
 
 # ---- The table: for each module, names and the reason, or what to use instead ---------------------------------------
@@ -30,6 +31,9 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "norch has no quantized dtypes",
         ),
         ("istft stft", "norch has no complex dtypes"),
+        ("ao", "norch has no quantized dtypes"),
+        ("library ops", "norch's operations are its functions; a subclass of autograd.Function makes one of your own"),
+        ("_dynamo _inductor", "norch.compile records and replays, without such options"),
         ("uint16 uint32 uint64", "norch has no unsigned integers beyond uint8; use int32 or int64"),
         (
             "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
@@ -51,7 +55,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "the layer is nn.RNN, nn.LSTM or nn.GRU",
         ),
-        ("jagged masked nested", "use a mask"),
+        ("masked", "use where and masked_fill"),
+        ("jagged nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
         ("range", "use arange, whose end is excluded"),
         ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         ("frobenius_norm nuclear_norm", "use norch.linalg"),
@@ -67,9 +72,9 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
-            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn ao classes compiled_with_cxx11_abi "
+            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file functional hash_tensor hsmm is_neg is_vulkan_available "
-            "legacy_contiguous_format library mtia norm_except_dim ops overrides package quasirandom "
+            "legacy_contiguous_format mtia norm_except_dim overrides package quasirandom "
             "segment_reduce slice_inverse smm storage view_as_real",
             "",
         ),
@@ -234,3 +239,18 @@ def missing(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
 
     return __getattr__
+
+
+class _AbsentModules:
+    """Asked last by `import norch.nested`: says of a module what the table says of the name."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
+        package, _, name = fullname.rpartition(".")
+        if package == "norch" or package.startswith("norch."):
+            said = message(package.removeprefix("norch").removeprefix("."), name)
+            if said is not None:
+                raise ModuleNotFoundError(said, name=fullname)
+
+
+sys.meta_path.append(_AbsentModules)  # (a class does for an instance)

@@ -123,8 +123,8 @@ class Geometric(_TwoOutcomes):
 class NegativeBinomial(_TwoOutcomes):
     """How many trials succeed, each with probability `probs`, before `total_count` of them have failed.
 
-    >>> norch.distributions.NegativeBinomial(3.0, norch.tensor([0.25])).mean
-    tensor([1.])
+    >>> norch.distributions.NegativeBinomial(3.0, norch.tensor([0.5])).mean
+    tensor([3.])
     """
 
     arg_constraints = {

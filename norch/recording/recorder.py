@@ -25,7 +25,8 @@ class Recorder:
 
     def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
         self.inputs = inputs
-        self.settings = [(x.param_groups, [numbers_in(group) for group in x.param_groups]) for x in optimizers]
+        groups = [group for x in optimizers for group in x.param_groups]
+        self.numbers = [(group, numbers_in(group)) for group in groups if tensors_in(group)]
         self.began = write_clock.value
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
@@ -43,16 +44,13 @@ class Recorder:
 
     def settings_of(self, group: Group) -> Group:
         """A group of an optimizer with the numbers that tensors in it were when the call began."""
-        for groups, settings in self.settings:
-            for given, numbers in zip(groups, settings):
-                if given is group:
-                    return numbers
-        return dict(group)
+        return next((numbers for given, numbers in self.numbers if given is group), None) or dict(group)
 
     def current_settings_of(self, group: Group) -> Group:
         """The same, if nothing was written to these tensors since: a replay reads them when it begins."""
-        is_written = any(lib.written_at(x._ptr) > self.began for x in tensors_in(group))
-        return group if is_written else self.settings_of(group)
+        if not self.numbers or any(lib.written_at(x._ptr) > self.began for x in tensors_in(group)):
+            return group
+        return self.settings_of(group)
 
     def uses(self, number: int) -> bool:
         """Whether an input is read or written."""

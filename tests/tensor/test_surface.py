@@ -268,3 +268,18 @@ def test_memory_shared_with_a_forked_process():
 def test_versions_compare_as_pytorchs():
     assert norch.__version__ >= "1.8" and norch.__version__ >= (2, 1) and not norch.__version__ < "2.0.0+cpu"
     assert norch.__version__ == str(norch.__version__) and norch.__version__ < "3"
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("nested", "pad the sequences"),
+        ("ao.quantization", "norch.ao|torch.ao: norch has no quantized dtypes"),
+        ("nn.quantized", "torch.nn.quantized: norch has no quantized dtypes"),
+        ("masked", "where and masked_fill"),
+        ("nothing", "No module named 'norch.nothing'"),
+    ],
+)
+def test_importing_an_absent_module_says_what_to_use(name, said):
+    with pytest.raises(ModuleNotFoundError, match=said):
+        importlib.import_module("norch." + name)
