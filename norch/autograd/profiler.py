@@ -6,6 +6,8 @@ import json
 import time
 from typing import Any, Callable, NamedTuple
 
+from ..files import written
+
 
 class _Row(NamedTuple):
     key: str
@@ -103,8 +105,9 @@ class profile:
         """Write the blocks as a trace that chrome://tracing shows."""
         names = ("name", "ts", "dur")
         events = [dict(zip(names, (name, at * 1e6, seconds * 1e6)), ph="X") for name, at, seconds in self._found]
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": [{**event, "pid": 0, "tid": 0} for event in events]}, file)
+        trace = {"traceEvents": [{**event, "pid": 0, "tid": 0} for event in events]}
+        with written(path, "export_chrome_trace") as file:
+            file.write(json.dumps(trace).encode())
 
     def add(self, name: str, start: float, seconds: float) -> None:
         """Note that a block began then and took so long."""

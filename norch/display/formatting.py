@@ -65,7 +65,9 @@ def set_printoptions(
     >>> norch.set_printoptions(precision=4)
     """
     if profile is not None and profile not in _PROFILES:
-        raise ValueError(f"set_printoptions: profile is {profile!r}, expected one of {', '.join(map(repr, _PROFILES))}")
+        raise ValueError(
+            f"set_printoptions: profile is {shown(profile)}, expected one of {', '.join(map(repr, _PROFILES))}"
+        )
     given = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth, "threshold": threshold}
     for name, value in given.items():
         allowed = (int, float) if name == "threshold" else (int,)

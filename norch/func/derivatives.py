@@ -13,6 +13,7 @@ from ..autograd.mode import enable_grad, is_grad_enabled
 from ..functions.joining import stack
 from ..operation import edge
 from ..tensor import Tensor
+from ..types import shown
 from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 Function = Callable[..., Any]
@@ -85,9 +86,9 @@ def _chosen(args: tuple[Any, ...], argnums: Any, name: str) -> Any:
     """The arguments to differentiate by: one of them, or a tuple. Raises ValueError for a number out of range."""
     for number in argnums if isinstance(argnums, tuple) else (argnums,):
         if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"{name}: argnums is {argnums!r}, expected an int or a tuple of them")
+            raise TypeError(f"{name}: argnums is {shown(argnums)}, expected an int or a tuple of them")
         if not -len(args) <= number < len(args):
-            raise RuntimeError(f"{name}: argnums is {argnums!r}, but there are {len(args)} positional arguments")
+            raise RuntimeError(f"{name}: argnums is {shown(argnums)}, but there are {len(args)} positional arguments")
     return tuple(args[i] for i in argnums) if isinstance(argnums, tuple) else args[argnums]
 
 

@@ -9,6 +9,7 @@ from ..functions.generator import default_generator
 from ..functions.joining import stack
 from ..random import fork_rng
 from ..tensor import Tensor
+from ..types import shown
 from ..utils._pytree import broadcast_prefix, tree_flatten, tree_unflatten
 
 Function = Callable[..., Any]
@@ -31,7 +32,7 @@ def vmap(
     tensor([ 3., 12.])
     """
     if randomness not in ("error", "same", "different"):
-        raise RuntimeError(f"vmap: randomness is {randomness!r}, expected 'error', 'different' or 'same'")
+        raise RuntimeError(f"vmap: randomness is {shown(randomness)}, expected 'error', 'different' or 'same'")
 
     @functools.wraps(func)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +59,7 @@ def _checked_dim(leaf: Any, dim: Any) -> int | None:
     if dim is None:
         return None
     if isinstance(dim, bool) or not isinstance(dim, int):
-        raise ValueError(f"vmap: in_dims holds {dim!r}, expected ints and None")
+        raise ValueError(f"vmap: in_dims holds {shown(dim)}, expected ints and None")
     if not isinstance(leaf, Tensor):
         raise ValueError(f"vmap: in_dims is {dim} for a {type(leaf).__name__}, expected None: it is no tensor")
     if not -leaf.ndim <= dim < leaf.ndim:

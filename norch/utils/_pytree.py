@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from typing import Any, Callable, Iterable, Iterator
 
+from ..types import shown
+
 Children = list[Any]
 IsLeaf = Callable[[Any], bool]
 
@@ -166,10 +168,10 @@ def broadcast_prefix(prefix: Any, tree: Any, name: str) -> list[Any]:
     kind = _kind(tree)
     if kind is None or _kind(prefix) is None:
         if _kind(prefix) is not None:
-            raise ValueError(f"{name} is {prefix!r}, which does not have the form of {tree!r}")
+            raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
         return [prefix] * len(tree_leaves(tree))
     parts, context = _NODES[kind][0](tree)
     given = _NODES[_kind(prefix)][0](prefix)[0]
     if len(given) != len(parts) or (isinstance(tree, dict) and list(prefix) != context):
-        raise ValueError(f"{name} is {prefix!r}, which does not have the form of {tree!r}")
+        raise ValueError(f"{name} is {shown(prefix)}, which does not have the form of {shown(tree)}")
     return [found for part, sub in zip(given, parts) for found in broadcast_prefix(part, sub, name)]

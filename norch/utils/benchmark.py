@@ -12,6 +12,7 @@ import timeit
 from typing import Any, Callable, Iterable, NamedTuple
 
 from ..threads import get_num_threads, set_num_threads
+from ..types import shown
 
 __all__ = ["Compare", "Measurement", "TaskSpec", "Timer", "timer"]
 
@@ -107,7 +108,7 @@ class Timer:
         language: str = "python",
     ) -> None:
         if str(language).lower() not in ("python", "language.python", "py"):
-            raise ValueError(f"Timer: language is {language!r}, expected 'python'")
+            raise ValueError(f"Timer: language is {shown(language)}, expected 'python'")
         self._timer = timeit.Timer(stmt, setup, timer, globals=dict(globals or {}))
         self._spec = TaskSpec(stmt, setup, label, sub_label, description, env, num_threads)
 

@@ -12,6 +12,7 @@ from ...functions.joining import cat
 from ...functions.random import randperm
 from ...operation import check_kind
 from ...tensor import Tensor
+from ...types import shown
 from ..module import Module
 
 __all__ = [
@@ -109,7 +110,9 @@ class PruningContainer(BasePruningMethod):
         if not isinstance(method, BasePruningMethod):
             raise TypeError(f"prune: expected a BasePruningMethod, got {type(method).__name__}")
         if method._tensor_name != self._tensor_name:
-            raise ValueError(f"prune: the method prunes {method._tensor_name!r}, expected {self._tensor_name!r}")
+            raise ValueError(
+                f"prune: the method prunes {shown(method._tensor_name)}, expected {shown(self._tensor_name)}"
+            )
         self._methods.append(method)
 
     def __len__(self) -> int:
@@ -334,7 +337,7 @@ def global_unstructured(
     made._tensor_name = "temp"
     if made.PRUNING_TYPE != "unstructured":
         raise TypeError(
-            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`, got {made.PRUNING_TYPE!r}'
+            f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`, got {shown(made.PRUNING_TYPE)}'
         )
     method.add_pruning_method(made)
     joined = method.compute_mask(cat([x.reshape(-1) for x in values]), cat([x.reshape(-1) for x in masks]))
