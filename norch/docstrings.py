@@ -6,9 +6,9 @@ rows get an example without numbers.
 
 from __future__ import annotations
 
-from . import _C
+from .prototypes import rules
 
-RULES = _C.rules()
+RULES = rules()
 
 EXAMPLES = {
     "neg": "[1.0, -2.0] -> [-1.,  2.]",

@@ -1,4 +1,4 @@
-// The C API that Python drives through ctypes (norch/_C.py declares the same prototypes in one table).
+// The C API that Python drives through ctypes (norch/prototypes.py declares the same in one table).
 //
 // Functions that build a tensor return it, owned by the caller until free_tensor, or null after an error; functions
 // that return int give 0, or -1 after an error. error_kind() and error_message() then tell what went wrong in this
@@ -44,7 +44,7 @@ API uint64_t stream_of(int32_t device);     // the CUDA stream that norch's work
 API int let_stream_wait(int32_t device, uint64_t stream);  // a stream of another library, for norch's work so far
 API void empty_device_cache();  // gives memory of CUDA devices that no tensor uses back to the driver
 API const char* why_no_cuda();  // how the library was built, or what the driver said
-// "neg abs ...": the rows of ops/operations.h with 1, 2 or 3 operands; from 4 on: of the other lists (_C.py)
+// "neg abs ...": the rows of ops/operations.h with 1, 2 or 3 operands; from 4 on: of the other lists (prototypes.py)
 API const char* list_operations(int32_t arity);
 API const char* list_rules(int32_t arity);  // "NUMERIC NUMERIC ...": how those with 1 or 2 treat dtypes
 
@@ -267,10 +267,10 @@ OPTIMIZERS(DECLARE_STEP)
 // ---- Memory shared with Python objects, and with other libraries by DLPack (api/external.cpp)
 struct ObjectFunctions;  // more of Python's C API (api/objects.h)
 API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects);  // once, before all others
-// The types that _C.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
+// The types that handles.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
 API void know_objects(void* const* found);  // types, constants and errors of Python
-// A function of `library` as a builtin one; None where that cannot be. kinds: a letter for the result and each parameter (KINDS in _C.py);
+// A function of `library` as a builtin one; None where that cannot be. kinds: a letter for the result and each parameter (_KINDS in _C.py);
 // owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);

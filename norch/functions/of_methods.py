@@ -11,8 +11,8 @@ from __future__ import annotations
 import functools
 from typing import Any, Callable
 
-from .._C import operations
 from ..operation import check_tensor
+from ..prototypes import operations
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from .creation import tensor

@@ -10,8 +10,9 @@ from types import FunctionType
 from typing import Any, Callable, Iterator, Sequence
 
 from .. import _C
-from .._C import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR, lib
+from .._C import lib
 from ..operation import wrap
+from ..prototypes import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR
 from ..tensor import Tensor
 from ..types import DTYPES, dtype
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import norch
-from norch import _C
+from norch import _C, prototypes
 
 CSRC = Path(__file__).parents[2] / "norch" / "csrc"
 
@@ -93,8 +93,8 @@ def c_type(declaration, is_result=False):
     """`const int64_t* shape` -> c_void_p, `int32_t count` -> c_int32, a returned `const char*` -> c_char_p."""
     if "PythonObject" in declaration:
         return ctypes.py_object
-    owned = {"Tensor*": _C.RESULT, "Storage*": _C.STORAGE_RESULT, "Results*": _C.RESULTS}
-    owned |= {"Recording*": _C.RECORDING, "Program*": _C.PROGRAM}
+    owned = {"Tensor*": prototypes.RESULT, "Storage*": prototypes.STORAGE_RESULT, "Results*": prototypes.RESULTS}
+    owned |= {"Recording*": prototypes.RECORDING, "Program*": prototypes.PROGRAM}
     if is_result and declaration.replace(" ", "") in owned:
         return owned[declaration.replace(" ", "")]
     if "*" in declaration:
@@ -118,9 +118,9 @@ def declared_functions():
 def test_every_c_function_has_its_prototype():
     declared = declared_functions()
     assert len(declared) > 100
-    assert set(_C.PROTOTYPES) == set(declared)
+    assert set(prototypes.PROTOTYPES) == set(declared)
     for name, (result, arguments) in declared.items():
-        assert _C.PROTOTYPES[name] == (result, arguments), name
+        assert prototypes.PROTOTYPES[name] == (result, arguments), name
 
 
 # ---- bad input: what is given, the exception, and what its message must name -----------------------------------------

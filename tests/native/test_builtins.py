@@ -1,5 +1,6 @@
 """C functions as builtin functions (csrc/api/builtins.cpp), and Python's objects that C reads itself."""
 
+import ctypes
 import gc
 import math
 import sys
@@ -7,7 +8,7 @@ import sys
 import pytest
 
 import norch
-from norch import _C
+from norch import _C, prototypes
 
 pytestmark = pytest.mark.skipif(not _C.READS_OBJECTS, reason="this interpreter leaves objects to norch's Python")
 
@@ -17,8 +18,8 @@ def test_functions_are_builtin_unless_ctypes_knows_more():
     assert {"add_tensor", "linear_backward", "enter_guard", "conv_tensor", "next_draw"} <= builtin
     text_or_many = {name for name in vars(_C.lib) if name not in builtin}
     for name in text_or_many:
-        result, arguments = _C.PROTOTYPES[name]
-        assert result in (_C.c_char_p, _C.c_void_p) or len(arguments) > 8, name
+        result, arguments = prototypes.PROTOTYPES[name]
+        assert result in (ctypes.c_char_p, ctypes.c_void_p) or len(arguments) > 8, name
 
 
 x = norch.ones(2, 3)

@@ -22,13 +22,13 @@ from operations import (
 from tensors import LAYOUTS, dtype_named, operand
 
 import norch
-from norch import _C
+from norch import prototypes
 
 # ---- the table is complete -----------------------------------------------------------------------------------------
 
 
 def test_every_operation_of_the_library_has_a_row():
-    operations = _C.operations()
+    operations = prototypes.operations()
     assert set(operations["unary"]) == {row.c_row for row in UNARY}
     assert set(operations["binary"]) == {row.c_row for row in BINARY}
     with_backward = {row.c_row for row in UNARY if row.backward} | set(operations["activation"])

@@ -1,6 +1,6 @@
 // The C API as builtin functions of CPython. ctypes makes a list of a call's arguments, a structure of each, and another
 // of the result, which takes longer than a small kernel; a builtin function finds its arguments in an array
-// (METH_FASTCALL). The prototypes stay those of norch/_C.py, which ctypes follows elsewhere.
+// (METH_FASTCALL). The prototypes stay those of norch/prototypes.py, which ctypes follows elsewhere.
 
 #include <dlfcn.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "api.h"
 
-struct ObjectFunctions {  // in the order of _C.py
+struct ObjectFunctions {  // in the order of norch/handles.py
     void* (*new_name)(const char* text);
     void* (*new_type)(const void* spec, void* bases);  // PyType_FromSpecWithBases
     void* (*type_of)(void* object);
@@ -54,7 +54,7 @@ struct ObjectFunctions {  // in the order of _C.py
 };
 extern ObjectFunctions objects;
 
-struct KnownObjects {                                                       // in the order of _C.py
+struct KnownObjects {                                                       // in the order of norch/_C.py
     void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
     void *none, *yes, *no, *ellipsis;
     void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors

@@ -28,10 +28,18 @@ struct AxisBlock {
     }
     // `step` leads from the number of a point to that of the next.
     void read(const T* numbers, int64_t count, int64_t step, int64_t size, const Sampling& how) {
-        taps = tap_count<T>(how);
-        for (int64_t p = 0; p < count; p++) {
+        if (how.mode != Sampling::BILINEAR || how.border != Sampling::ZEROS)
+            return read_as(numbers, count, step, size, how);
+        Sampling usual = {};  // known when it is compiled: the points are read in vectors
+        usual.mode = Sampling::BILINEAR, usual.border = Sampling::ZEROS, usual.align = how.align;
+        read_as(numbers, count, step, size, usual);
+    }
+    inline __attribute__((always_inline)) void read_as(const T* numbers, int64_t count, int64_t step, int64_t size,
+                                                       const Sampling& how) {
+        const int n = taps = tap_count<T>(how);
+        INDEPENDENT for (int64_t p = 0; p < count; p++) {
             const AxisTaps<T> found = taps_of(numbers[p * step], size, how);
-            for (int k = 0; k < taps; k++) {
+            for (int k = 0; k < n; k++) {
                 index[k][p] = int32_t(found.index[k]);
                 weight[k][p] = found.weight[k], slope[k][p] = found.slope[k];
             }

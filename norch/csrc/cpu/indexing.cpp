@@ -4,12 +4,16 @@
 
 #include "cpu/backend.h"
 #include "cpu/loops/odometer.h"
+#include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
-enum { PIECE = 8192 };  // elements of a row that a thread takes
+enum {
+    PIECE = 8192,      // elements of a row that a thread takes
+    SHORT_ROW = 1024,  // bytes
+};
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
 struct Row {
@@ -94,7 +98,8 @@ __attribute__((noinline)) void read(const T* x, const int64_t* places, const Pla
     if (row.stride[1] == 0) {  // a whole row from one place
         x += offset_of(placing, places);
         if (step == 1 && out_step == 1) {
-            memcpy(out, x, size_t(row.n) * sizeof(T));
+            row.n* int64_t(sizeof(T)) <= SHORT_ROW ? copy_row(x, out, row.n)
+                                                   : (void)memcpy(out, x, size_t(row.n) * sizeof(T));
         } else {
             for (int64_t j = 0; j < row.n; j++) out[j * out_step] = x[j * step];
         }

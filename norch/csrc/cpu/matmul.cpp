@@ -80,16 +80,6 @@ namespace {
 
 // ---- The register tile -------------------------------------------------------------------------------------------
 
-#if defined(__AVX512F__)
-enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
-#elif defined(__AVX2__)
-enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
-#elif defined(__aarch64__)
-enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
-#else
-enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
-#endif
-
 template <class T>
 struct Simd;
 template <>
@@ -155,7 +145,7 @@ void edge_tile(int64_t columns, int64_t k, Matrix<const T> a, Matrix<const T> b,
 // ---- Blocks of b -------------------------------------------------------------------------------------------------
 
 // A block of b, panel by panel. `panels` has room to pack them: all of them if it packs, or else only those that cannot
-// be read in place.
+// be read in place. Without room, all are read in place.
 template <class T>
 struct Block {
     enum { WIDTH = Size<T>::TILE_COLUMNS };
@@ -165,7 +155,7 @@ struct Block {
     bool packs;
 
     int64_t columns(int64_t j) const { return smaller(WIDTH, width - j); }
-    bool is_packed(int64_t j) const { return packs || b.column != 1 || columns(j) % Size<T>::LANES != 0; }
+    bool is_packed(int64_t j) const { return panels && (packs || b.column != 1 || columns(j) % Size<T>::LANES != 0); }
     Matrix<const T> panel(int64_t j) const {
         return is_packed(j) ? Matrix<const T>{panels + j * depth, WIDTH, 1} : b.from(0, j);
     }
@@ -358,6 +348,18 @@ void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t
 template void matrix_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool);
 template void matrix_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t,
                              bool);
+
+template <class T>
+void panel_product(Matrix<const T> a, Matrix<const T> panel, Matrix<T> out, int64_t m, int64_t columns, int64_t k,
+                   bool adds) {
+    const Block<T> block = {panel, k, columns, nullptr, false};
+    const int64_t strips = (m + TILE_ROWS - 1) / TILE_ROWS, rows = (m + strips - 1) / strips;
+    for (int64_t i = 0; i < m; i += rows) strip_of<T>(smaller(rows, m - i), a.from(i, 0), block, out.from(i, 0), adds);
+}
+
+template void panel_product(Matrix<const float>, Matrix<const float>, Matrix<float>, int64_t, int64_t, int64_t, bool);
+template void panel_product(Matrix<const double>, Matrix<const double>, Matrix<double>, int64_t, int64_t, int64_t,
+                            bool);
 
 namespace {
 

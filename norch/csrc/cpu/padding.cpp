@@ -3,47 +3,43 @@
 #include <string.h>
 
 #include "cpu/backend.h"
+#include "cpu/loops/odometer.h"
+#include "cpu/loops/tiles.h"
 #include "host/parallel.h"
 #include "ops/padding.h"
 
 inline namespace NORCH_ISA {
 namespace {
 
-// Walks over the rows of a padded tensor: where each comes from in x, in elements, or -1 in a constant border.
+// Walks over the images, [rows, columns], of a padded tensor: where each comes from in x, or -1 in a constant border.
 struct Sources {
     const Tensor &x, &out;
     const Padding& padding;
     int64_t index[MAX_DIMS], from[MAX_DIMS];  // from[d]: the source of axes 0 to d
-    const int last;
+    const int axes;
 
-    Sources(const Tensor& x, const Tensor& out, const Padding& padding, int64_t row)
-        : x(x), out(out), padding(padding), last(x.ndim - 1) {
-        for (int d = last - 1; d >= 0; row /= out.shape[d--]) index[d] = row % out.shape[d];
+    Sources(const Tensor& x, const Tensor& out, const Padding& padding, int64_t image)
+        : x(x), out(out), padding(padding), axes(x.ndim - 2) {
+        for (int d = axes - 1; d >= 0; image /= out.shape[d--]) index[d] = image % out.shape[d];
         update(0);
     }
     void update(int axis) {
-        for (int d = axis; d < last; d++) {
+        for (int d = axis; d < axes; d++) {
             const int64_t i = padded_from(padding.mode, index[d], padding.before[d], x.shape[d]);
             const int64_t outer = d ? from[d - 1] : 0;
             from[d] = i < 0 || outer < 0 ? -1 : outer * x.shape[d] + i;
         }
     }
     void next() {
-        int d = last - 1;
+        int d = axes - 1;
         while (d >= 0 && ++index[d] == out.shape[d]) index[d--] = 0;
         update(d < 0 ? 0 : d);
     }
-    int64_t source() const { return last == 0 ? 0 : from[last - 1] < 0 ? -1 : from[last - 1] * x.shape[last]; }
+    int64_t image() const { return axes <= 0 ? 0 : from[axes - 1]; }
 };
 
-// Rows are short: a call of memcpy would take longer.
-template <class T>
-void copy_row(const T* from, T* to, int64_t n) {
-    enum { BLOCK = 64 / sizeof(T) };
-    int64_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) memcpy(to + i, from + i, BLOCK * sizeof(T));
-    for (; i < n; i++) to[i] = from[i];
-}
+// The rows of an image.
+int64_t rows_of(const Tensor& x) { return x.ndim > 1 ? x.shape[x.ndim - 2] : 1; }
 
 // The part of a padded row that is a part of a row of x: elements [begin, end) of the padded one.
 Span inner_part(int64_t before, int64_t size, int64_t padded) {
@@ -62,25 +58,36 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
     Scratch<int64_t> borders(left + right);  // what the elements left and right of the inner part are
     for (int64_t k = 0; k < left + right; k++)
         borders[k] = padded_from(padding.mode, k < left ? k : inner.end + k - left, before, size);
+    const int64_t rows = rows_of(out), own_rows = rows_of(x);
+    Scratch<int64_t> row_sources(rows);
+    for (int64_t r = 0; r < rows; r++)
+        row_sources[r] = last ? padded_from(padding.mode, r, padding.before[last - 1], own_rows) : 0;
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T *from = data_as<T>(x), value = T(padding.value);
         T* to = data_as<T>(out);
-        const int64_t* border = borders.data;
+        const int64_t *border = borders.data, *row_source = row_sources.data;
         parallel_for(out.size / padded, 1 + SMALL_WORK / padded, [&](int64_t first, int64_t end) {
-            Sources at(x, out, padding, first);
-            for (int64_t row = first; row < end; row++, at.next()) {
-                const int64_t source = at.source();
-                const T* line = from + source;
-                T* target = to + row * padded;
-                if (source < 0) {
-                    for (int64_t o = 0; o < padded; o++) target[o] = value;
-                    continue;
+            Sources at(x, out, padding, first / rows);
+            for (int64_t row = first; row < end; at.next()) {
+                const int64_t image = at.image();
+                for (int64_t r = row % rows; r < rows && row < end; r++, row++) {
+                    const T* line = from + (image * own_rows + row_source[r]) * size;
+                    T* const target = to + row * padded;
+                    T* const rest = target + inner.end;
+                    if (image < 0 || row_source[r] < 0) {
+                        for (int64_t o = 0; o < padded; o++) target[o] = value;
+                        continue;
+                    }
+                    copy_row(line + left - before, target + left, inner.end - left);
+                    if (is_constant) {
+                        KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = value;
+                        KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = value;
+                    } else {
+                        KEPT_TOGETHER for (int64_t k = 0; k < left; k++) target[k] = line[border[k]];
+                        KEPT_TOGETHER for (int64_t k = 0; k < right; k++) rest[k] = line[border[left + k]];
+                    }
                 }
-                copy_row(line + left - before, target + left, inner.end - left);
-                T* const rest = target + inner.end;
-                for (int64_t k = 0; k < left; k++) target[k] = is_constant ? value : line[border[k]];
-                for (int64_t k = 0; k < right; k++) rest[k] = is_constant ? value : line[border[left + k]];
             }
         });
     });
@@ -97,7 +104,7 @@ void collect_row(const T* gradient, T* to, bool first, const Padding& padding, i
     const T* from = gradient + inner.begin;
     if (first) {
         if (count < size) memset(to, 0, size_t(size) * sizeof(T));
-        memcpy(to + begin, from, size_t(count) * sizeof(T));
+        copy_row(from, to + begin, count);
     } else {
         for (int64_t i = 0; i < count; i++) to[begin + i] += from[i];
     }
@@ -111,26 +118,37 @@ void collect_row(const T* gradient, T* to, bool first, const Padding& padding, i
 void pad_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Padding& padding) {
     const int last = out.ndim - 1;
     const int64_t size = out.shape[last], padded = gradient.shape[last];
+    const int64_t rows = rows_of(out), padded_rows = rows_of(gradient), above = last ? padding.before[last - 1] : 0;
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<T>(gradient);
         parallel_for(out.size / size, 1 + SMALL_WORK / size, [&](int64_t begin, int64_t end) {
-            for (int64_t row = begin; row < end; row++) {
-                T* to = data_as<T>(out) + row * size;
-                int64_t index[MAX_DIMS], rest = row;
-                for (int d = last - 1; d >= 0; rest /= out.shape[d--]) index[d] = rest % out.shape[d];
-                bool first = true;
-                auto visit = [&](auto&& self, int d, int64_t place) -> void {
-                    if (d == last) {
-                        collect_row(from + place * padded, to, first, padding, padding.before[d], size, padded);
-                        first = false;
-                        return;
+            for (int64_t row = begin; row < end;) {
+                const int64_t image = row / rows, first = row % rows, count = smaller(rows - first, end - row);
+                T* const to = data_as<T>(out) + row * size;
+                int64_t index[MAX_DIMS], rest = image;
+                for (int d = last - 2; d >= 0; rest /= out.shape[d--]) index[d] = rest % out.shape[d];
+                bool fresh = true;  // nothing was collected yet
+                auto collect = [&](int64_t place) {
+                    for (int64_t r = 0; r < count; r++) {
+                        bool untouched = fresh;
+                        for_places(padding.mode, first + r, above, rows, padded_rows, [&](int64_t o) {
+                            collect_row(from + (place * padded_rows + o) * padded, to + r * size, untouched, padding,
+                                        padding.before[last], size, padded);
+                            untouched = false;
+                        });
+                        if (untouched) memset(to + r * size, 0, size_t(size) * sizeof(T));  // it was taken away
                     }
+                    fresh = false;
+                };
+                auto visit = [&](auto&& self, int d, int64_t place) -> void {
+                    if (d >= last - 1) return collect(place);
                     for_places(padding.mode, index[d], padding.before[d], out.shape[d], gradient.shape[d],
                                [&](int64_t o) { self(self, d + 1, place * gradient.shape[d] + o); });
                 };
                 visit(visit, 0, 0);
-                if (first) memset(to, 0, size_t(size) * sizeof(T));  // it was taken away
+                if (fresh) memset(to, 0, size_t(count * size) * sizeof(T));
+                row += count;
             }
         });
     });

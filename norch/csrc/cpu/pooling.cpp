@@ -45,27 +45,40 @@ inline __attribute__((always_inline)) void for_span(const Span& span, int64_t st
         INDEPENDENT for (int64_t o = span.begin; o < span.end; o++) f(o, stride * o);
 }
 
-// Calls f(outputs, start, is first) for each tap of the window at a row of the result: output o of the span sees
-// element start + o * stride of the image.
-template <class F>
-void for_each_tap(const Window& window, int64_t oz, int64_t oy, F f) {
-    const Taps planes(window.z, oz), rows(window.y, oy);
-    bool is_first = true;
-    for (int64_t k = planes.first; k < planes.last; k++)
-        for (int64_t i = rows.first; i < rows.last; i++) {
-            const int64_t row = window.row(window.z.input(oz, k), window.y.input(oy, i));
-            for (int64_t j = 0; j < window.x.kernel; j++, is_first = false)
-                f(window.x.outputs(j), row + window.x.input(0, j), is_first);
-        }
-}
+// The taps of a window, for all rows of the result.
+struct RowTaps {
+    const Window& window;
+    Scratch<Span> seen;  // the outputs of a row that see the image through each tap across
+
+    explicit RowTaps(const Window& window) : window(window), seen(is_adaptive(window.x) ? 0 : window.x.kernel) {
+        for (int64_t j = 0; j < seen.count; j++) seen[j] = window.x.outputs(j);
+    }
+
+    // Calls f(outputs, start, is first) for each tap at a row of the result: output o of these sees element
+    // start + o * stride of the image.
+    template <class F>
+    void for_each(int64_t oz, int64_t oy, F f) const {
+        const Taps planes(window.z, oz), rows(window.y, oy);
+        bool is_first = true;
+        for (int64_t k = planes.first; k < planes.last; k++)
+            for (int64_t i = rows.first; i < rows.last; i++) {
+                const int64_t row = window.row(window.z.input(oz, k), window.y.input(oy, i));
+                for (int64_t j = 0; j < seen.count; j++, is_first = false) {
+                    const Span outputs = seen.data[j];  // a copy, which the results do not overlap
+                    f(outputs, row + window.x.input(0, j), is_first);
+                }
+            }
+    }
+};
 
 // Row by row of the result, tap by tap: neighbours are compared at once.
 template <class T>
-void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across) {
+void max_pool_image(const T* x, T* out, int64_t* indices, const Window& window, const Taps* across,
+                    const RowTaps& taps) {
     const Axis& axis = window.x;
     for (int64_t oz = 0; oz < window.z.out; oz++)
         for (int64_t oy = 0; oy < window.y.out; oy++, out += axis.out, indices += axis.out) {
-            for_each_tap(window, oz, oy, [=](const Span& seen, int64_t start, bool is_first) {
+            taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool is_first) {
                 if (is_first && seen.begin == 0 && seen.end == axis.out)
                     return for_span(seen, axis.stride, [=](int64_t o, int64_t i) {
                         out[o] = x[start + i];
@@ -125,13 +138,14 @@ void max_pool_tensor_cpu(const Tensor& x, Tensor& out, Tensor& indices, const Wi
         using T = typename decltype(type)::type;
         const int64_t inputs = window.inputs(), outputs = window.outputs();
         Scratch<Taps> columns(window.x.out);  // the same for all rows
+        const RowTaps taps(window);
         for (int64_t o = 0; o < window.x.out; o++) columns[o] = Taps(window.x, o);
         for_each_image(x, is_adaptive(window.x) ? inputs : outputs * window.taps(), [&](int64_t i) {
             const T* from = data_as<const T>(x) + i * inputs;
             T* to = data_as<T>(out) + i * outputs;
             int64_t* places = data_as<int64_t>(indices) + i * outputs;
             is_adaptive(window.x) ? adaptive_max_pool_image(from, to, places, window)
-                                  : max_pool_image(from, to, places, window, columns.data);
+                                  : max_pool_image(from, to, places, window, columns.data, taps);
         });
     });
 }
@@ -203,12 +217,12 @@ struct Divisors {
 };
 
 template <class T>
-void average_narrow(const T* x, T* out, const Averaging& averaging, const Divisors<T>& divisors) {
+void average_narrow(const T* x, T* out, const Averaging& averaging, const Divisors<T>& divisors, const RowTaps& taps) {
     const Axis& axis = averaging.window.x;
     for (int64_t oz = 0; oz < averaging.window.z.out; oz++)
         for (int64_t oy = 0; oy < averaging.window.y.out; oy++, out += axis.out) {
             memset(out, 0, size_t(axis.out) * sizeof(T));
-            for_each_tap(averaging.window, oz, oy, [=](const Span& seen, int64_t start, bool) {
+            taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool) {
                 for_span(seen, axis.stride, [=](int64_t o, int64_t i) { out[o] += x[start + i]; });
             });
             divisors.divide(out, out, oz, oy);
@@ -216,34 +230,40 @@ void average_narrow(const T* x, T* out, const Averaging& averaging, const Diviso
 }
 
 template <class T>
-void average_narrow_backward(const T* gradient, T* out, const Averaging& averaging, const Divisors<T>& divisors) {
+void average_narrow_backward(const T* gradient, T* out, const Averaging& averaging, const Divisors<T>& divisors,
+                             const RowTaps& taps) {
     const Axis& axis = averaging.window.x;
     Scratch<T> row(axis.out);
     for (int64_t oz = 0; oz < averaging.window.z.out; oz++)
         for (int64_t oy = 0; oy < averaging.window.y.out; oy++, gradient += axis.out) {
             divisors.divide(gradient, row.data, oz, oy);
             const T* shares = row.data;
-            for_each_tap(averaging.window, oz, oy, [=](const Span& seen, int64_t start, bool) {
+            taps.for_each(oz, oy, [=](const Span& seen, int64_t start, bool) {
                 for_span(seen, axis.stride, [=](int64_t o, int64_t i) { out[start + i] += shares[o]; });
             });
         }
 }
 
-// Calls f(planes, rows, columns that it sees, what it is divided by) for each output in row order.
-template <class F>
-void for_each_output(const Averaging& averaging, F f) {
-    const Window& window = averaging.window;
-    for (int64_t oz = 0; oz < window.z.out; oz++) {
-        const Seen planes = inputs_of(window.z, oz, averaging.counts_padding);
-        for (int64_t oy = 0; oy < window.y.out; oy++) {
-            const Seen rows = inputs_of(window.y, oy, averaging.counts_padding);
-            for (int64_t ox = 0; ox < window.x.out; ox++) {
-                const Seen columns = inputs_of(window.x, ox, averaging.counts_padding);
-                f(planes, rows, columns, divisor_of(averaging, planes, rows, columns));
-            }
-        }
+// What the outputs see along each axis: the same for all images.
+struct SeenByAxis {
+    Scratch<Seen> z, y, x;
+
+    explicit SeenByAxis(const Averaging& averaging)
+        : z(averaging.window.z.out), y(averaging.window.y.out), x(averaging.window.x.out) {
+        auto set = [&](Scratch<Seen>& seen, const Axis& axis) {
+            for (int64_t o = 0; o < axis.out; o++) seen[o] = inputs_of(axis, o, averaging.counts_padding);
+        };
+        set(z, averaging.window.z), set(y, averaging.window.y), set(x, averaging.window.x);
     }
-}
+
+    // Calls f(planes, rows, columns) for each output in row order.
+    template <class F>
+    void for_each_output(F f) const {
+        for (int64_t oz = 0; oz < z.count; oz++)
+            for (int64_t oy = 0; oy < y.count; oy++)
+                for (int64_t ox = 0; ox < x.count; ox++) f(z.data[oz], y.data[oy], x.data[ox]);
+    }
+};
 
 }  // namespace
 
@@ -253,11 +273,13 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
     for_real(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const Divisors<T> divisors(averaging);
+        const SeenByAxis seen(averaging);
+        const RowTaps taps(window);
         for_each_image(x, window.inputs(), [&](int64_t i) {
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
-            if (is_narrow(window)) return average_narrow(from, to, averaging, divisors);
-            for_each_output(averaging, [&](const Span& planes, const Seen& rows, const Seen& columns, double divisor) {
+            if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
+            seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 T sum = 0;
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
                     const T* run = from + start;
@@ -266,7 +288,7 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
                     else
                         for (int64_t j = 0; j < length; j++) sum += run[j];
                 });
-                *to++ = T(sum / T(divisor));
+                *to++ = sum / T(divisor_of(averaging, planes, rows, columns));
             });
         });
     });
@@ -278,13 +300,15 @@ void avg_pool_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Ave
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const Divisors<T> divisors(averaging);
+        const SeenByAxis seen(averaging);
+        const RowTaps taps(window);
         for_each_image(out, window.inputs(), [&](int64_t i) {
             const T* from = data_as<const T>(gradient) + i * window.outputs();
             T* to = data_as<T>(out) + i * window.inputs();
             memset(to, 0, size_t(window.inputs()) * sizeof(T));
-            if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors);
-            for_each_output(averaging, [&](const Span& planes, const Seen& rows, const Seen& columns, double divisor) {
-                const T share = T(*from++ / T(divisor));
+            if (is_narrow(window)) return average_narrow_backward(from, to, averaging, divisors, taps);
+            seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
+                const T share = *from++ / T(divisor_of(averaging, planes, rows, columns));
                 for_each_run(window, planes, rows, columns, [=](int64_t start, int64_t length) {
                     for (int64_t j = 0; j < length; j++) to[start + j] += share;
                 });

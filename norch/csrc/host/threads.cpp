@@ -1,8 +1,9 @@
 // The pool of threads behind parallel_for.
 //
 // One parallel region runs at a time: a thread that comes while another has the pool does its work alone. Workers are
-// started when first needed, spin a moment after their work, then sleep. They are never joined: the process may end at
-// any time. A child after fork has none of its parent's threads, so it starts with an empty pool and makes its own.
+// started when first needed, spin for some tenths of a millisecond after their work, then sleep: a processor that sleeps
+// wakes late. They are never joined: the process may end at any time. A child after fork has none of its parent's
+// threads, so it starts with an empty pool and makes its own.
 
 #include <atomic>
 #include <new>
@@ -15,15 +16,14 @@
 #include "core/errors.h"
 #include "host/parallel.h"
 
-enum { MAX_THREADS = 256, SPINS = 2000 };
+enum { MAX_THREADS = 256, SPINS = 10000 };
 
 // One parallel region. It lies on the stack of the thread that called run_parts.
 struct Region {
     void (*body)(const void*, int64_t);
     const void* context;
     int64_t parts;
-    int helpers;    // workers that may take part
-    int processor;  // that the caller runs on
+    int helpers;  // workers that may take part
     std::atomic<int64_t> next_part{0};
     std::atomic<bool> failed{false};
     Error error;  // of the first part that failed
@@ -46,11 +46,14 @@ struct Pool {
     Region* region = nullptr;         // under the mutex, like the three that follow
     std::atomic<int> working{0};      // workers inside the region
     int workers = 0, sleeping = 0;
+    pthread_t threads[MAX_THREADS];     // the workers
+    int kept_free = -1;                 // the processor that they keep off
     std::atomic<bool> is_taken{false};  // a thread is in run_parts
 
     void run(Region& region) noexcept;
     void worker(int index) noexcept;
     void start_workers(int wanted) noexcept;
+    void keep_off_callers_processor() noexcept;
 };
 
 // Never destroyed: workers outlive main.
@@ -73,24 +76,6 @@ static void spin(F done) {
 
 // ---- A worker ----------------------------------------------------------------------------------------------------
 
-// Linux wakes a thread on the processor it ran on before. If its caller runs there now, the two share it until the
-// scheduler notices, which takes longer than most regions: so the worker moves away.
-#ifdef __linux__
-static int current_processor() { return sched_getcpu(); }
-
-static void leave(int processor) noexcept {
-    cpu_set_t allowed, others;
-    if (current_processor() != processor || sched_getaffinity(0, sizeof allowed, &allowed)) return;
-    others = allowed;
-    CPU_CLR(processor, &others);
-    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others)) return;
-    sched_setaffinity(0, sizeof allowed, &allowed);
-}
-#else
-static int current_processor() { return 0; }
-static void leave(int) noexcept {}
-#endif
-
 void Pool::worker(int index) noexcept {
     inside_region = true;  // what a kernel starts inside a part stays on this thread
     int64_t seen = 0;
@@ -105,7 +90,6 @@ void Pool::worker(int index) noexcept {
         if (mine) working++;
         pthread_mutex_unlock(&mutex);
         if (!mine) continue;
-        leave(mine->processor);
         mine->work();
         pthread_mutex_lock(&mutex);
         if (--working == 0) pthread_cond_signal(&finished);
@@ -127,8 +111,24 @@ void Pool::start_workers(int wanted) noexcept {
         pthread_t thread;
         if (pthread_create(&thread, nullptr, main, reinterpret_cast<void*>(intptr_t(workers)))) break;  // fewer will do
         pthread_detach(thread);
+        threads[workers] = thread;
+        kept_free = -1;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// Linux may wake a thread on the processor that wakes it, and leave both there for longer than most regions last. So the
+// workers may run wherever their caller may, but not on the processor where it is.
+void Pool::keep_off_callers_processor() noexcept {
+#ifdef __linux__
+    const int processor = sched_getcpu();
+    cpu_set_t others;
+    if (processor == kept_free || processor < 0 || sched_getaffinity(0, sizeof others, &others)) return;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) == 0) return;
+    for (int i = 0; i < workers; i++) pthread_setaffinity_np(threads[i], sizeof others, &others);
+    kept_free = processor;
+#endif
 }
 
 // ---- The thread that has work ------------------------------------------------------------------------------------
@@ -136,6 +136,7 @@ void Pool::start_workers(int wanted) noexcept {
 void Pool::run(Region& mine) noexcept {
     pthread_mutex_lock(&mutex);
     start_workers(mine.helpers);
+    keep_off_callers_processor();
     region = &mine;
     regions++;
     if (sleeping > 0) pthread_cond_broadcast(&wake);
@@ -162,7 +163,6 @@ void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* co
     region.context = context;
     region.parts = parts;
     region.helpers = int(parts < thread_count() ? parts : thread_count()) - 1;
-    region.processor = current_processor();
     pool().run(region);
     pool().is_taken = false;
     if (region.failed) throw region.error;

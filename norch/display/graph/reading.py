@@ -11,9 +11,10 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Sequence, Union
 
-from ..._C import Number, operations
+from ..._C import Number
 from ...autograd.function import Function
 from ...operation import check_tensor
+from ...prototypes import operations
 from ...tensor import Tensor
 from .values import notes
 

@@ -3,9 +3,20 @@
 #pragma once
 #include <stdint.h>
 
-#include "host/instruction_sets.h"
+#include "cpu/loops/simd.h"
 
 inline namespace NORCH_ISA {
+
+// The rows and vectors of out that are computed at once, in registers.
+#if defined(__AVX512F__)
+enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
+#elif defined(__AVX2__)
+enum { TILE_ROWS = 6, TILE_VECTORS = 2 };
+#elif defined(__aarch64__)
+enum { TILE_ROWS = 8, TILE_VECTORS = 3 };
+#else
+enum { TILE_ROWS = 4, TILE_VECTORS = 2 };
+#endif
 
 // Element (i, j) is data[i * row + j * column].
 template <class T>
@@ -21,5 +32,13 @@ struct Matrix {
 // is 0. T is float or double.
 template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds);
+
+// The same for a b [k, columns] of at most PANEL_COLUMNS columns, whose rows may be read up to that width.
+template <class T>
+constexpr int64_t PANEL_COLUMNS = VECTOR_BYTES / sizeof(T) * TILE_VECTORS;
+
+template <class T>
+void panel_product(Matrix<const T> a, Matrix<const T> panel, Matrix<T> out, int64_t m, int64_t columns, int64_t k,
+                   bool adds);
 
 }  // namespace NORCH_ISA

@@ -141,6 +141,15 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
     if (size == 8) copy(static_cast<Word8*>(nullptr));
 }
 
+// Copies a short row, for which a call of memcpy would take longer.
+template <class T>
+void copy_row(const T* from, T* to, int64_t n) {
+    enum { BLOCK = 64 / sizeof(T) };
+    int64_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) memcpy(to + i, from + i, BLOCK * sizeof(T));
+    for (; i < n; i++) to[i] = from[i];
+}
+
 // ---- Past the cache ----------------------------------------------------------------------------------------------
 
 #ifdef __SSE2__

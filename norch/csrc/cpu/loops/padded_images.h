@@ -1,0 +1,94 @@
+// Images with their padding around them, in which each tap of a window sees a row of outputs at contiguous places.
+
+#pragma once
+#include <string.h>
+
+#include "cpu/loops/columns.h"
+#include "cpu/loops/simd.h"
+#include "tensor.h"
+
+inline namespace NORCH_ISA {
+
+// Some channels of a block of images. The elements of a row that lie a stride apart are brought together, one such part
+// after the other.
+template <class T>
+class PaddedImages {
+    enum { LANES = VECTOR_BYTES / sizeof(T) };
+    const Window& window;
+    int64_t length, line;         // elements of a part, of a row
+    int64_t per_sample, channel;  // elements of a sample, of a channel
+    Block block = {};
+    Scratch<T> image;
+    Scratch<int64_t> offsets;  // of each tap
+
+    static int64_t spread(const Axis& axis) { return axis.dilation * (axis.kernel - 1); }
+    static int64_t part_of(const Axis& x) { return x.out + spread(x) / x.stride; }
+    static int64_t rows_of(const Axis& y, int64_t outputs) { return (outputs - 1) * y.stride + spread(y) + 1; }
+
+    void fill_row(const T* from, T* to) const {
+        const Axis& x = window.x;
+        for (int64_t part = 0; part < x.stride; part++, to += length) {
+            const int64_t start = part - x.before;  // to[k] is from[start + k * stride], if there is one
+            const int64_t first = start < 0 ? (-start + x.stride - 1) / x.stride : 0;
+            const int64_t last = smaller(length, (x.in - start + x.stride - 1) / x.stride);
+            with_stride(x.stride, first, last, [=](int64_t k, int64_t i) { to[k] = from[start + i]; });
+        }
+    }
+
+public:
+    // Room for blocks of so many samples and rows of outputs, and so many channels.
+    PaddedImages(const Window& window, int64_t samples, int64_t rows, int64_t channels)
+        : window(window),
+          length(part_of(window.x)),
+          line(window.x.stride * length),
+          per_sample(rows_of(window.y, rows) * line),
+          channel(samples * per_sample),
+          image(channels * channel + LANES),
+          offsets(window.taps()) {
+        const Axis &y = window.y, &x = window.x;
+        for (int64_t i = 0; i < y.kernel; i++)
+            for (int64_t j = 0; j < x.kernel; j++) {
+                const int64_t column = j * x.dilation;
+                offsets[i * x.kernel + j] = i * y.dilation * line + column % x.stride * length + column / x.stride;
+            }
+        memset(image.data, 0, size_t(image.count) * sizeof(T));
+    }
+
+    void fill(const Images<const T>& images, int64_t first, int64_t channels, const Block& of) {
+        const Axis& y = window.y;
+        block = of;
+        for (int64_t c = 0; c < channels; c++)
+            for (int64_t s = 0; s < block.samples; s++) {
+                const T* from = images.data + (block.sample + s) * images.per_sample + (first + c) * window.inputs();
+                T* to = image.data + c * channel + s * per_sample;
+                for (int64_t r = 0; r < rows_of(y, block.rows); r++, to += line) {
+                    const int64_t row = y.input(block.row, 0) + r;
+                    if (y.holds(row))
+                        fill_row(from + row * window.x.in, to);
+                    else
+                        memset(to, 0, size_t(line) * sizeof(T));
+                }
+            }
+    }
+
+    // to[(c, tap) * to_row + p] = what the tap sees in channel c at position first + p of the block, for p < count.
+    // Whole vectors are written: up to LANES - 1 elements behind each row are lost.
+    void columns(int64_t channels, int64_t first, int64_t count, T* to, int64_t to_row) const {
+        const int64_t width = window.x.out, taps = window.taps();
+        const int64_t* const offset = offsets.data;
+        for (int64_t p = 0; p < count;) {
+            const int64_t row = (first + p) / width, x = (first + p) % width, n = smaller(width - x, count - p);
+            const T* from = image.data + row / block.rows * per_sample + row % block.rows * window.y.stride * line + x;
+            for (int64_t at = 0; at < n; at += LANES) {
+                T* target = to + p + at;
+                for (int64_t c = 0; c < channels; c++)
+                    for (int64_t tap = 0; tap < taps; tap++, target += to_row)
+                        memcpy(target, from + c * channel + at + offset[tap], VECTOR_BYTES);
+            }
+            p += n;
+        }
+    }
+    enum { SLACK = LANES };  // elements that `columns` needs behind the last row
+};
+
+}  // namespace NORCH_ISA
