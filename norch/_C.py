@@ -19,6 +19,7 @@ from .handles import keeping_lock as _keeping_lock
 from .handles import library as _library
 from .prototypes import OBJECT, PROTOTYPES, QUICK
 from .types import NAMES, bool_, float64, int64, shown
+from .types import RangeError as RangeError
 
 MAX_DIMS = 8
 
@@ -56,12 +57,6 @@ class ShapeError(ValueError, RuntimeError):
     __module__ = "norch"  # its public place, which tracebacks show
 
 
-class RangeError(OverflowError, ValueError, TypeError):
-    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
-
-    __module__ = "norch"
-
-
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 # How csrc/api/builtins.cpp calls a letter for the type of a result or parameter.
@@ -70,7 +65,7 @@ _RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJEC
 
 if CPYTHON:
     _known: list[Any] = [int, bool, float, bytes, list, tuple, slice, ctypes.Array, None, True, False, ...]
-    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError]  # KnownObjects in csrc/api/objects.h
+    _known += [OverflowError, ValueError, TypeError, MemoryError, RangeError, shown]  # KnownObjects in api/objects.h
     _keeping_lock.know_objects((ctypes.py_object * len(_known))(*_known))
     _new_builtin = _keeping_lock.new_builtin
     _new_builtin.restype, _new_builtin.argtypes = OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]
@@ -274,7 +269,7 @@ def device_number(device: Any) -> int:
     kind, colon, index = device.partition(":")
     if kind not in ("cpu", "cuda") or (colon and not index.isdecimal()) or (kind == "cpu" and index not in ("", "0")):
         hint = f"; the dtype is norch.{device}" if device in NAMES else '; a GPU is "cuda"' * (kind == "gpu")
-        raise RuntimeError(f'unknown device "{device}": expected "cpu", "cuda" or "cuda:0"{hint}')
+        raise RuntimeError(f'unknown device "{device:.100}": expected "cpu", "cuda" or "cuda:0"{hint}')
     if len(index) > 9:  # beyond 32 bits, in which C takes it
         raise RuntimeError(f"unknown device {shown(device)}: the index is too large")
     return 0 if kind == "cpu" else 1 + int(index or 0)

@@ -13,7 +13,7 @@ from .types import check_dtype, default, dtype, shown
 
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     """Sizes or axes given one by one, or as one list or tuple."""
-    values = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+    values = list(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args)
     found = []
     for value in values:
         index = value if type(value) is int else _index(value)
@@ -77,7 +77,7 @@ def chosen(args: tuple[Any, ...], named: Any, name: str, keyword: str) -> tuple[
     if named is None:
         return args
     if args:
-        raise TypeError(f"{name}: got {keyword} twice, as {args!r} and as {named!r}")
+        raise TypeError(f"{name}: got {keyword} twice, as {shown(args)} and as {shown(named)}")
     return (named,) if isinstance(named, (list, tuple)) else ([named],)
 
 
@@ -129,7 +129,7 @@ def checked_dim(dim: Any, name: str) -> Any:
 def axes_of(name: str, dim: Any, axis: Any, empty_is_all: bool = True) -> list[int] | None:
     """The dimensions that `dim` or `axis` (the same argument) name. None is all, and so is () if `empty_is_all`."""
     if dim is not None and axis is not None:
-        raise TypeError(f"{name}: dim and axis are the same argument, got both ({dim!r} and {axis!r})")
+        raise TypeError(f"{name}: dim and axis are the same argument, got both ({shown(dim)} and {shown(axis)})")
     chosen = axis if dim is None else dim
     if chosen is None:
         return None
@@ -142,7 +142,7 @@ def one_axis(name: str, dim: Any, axis: Any) -> int:
     """The one dimension that `dim` or `axis` names."""
     axes = axes_of(name, dim, axis)
     if axes is None or len(axes) != 1:
-        raise TypeError(f"{name}: expected one dim, got {dim if axis is None else axis!r}")
+        raise TypeError(f"{name}: expected one dim, got {shown(dim if axis is None else axis)}")
     return axes[0]
 
 
@@ -250,7 +250,7 @@ def destination(*args: Any, device: str | None = None, dtype: Any = None) -> tup
         elif value is not None and dtype is None:
             dtype = value
         elif value is not None:
-            raise TypeError(f"to: expected a device and a dtype, got {args!r}")
+            raise TypeError(f"to: expected a device and a dtype, got {shown(args)}")
     if device is not None:
         device_number(device)
     return device, None if dtype is None else check_dtype(dtype)

@@ -50,7 +50,7 @@ def compile(model: Any = None, *, fullgraph: bool = False, **options: Any) -> An
     disabled = _flag(options.pop("disable", False), "compile: disable")
     for name, value in options.items():
         if name not in _OPTIONS:
-            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
+            raise TypeError(f"compile() got an unexpected keyword argument {_shown(name)}")
         expected, fits = _OPTIONS[name]
         if value is not None and not fits(value):
             raise TypeError(f"compile: {name}: expected {expected}, got {_shown(value)}")

@@ -10,6 +10,8 @@ import multiprocessing as _python
 from multiprocessing.context import BaseContext, ForkContext
 from typing import Any, Callable, Iterable
 
+from .types import shown
+
 _fork: ForkContext = _python.get_context("fork")
 
 __all__ = [
@@ -49,7 +51,7 @@ def set_start_method(method: str | None, force: bool = False) -> None:
 
 def _check(method: str | None) -> None:
     if method not in (None, "fork", "spawn", "forkserver"):
-        raise ValueError(f"cannot find context for {method!r}")
+        raise ValueError(f"cannot find context for {shown(method)}")
 
 
 def get_start_method(allow_none: bool = False) -> str:

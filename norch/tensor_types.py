@@ -74,7 +74,7 @@ def legacy_tensor(args: tuple[Any, ...], kind: dtype, device: str, name: str) ->
     )
     if len(args) == 1 and not is_size:
         if isinstance(args[0], (float, str)) or getattr(args[0], "shape", None) == ():
-            raise TypeError(f"{name}: expected sizes or a sequence of data, got {args[0]!r}")
+            raise TypeError(f"{name}: expected sizes or a sequence of data, got {shown(args[0])}")
         return tensor_of(args[0], kind, device)
     return uninitialized(sizes_of(args, name) if args else [0], kind, device)
 
@@ -107,7 +107,7 @@ def type_of(value: Any) -> tuple[dtype, str | None]:
         types = CUDA_TYPES if name.startswith("cuda.") else CPU_TYPES
         found = types.get(name.removeprefix("cuda."))
         if package not in ("torch", "norch") or (found is None and name != "Tensor"):
-            raise ValueError(f"type: expected a name such as 'torch.FloatTensor', got {value!r}")
+            raise ValueError(f"type: expected a name such as 'torch.FloatTensor', got {shown(value)}")
         return (default.dtype, "cpu") if found is None else type_of(found)
     if not isinstance(value, dtype):
         raise TypeError(f"type: expected a dtype, a type such as norch.FloatTensor, or its name, got {shown(value)}")

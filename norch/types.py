@@ -123,6 +123,12 @@ def shown(value: object) -> str:
         return f"an object of type {type(value).__name__}"
 
 
+class RangeError(OverflowError, ValueError, TypeError):
+    """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
+
+    __module__ = "norch"  # its public place, which tracebacks show
+
+
 class memory_format:
     """The order in which the elements of a tensor lie in memory: `norch.contiguous_format` is row order.
 
@@ -183,7 +189,7 @@ def check_dtype(value: object) -> dtype:
 class Size(tuple[int, ...]):
     """A shape: a tuple that also equals the list of the same sizes, as the article's shapes are lists.
 
-    Raises TypeError for what is no integer.
+    Raises TypeError for what is no integer, RangeError for one beyond 64 bits.
 
     >>> norch.Size([2, 3]) == (2, 3), norch.Size([2, 3]) == [2, 3], norch.Size([2, 3]).numel()
     (True, True, 6)
@@ -192,7 +198,10 @@ class Size(tuple[int, ...]):
     __slots__ = ()
 
     def __new__(cls, iterable: Iterable[SupportsIndex] = ()) -> Size:
-        return super().__new__(cls, map(operator.index, iterable))
+        size = super().__new__(cls, map(operator.index, iterable))
+        if any(not -(2**63) <= each < 2**63 for each in size):
+            raise RangeError(f"Size: expected integers of 64 bits, got {shown(tuple(size))}")
+        return size
 
     def __eq__(self, other: object) -> bool:
         return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)

@@ -78,7 +78,7 @@ class autocast(Guard):
 
 def _device_of(name: str, device_type: object) -> str:
     if device_type not in DEFAULTS:
-        raise RuntimeError(f"{name}: expected device_type cpu or cuda, got {device_type!r}")
+        raise RuntimeError(f"{name}: expected device_type cpu or cuda, got {shown(device_type)}")
     return str(device_type)
 
 

@@ -18,7 +18,7 @@ from ..arguments import flags
 from ..guards import within
 from ..operation import check_tensor, mode, own, wrap
 from ..threads import shared_lock
-from ..types import contiguous_format
+from ..types import contiguous_format, shown
 from .function import FREED, AccumulateGrad, Edge, Function, Gradients, Hooks
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
         raise TypeError(f"a hook must return a Tensor or None, got {type(replaced).__name__}")
     if not lib.same_kind(replaced._ptr, gradient._ptr):
         raise RuntimeError(
-            f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {replaced!r}"
+            f"a hook must return a gradient of shape {list(gradient.shape)} and {gradient.dtype}, got {shown(replaced)}"
         )
     return replaced
 

@@ -96,7 +96,7 @@ class PowBackward(Function):
         x, y = self.x, self.y
         if isinstance(x, (int, float)):
             if x == 0:
-                return gradient * (y < 0)._choose(math.nan, 0.0)
+                return gradient * (y >= 0)._choose(0.0, y.detach() * math.inf)
             return gradient * (x**y * math.log(x)) if x > 0 else gradient * math.nan
         settled = (x == 0).logical_and(y >= 0)
         return gradient * settled._choose(0.0, x**y * settled._choose(1.0, x).log())
@@ -253,16 +253,15 @@ class ReluBackward(Function):
 
 
 class _ChoiceBackward(Function):
-    """The gradient goes to the operand that was chosen; half to each where they are equal."""
+    """The gradient goes to the operand that was chosen; half to each where they are equal, all where one is NaN."""
 
     broadcasts = True
 
-    def to_chosen(self, gradient: Tensor, first: Tensor) -> Gradients:
-        equal = self.x == self.y
-        share = equal._choose(gradient / 2.0, gradient)
+    def to_chosen(self, gradient: Tensor, not_x: Tensor, not_y: Tensor) -> Gradients:
+        share = (self.x == self.y)._choose(gradient / 2.0, gradient)
         return [
-            first._choose(share, 0.0) if self.needs(0) else None,
-            first.logical_not().logical_or(equal)._choose(share, 0.0) if self.needs(1) else None,
+            not_x._choose(0.0, share) if self.needs(0) else None,
+            not_y._choose(0.0, share) if self.needs(1) else None,
         ]
 
 
@@ -270,14 +269,14 @@ class MinimumBackward(_ChoiceBackward):
     """d min(x, y)/dx = 1 where x < y, d min(x, y)/dy = 1 where y < x"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return self.to_chosen(gradient, self.x <= self.y)
+        return self.to_chosen(gradient, self.x > self.y, self.x < self.y)
 
 
 class MaximumBackward(_ChoiceBackward):
     """d max(x, y)/dx = 1 where x > y, d max(x, y)/dy = 1 where y > x"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return self.to_chosen(gradient, self.x >= self.y)
+        return self.to_chosen(gradient, self.x < self.y, self.x > self.y)
 
 
 class WhereBackward(Function):
@@ -303,10 +302,14 @@ class ClampBackward(Function):
         x, low, high = self.x, self.y, self.z
         chosen = [
             (x >= low).logical_and(x <= high) if self.needs(0) else None,
-            (x < low).logical_and(low < high) if self.needs(1) else None,
+            self._is_low() if self.needs(1) else None,
             (x > high).logical_or(high < low) if self.needs(2) else None,
         ]
         return [None if places is None else places._choose(gradient, 0.0) for places in chosen]
+
+    def _is_low(self) -> Tensor:
+        is_below = self.x < self.y  # beside a number as the other bound, infinity, there is none
+        return is_below if isinstance(self.z, float) else is_below.logical_and(self.y < self.z)
 
 
 # ---- Reductions -------------------------------------------------------------------------------------------------

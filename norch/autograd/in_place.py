@@ -39,13 +39,12 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
         result._untracked = True
     elif base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
-    if root._edge is None or not root._edge.refuses_writes:
-        known = root._views
-        if known is None:
-            known = root._views = Views()
-        known.append(ref(result))
-        if len(known) > known.limit:
-            known.forget()
+    known = root._views
+    if known is None:
+        known = root._views = Views()
+    known.append(ref(result))
+    if len(known) > known.limit:
+        known.forget()
     return result
 
 
@@ -87,7 +86,7 @@ class Views(list["ref[Tensor]"]):
     """The views of a base, not kept alive by it."""
 
     limit = 32
-    outlived = False  # whether their base was detached in place: what they show is in the graph until it is written to
+    outlived = False  # whether their base left the graph: what they show is in it until the base is written to
 
     def forget(self) -> None:
         """Let go of those that are gone."""
@@ -133,10 +132,7 @@ def write(
     if not ((any(edges) or (base is not None and base._edge is not None)) and mode.enabled):
         if kernel():
             raise_error()
-        root = x if base is None else base
-        if root._views is not None and root._views.outlived:
-            _follow_all(root, x)
-        return x
+        return x if base is None and x._views is None else after_write(x, 0)
     check_writable(x)
     node = (backward or ConstantBackward)(x, *others)
     if node.overwrites and base is not None:
@@ -156,11 +152,22 @@ def write(
 
 def overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
     """The same for a kernel that sets all elements to numbers: what x was gets the gradient 0."""
-    if x._edge is None and x._base is None:  # most often: no graph
+    if x._edge is None and x._base is None and x._views is None:  # most often: no graph
         if kernel():
             raise_error()
         return x
     return write(x, CopyBackward, (0.0,), kernel)
+
+
+def after_write(x: Tensor, status: int) -> Tensor:
+    """x after a kernel wrote to it and recorded nothing. Raises what the kernel left behind."""
+    if status:
+        raise_error()
+    root = x if x._base is None else x._base
+    if root._views is not None and root._views.outlived:
+        _follow_all(root, root)
+        root._views.outlived = False
+    return x
 
 
 def check_writable(x: Tensor) -> None:

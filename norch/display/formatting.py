@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..types import default
+from ..types import default, shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -63,11 +63,11 @@ def set_printoptions(
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, allowed):
-            raise TypeError(f"set_printoptions: {name} is {value!r}, expected a number of type int")
+            raise TypeError(f"set_printoptions: {name} is {shown(value)}, expected a number of type int")
         if not value >= 0:
             raise ValueError(f"set_printoptions: {name} is {value}, expected 0 or more")
     if not (sci_mode is None or isinstance(sci_mode, bool)):
-        raise TypeError(f"set_printoptions: sci_mode is {sci_mode!r}, expected True, False or None")
+        raise TypeError(f"set_printoptions: sci_mode is {shown(sci_mode)}, expected True, False or None")
     for name, value in given.items():
         if value is not None:
             setattr(options, name, value)

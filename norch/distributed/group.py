@@ -14,6 +14,7 @@ from zlib import crc32
 
 from ..operation import check_kind, refuse_recording
 from ..threads import set_num_threads
+from ..types import shown
 from . import mpi
 from .board import TEXT, Board
 from .work import DistBackendError, Timeout, Work, seconds
@@ -216,7 +217,7 @@ def init_process_group(
         rank, world_size, backend = backend, init_method if isinstance(init_method, int) else world_size, "mpi"
     name = (backend or "mpi").lower()
     if not {kind.split(":")[-1] for kind in name.split(",")} <= {"mpi", "gloo", "nccl"}:
-        raise ValueError(f"init_process_group: backend {backend!r}, expected 'mpi'")
+        raise ValueError(f"init_process_group: backend {shown(backend)}, expected 'mpi'")
     if _groups.world is not None:
         raise RuntimeError("init_process_group was called twice; destroy_process_group() comes between")
     limit = seconds(timeout, DEFAULT_TIMEOUT)

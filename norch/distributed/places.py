@@ -14,7 +14,7 @@ from .._C import lib
 from ..functions.creation import empty
 from ..operation import check_tensor
 from ..tensor import Tensor
-from ..types import bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, uint8
+from ..types import bfloat16, bool_, float16, float32, float64, int8, int16, int32, int64, shown, uint8
 from .group import ProcessGroup, _groups
 from .work import Work
 
@@ -103,7 +103,7 @@ def operation_of(op: Any, x: Tensor, name: str) -> tuple[str, Any]:
     """The name of MPI's operation, and the dtype to compute in, None for the tensor's own."""
     word = op.upper() if isinstance(op, str) else op
     if word not in vars(ReduceOp):
-        raise ValueError(f"{name}: op is {op!r}, expected one of ReduceOp's")
+        raise ValueError(f"{name}: op is {shown(op)}, expected one of ReduceOp's")
     floating = x.dtype.is_floating_point
     if (word == "AVG" and not floating) or (word in _BITS and floating):
         raise RuntimeError(f"{name}: ReduceOp.{word} does not apply to {x.dtype}")

@@ -7,7 +7,7 @@ from typing import Any, Sequence
 from ..functions.random import rand
 from ..operation import check_kind
 from ..tensor import Tensor
-from ..types import Size
+from ..types import Size, shown
 from . import constraints
 from .continuous import Normal
 from .discrete import Categorical
@@ -81,7 +81,7 @@ class TransformedDistribution(Distribution):
     def __init__(self, base_distribution: Any, transforms: Any, validate_args: bool | None = None) -> None:
         self.transforms: list[Transform] = [transforms] if isinstance(transforms, Transform) else list(transforms)
         if not all(isinstance(transform, Transform) for transform in self.transforms):
-            raise ValueError(f"transforms must be a Transform or a list of Transforms, got {transforms!r}")
+            raise ValueError(f"transforms must be a Transform or a list of Transforms, got {shown(transforms)}")
         events = max([len(base_distribution.event_shape), *[t.event_dim for t in self.transforms]])
         more = events - len(base_distribution.event_shape)
         self.base_dist = Independent(base_distribution, more, False) if more else base_distribution

@@ -8,7 +8,7 @@ from ..arguments import flags
 from ..autograd.mode import no_grad
 from ..given import warn
 from ..tensor import Tensor
-from ..types import Size
+from ..types import Size, shown
 from . import constraints
 
 
@@ -38,7 +38,7 @@ class Distribution:
     def set_default_validate_args(value: bool) -> None:
         """Whether distributions check their parameters if they are not told."""
         if value not in (True, False):
-            raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
+            raise ValueError(f"set_default_validate_args: expected True or False, got {shown(value)}")
         Distribution._validate_args = value
 
     @flags

@@ -6,6 +6,7 @@ import math
 from typing import Any, Callable
 
 from ..tensor import Tensor
+from ..types import shown
 from .composed import HalfNormal, Independent, LogNormal
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
@@ -32,7 +33,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
     """
     for kind in (type_p, type_q):
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
-            raise TypeError(f"register_kl: expected a subclass of Distribution, got {kind!r}")
+            raise TypeError(f"register_kl: expected a subclass of Distribution, got {shown(kind)}")
 
     def decorate(function: Formula) -> Formula:
         _FORMULAS[type_p, type_q] = function

@@ -22,6 +22,7 @@ from ..types import (
     memory_format,
     order_of,
     preserve_format,
+    shown,
     strided,
 )
 from .out import into
@@ -70,7 +71,7 @@ def made(
     if out is layout is None and requires_grad is pin_memory is False:  # most often
         return result
     if layout is not None and layout is not strided:
-        raise TypeError(f"{name}: expected the layout norch.strided, got {layout!r}")
+        raise TypeError(f"{name}: expected the layout norch.strided, got {shown(layout)}")
     return leaf(into(out, result, name), requires_grad, pin_memory)
 
 

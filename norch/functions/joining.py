@@ -13,7 +13,7 @@ from ..arguments import flags, one_size, sizes_of
 from ..autograd.derivatives import joining as derivatives
 from ..operation import check_tensor, own
 from ..packing import tensor_of
-from ..types import Size, default, int64, promoted
+from ..types import Size, default, int64, promoted, shown
 from .creation import arange
 from .out import into
 from .promotion import common_type
@@ -292,7 +292,7 @@ def meshgrid(*tensors: Tensors, indexing: str = "ij") -> tuple[Tensor, ...]:
             [0, 1, 2]])
     """
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'meshgrid: expected indexing "ij" or "xy", got {indexing!r}')
+        raise RuntimeError(f'meshgrid: expected indexing "ij" or "xy", got {shown(indexing)}')
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
     lines = [_padded(part, 1) for part in _sequence(given, "meshgrid")]
     if any(line.ndim != 1 for line in lines):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Sequence, Union
 from .._C import ShapeError
 from ..arguments import axis_of, sizes_of
 from ..operation import check_tensor
+from ..types import shown
 from .out import into
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def einsum(*args: Any) -> Tensor:
     sizes = _sizes(factors)
     for label in wanted:
         if label not in sizes:
-            raise RuntimeError(f"einsum: {label!r} is in the result of {equation!r} but in no tensor")
+            raise RuntimeError(f"einsum: {label!r} is in the result of {shown(equation)} but in no tensor")
     if len(set(wanted)) < len(wanted):
-        raise RuntimeError(f"einsum: a letter occurs twice in the result of {equation!r}")
+        raise RuntimeError(f"einsum: a letter occurs twice in the result of {shown(equation)}")
     factors = [factor._without_ones(sizes) for factor in factors]
     while len(factors) > 1:
         x, y = _best_pair(factors, wanted, sizes)
@@ -79,7 +80,7 @@ def _equation_of(args: Sequence[Any]) -> tuple[str, list[Any]]:
 def _letters(numbers: Iterable[Any]) -> str:
     """A list of numbers from 0 to 51, and perhaps `...`, as the letters A to Z and a to z."""
     if not isinstance(numbers, (list, tuple)):
-        raise TypeError(f"einsum: expected a list of numbers after each tensor, got {numbers!r}")
+        raise TypeError(f"einsum: expected a list of numbers after each tensor, got {shown(numbers)}")
     text = ""
     for number in numbers:
         if number is not Ellipsis and not 0 <= number < 52:
@@ -93,7 +94,7 @@ def _parsed(equation: str, operands: Sequence[Tensor]) -> tuple[list[list[Label]
     given, arrow, result = equation.replace(" ", "").partition("->")
     texts = given.split(",")
     if len(texts) != len(operands):
-        raise RuntimeError(f"einsum: {equation!r} describes {len(texts)} tensors, got {len(operands)}")
+        raise RuntimeError(f"einsum: {shown(equation)} describes {len(texts)} tensors, got {len(operands)}")
     terms = [_labels(text, x.ndim) for text, x in zip(texts, operands)]
     broadcast = sorted({label for term in terms for label in term if isinstance(label, int)})
     if arrow:
@@ -109,10 +110,10 @@ def _labels(text: str, rank: int) -> list[Label]:
     before, dots, after = text.partition("...")
     letters = before + after
     if not all(c.isascii() and c.isalpha() for c in letters):
-        raise RuntimeError(f"einsum: expected letters and at most one `...`, got {text!r}")
+        raise RuntimeError(f"einsum: expected letters and at most one `...`, got {shown(text)}")
     missing = rank - len(letters)
     if missing < 0 or (missing and not dots):
-        raise RuntimeError(f"einsum: {text!r} does not describe a tensor of {rank} dimensions")
+        raise RuntimeError(f"einsum: {shown(text)} does not describe a tensor of {rank} dimensions")
     return [*before, *range(-missing, 0), *after]
 
 
@@ -228,12 +229,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         raise RuntimeError(f"tensordot: expected tensors of one dtype, got {a.dtype} and {b.dtype}")
     if isinstance(dims, (list, tuple)) or getattr(dims, "numel", 0) > 1:
         if len(dims) != 2:
-            raise ValueError(f"tensordot: expected dims to be an integer or two lists, got {dims!r}")
+            raise ValueError(f"tensordot: expected dims to be an integer or two lists, got {shown(dims)}")
         first, second = (_axes(x, given) for x, given in zip((a, b), dims))
     else:
         number = dims.item() if hasattr(dims, "item") else dims
         if isinstance(number, bool) or not isinstance(number, int):
-            raise RuntimeError(f"tensordot: expected dims to be an integer or two lists, got {dims!r}")
+            raise RuntimeError(f"tensordot: expected dims to be an integer or two lists, got {shown(dims)}")
         if number < 0:
             raise RuntimeError(f"tensordot: expected dims that is not negative, got {number}")
         if number > min(a.ndim, b.ndim):

@@ -12,6 +12,7 @@ from ..operation import check_tensor
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from ..tensor_types import type_of
+from ..types import shown
 from .promotion import set_default_dtype
 
 if TYPE_CHECKING:
@@ -196,7 +197,9 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """
     modes: dict[int | str, int] = {"default": 0, "warn": 1, "error": 2, 0: 0, 1: 1, 2: 2}
     if debug_mode not in modes:
-        raise RuntimeError(f"set_deterministic_debug_mode: expected 0 to 2, default, warn or error, got {debug_mode!r}")
+        raise RuntimeError(
+            f"set_deterministic_debug_mode: expected 0 to 2, default, warn or error, got {shown(debug_mode)}"
+        )
     use_deterministic_algorithms(modes[debug_mode] > 0, warn_only=modes[debug_mode] == 1)
 
 
@@ -211,7 +214,7 @@ def set_float32_matmul_precision(precision: str) -> None:
     >>> norch.set_float32_matmul_precision("highest")
     """
     if precision not in ("highest", "high", "medium"):
-        raise ValueError(f"set_float32_matmul_precision: expected highest, high or medium, got {precision!r}")
+        raise ValueError(f"set_float32_matmul_precision: expected highest, high or medium, got {shown(precision)}")
     _settings.precision = precision
 
 

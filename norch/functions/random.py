@@ -10,7 +10,7 @@ from ..arguments import place_of, plain_number
 from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
-from ..types import DType, Sizes, check_dtype, int64
+from ..types import DType, Sizes, check_dtype, int64, shown
 from ..types import layout as Layout  # noqa: N812
 from .creation import empty_like, leaf, made
 from .generator import Generator, state_of
@@ -107,7 +107,7 @@ def randint(
     elif high is None or low is None:
         low, high = 0, high if low is None else low
     if not isinstance(size, (list, tuple)):
-        raise TypeError(f"randint: expected a size, a tuple of integers, got {size!r}")
+        raise TypeError(f"randint: expected a size, a tuple of integers, got {shown(size)}")
     kind = check_dtype(dtype or _dtype_of(out, "randint"))
     place = place_of("randint", (size,), None, kind, device, out)
     result = wrap(lib.integers_tensor(*place, state_of(generator), *range_of(kind, low, high)))

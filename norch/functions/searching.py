@@ -9,7 +9,7 @@ from .. import operation
 from ..arguments import flags, sizes_of
 from ..methods.statistics import bins_of
 from ..operation import check_tensor
-from ..types import bool_, int32
+from ..types import bool_, int32, shown
 from .creation import tensor
 from .out import Out, into
 from .promotion import result_type
@@ -43,7 +43,7 @@ def searchsorted(
     sequence = check_tensor(sorted_sequence, "searchsorted").detach()
     values: Tensor = input if isinstance(input, operation.Tensor) else tensor(input, device=sequence.device)
     if side not in (None, "left", "right") or (side == "left" and right):
-        raise RuntimeError(f"searchsorted: right={right} and side={side!r} contradict each other")
+        raise RuntimeError(f"searchsorted: right={right} and side={shown(side)} contradict each other")
     if sequence.ndim == 0:
         raise RuntimeError("searchsorted: expected a sorted sequence of at least one dimension")
     if sequence.ndim > 1 and sequence.shape[:-1] != values.shape[:-1]:

@@ -31,7 +31,7 @@ from ..files import File, OpenFile, check_open, written
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
 from ..tensor import Tensor
-from ..types import bfloat16, bool_, dtype, float16, float32, float64, int8, int16, int32, int64, uint8
+from ..types import bfloat16, bool_, dtype, float16, float32, float64, int8, int16, int32, int64, shown, uint8
 
 __all__ = [
     "load",
@@ -81,7 +81,7 @@ class _Pickled(TypeError):
 def _encode_key(key: object, path: tuple[str, ...]) -> object:
     if key is None or isinstance(key, (bool, int, str)) or (isinstance(key, float) and math.isfinite(key)):
         return key
-    raise _Pickled(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {key!r}")
+    raise _Pickled(f"save: the keys of a dict must be strings or numbers, got {_place(path)} the key {shown(key)}")
 
 
 def _place(path: tuple[str, ...]) -> str:
@@ -108,15 +108,15 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
     kind, content = kinds[0], encoded[kinds[0]]
     if kind == "tensor":
         if not isinstance(content, str) or content not in tensors:
-            raise ValueError(f"its structure names a tensor {content!r} that is missing or repeated")
+            raise ValueError(f"its structure names a tensor {shown(content)} that is missing or repeated")
         device = encoded.get("device", "cpu")
         if not isinstance(device, str):
-            raise ValueError(f"its structure puts the tensor {content!r} on a device {device!r}")
+            raise ValueError(f"its structure puts the tensor {shown(content)} on a device {shown(device)}")
         found = place(tensors.pop(content), device)
         return found.requires_grad_() if encoded.get("requires_grad") is True and found.is_floating_point() else found
     if kind == "float":
         if content not in ("nan", "inf", "-inf"):
-            raise ValueError(f"its structure has a float {content!r}")
+            raise ValueError(f"its structure has a float {shown(content)}")
         return float(content)
     if not isinstance(content, list):
         raise ValueError(f"its structure has a {kind} of {type(content).__name__}")
@@ -354,7 +354,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     result = dict(pairs)
     if len(result) != len(pairs):
         repeated = Counter(key for key, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"the key {repeated!r} appears twice")
+        raise ValueError(f"the key {shown(repeated)} appears twice")
     return result
 
 
@@ -365,23 +365,27 @@ def _refuse(constant: str) -> None:
 def _checked_entry(name: str, entry: object) -> Entry:
     """A tensor's entry in the header, if its parts agree with each other."""
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= set(entry):
-        raise ValueError(f"tensor {name!r} lacks a dtype, a shape or data_offsets")
+        raise ValueError(f"tensor {shown(name)} lacks a dtype, a shape or data_offsets")
     kind = _BY_NAME.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
     if kind is None:
-        raise ValueError(f"tensor {name!r} has dtype {entry['dtype']!r}, expected one of {', '.join(_BY_NAME)}")
+        raise ValueError(
+            f"tensor {shown(name)} has dtype {shown(entry['dtype'])}, expected one of {', '.join(_BY_NAME)}"
+        )
     shape, offsets = entry["shape"], entry["data_offsets"]
     if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
-        raise ValueError(f"tensor {name!r} has shape {shape!r} and data_offsets {offsets!r}, expected sizes")
+        raise ValueError(
+            f"tensor {shown(name)} has shape {shown(shape)} and data_offsets {shown(offsets)}, expected sizes"
+        )
     if len(shape) > MAX_DIMS:
-        raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, expected at most {MAX_DIMS}")
+        raise ValueError(f"tensor {shown(name)} has {len(shape)} dimensions, expected at most {MAX_DIMS}")
     if math.prod(max(size, 1) for size in shape) >= 2**63:  # of which a 0 leaves no elements
-        raise ValueError(f"tensor {name!r} has shape {shape}, which is too large")
+        raise ValueError(f"tensor {shown(name)} has shape {shape}, which is too large")
     begin, end = offsets
     expected = math.prod(shape) * kind.itemsize
     if end - begin != expected:
         raise ValueError(
-            f"tensor {name!r} of shape {shape} and dtype {entry['dtype']} takes {expected} bytes, but its data_offsets "
-            f"{offsets} span {end - begin}"
+            f"tensor {shown(name)} of shape {shape} and dtype {entry['dtype']} takes {expected} bytes, but its "
+            f"data_offsets {offsets} span {end - begin}"
         )
     return kind, shape, begin, end
 
@@ -396,7 +400,7 @@ def _check_spans(entries: dict[str, Entry], available: int) -> None:
     for name, (_, _, begin, end) in sorted(entries.items(), key=lambda item: item[1][2:]):
         if begin != position:
             what = "overlaps the tensor before it" if begin < position else "leaves a gap before it"
-            raise ValueError(f"tensor {name!r} at data_offsets {[begin, end]} {what}: expected it at {position}")
+            raise ValueError(f"tensor {shown(name)} at data_offsets {[begin, end]} {what}: expected it at {position}")
         position = end
     if position != available:
         what = "is truncated" if available < position else "has bytes outside all tensors"

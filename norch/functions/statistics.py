@@ -17,7 +17,7 @@ from ..autograd.derivatives.statistics import (
 from ..methods.composed import check_floating
 from ..methods.statistics import histogram_of
 from ..operation import check_tensor, recorded, wrap
-from ..types import Dims, promoted
+from ..types import Dims, promoted, shown
 from .joining import cat
 from .layouts import triu_indices
 
@@ -287,7 +287,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = MM_
     if p < 0:
         raise RuntimeError(f"cdist: expected p >= 0, got {p}")
     if compute_mode not in MM_MODES:
-        raise ValueError(f"cdist: expected a compute_mode of {', '.join(MM_MODES[:3])}, got {compute_mode!r}")
+        raise ValueError(f"cdist: expected a compute_mode of {', '.join(MM_MODES[:3])}, got {shown(compute_mode)}")
     rows = max(shape[-2] for shape in shapes)
     if p == 2 and compute_mode != MM_OFF and (rows > 25 or compute_mode == MM_ON):
         return _euclidean(x1, x2)

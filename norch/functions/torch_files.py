@@ -22,7 +22,7 @@ from typing import Any, Callable, NamedTuple
 from .._C import MAX_DIMS, int64_array, lib
 from ..operation import wrap
 from ..tensor import Tensor
-from ..types import DTYPES, Size, dtype
+from ..types import DTYPES, Size, dtype, shown
 
 Place = Callable[[Tensor, str], Tensor]  # puts a tensor on the device that it was saved from, or another
 Read = Callable[[Any, int, dtype, list[int], int, int], Tensor]  # serialization.read_tensor
@@ -75,7 +75,7 @@ class _Entry:
 
 def _sizes(values: Any) -> tuple[int, ...]:
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < 2**63 for value in values):
-        raise ValueError(f"a tensor has {values!r} where sizes are expected")
+        raise ValueError(f"a tensor has {shown(values)} where sizes are expected")
     return tuple(values)
 
 
@@ -227,9 +227,11 @@ class _Restored:
             raise ValueError(f"it holds a tensor of dtype {named.kind}, which norch lacks")
         if info is None or info.file_size != named.count * kind.itemsize:
             size = "none" if info is None else f"one of {info.file_size} bytes"
-            raise ValueError(f"storage {named.key!r} takes {named.count * kind.itemsize} bytes, the file has {size}")
+            raise ValueError(
+                f"storage {shown(named.key)} takes {named.count * kind.itemsize} bytes, the file has {size}"
+            )
         with self.archive.open(info) as record:
             vector = self.read_tensor(record, 0, kind, [named.count], 0, info.file_size)
             if record.read(1):  # and so the record's checksum is compared
-                raise ValueError(f"storage {named.key!r} is longer than the file says")
+                raise ValueError(f"storage {shown(named.key)} is longer than the file says")
         return self.place(vector, named.device)

@@ -162,7 +162,7 @@ def qr(A: Tensor, mode: str = "reduced", *, out: Out = None) -> QR:
     """
     x = check_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"linalg.qr: expected mode 'reduced', 'complete' or 'r', got {mode!r}")
+        raise RuntimeError(f"linalg.qr: expected mode 'reduced', 'complete' or 'r', got {shown(mode)}")
     rows, columns = x.shape[-2:]
     if mode == "reduced" and rows < columns:  # the left square has all of Q
         q, r = qr(x[..., :rows])
@@ -343,7 +343,7 @@ def eigh(A: Tensor, UPLO: str = "L", *, out: Out = None) -> Eigh:
     if not isinstance(UPLO, str):
         raise TypeError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
     if UPLO.upper() not in ("L", "U"):
-        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {UPLO!r}")
+        raise ValueError(f"linalg.eigh: expected UPLO 'L' or 'U', got {shown(UPLO)}")
     parts = compute("linalg.eigh", lambda np, a: tuple(np.linalg.eigh(a, UPLO.upper())), x)
     return into(out, Eigh(*derivatives.factored(x, derivatives.EighBackward, parts)), "linalg.eigh")
 

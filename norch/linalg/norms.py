@@ -12,7 +12,7 @@ from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
 from ..operation import check_tensor
-from ..types import Dims, DType, bool_
+from ..types import Dims, DType, bool_, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
 
@@ -92,15 +92,17 @@ def matrix_norm(
     if x.ndim < 2:
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:
-        raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {dim!r}")
+        raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
     x = x if dtype is None else x.to(dtype)
     rows, columns = (axis_of(x, d, "linalg.matrix_norm") for d in dim)
     if rows == columns:
-        raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {dim!r}")
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")
     if ord == "fro":
         return into(out, x.norm(2.0, (rows, columns), keepdim), "linalg.matrix_norm")
     if isinstance(ord, str) and ord != "nuc" or not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf):
-        raise RuntimeError(f"linalg.matrix_norm: expected 'fro', 'nuc', inf, 1 or 2, or a negative one, got {ord!r}")
+        raise RuntimeError(
+            f"linalg.matrix_norm: expected 'fro', 'nuc', inf, 1 or 2, or a negative one, got {shown(ord)}"
+        )
     if x.numel() == 0 and (isinstance(ord, str) or ord > 0):
         return into(out, x.sum((rows, columns), keepdim), "linalg.matrix_norm")
     if ord == "nuc" or abs(ord) == 2:  # type: ignore[arg-type]
@@ -139,12 +141,14 @@ def norm(
     if ord is None:
         return vector_norm(x, 2, axes, keepdim, dtype=dtype, out=out)
     if axes is None and x.ndim not in (1, 2):
-        raise RuntimeError(f"linalg.norm: a tensor of {x.ndim} dimensions needs dim with an order, {ord!r}")
+        raise RuntimeError(f"linalg.norm: a tensor of {x.ndim} dimensions needs dim with an order, {shown(ord)}")
     if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
         pair = (-2, -1) if axes is None else (axes[0], axes[1])
         return matrix_norm(x, ord, pair, keepdim, dtype=dtype, out=out)
     if isinstance(ord, str):
-        raise RuntimeError(f"linalg.norm: order {ord!r} is for matrices, got dim {dim!r} of shape {list(x.shape)}")
+        raise RuntimeError(
+            f"linalg.norm: order {shown(ord)} is for matrices, got dim {shown(dim)} of shape {list(x.shape)}"
+        )
     return vector_norm(x, ord, axes, keepdim, dtype=dtype, out=out)
 
 

@@ -13,7 +13,7 @@ from ..functions.creation import eye
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
 from ..operation import check_tensor, recorded
-from ..types import int64
+from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
 from .lapack import check_matrices, check_real, compute
 from .norms import matrix_norm
@@ -328,7 +328,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     a, b = check_matrices("linalg.lstsq", A), check_real("linalg.lstsq", B)
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
-        raise RuntimeError(f"linalg.lstsq: expected driver 'gels', 'gelsy', 'gelsd' or 'gelss', got {driver!r}")
+        raise RuntimeError(f"linalg.lstsq: expected driver 'gels', 'gelsy', 'gelsd' or 'gelss', got {shown(driver)}")
     vector = b.ndim == a.ndim - 1
     if vector:
         b = b.unsqueeze(-1)

@@ -19,7 +19,7 @@ from .._C import lib
 from ..given import warn
 from ..operation import operand, several, wrap
 from ..packing import filled, tensor_of
-from ..types import bool_, int64, uint8
+from ..types import bool_, int64, shown, uint8
 from .places import MASK, SLICES, WRAPS, AtIndices, Places
 from .views import selected, sliced
 
@@ -184,7 +184,7 @@ def _checked(part: Any, x: Tensor) -> Part:
         if isinstance(part, (str, bytes, dict)) or not hasattr(part, "__len__") or not hasattr(part, "__getitem__"):
             kinds = "integers, slices, `...`, None, masks and arrays of integers"
             error = TypeError if isinstance(part, str) else IndexError
-            raise error(f"an index is made of {kinds}; got {part!r} ({type(part).__name__})")
+            raise error(f"an index is made of {kinds}; got {shown(part)} ({type(part).__name__})")
         part = tensor_of(list(part) if isinstance(part, range) else part, None)
         part = part if part.numel else part.to(bool_ if part.dtype is bool_ else int64)
     if part.dtype is uint8:

@@ -18,7 +18,7 @@ from ..functions.promotion import common_type
 from ..given import to_floating
 from ..operation import check_operand, check_tensor, recorded, wrap
 from ..precision import in_float32
-from ..types import Dims, DType, Operand, bool_, dtype
+from ..types import Dims, DType, Operand, bool_, dtype, shown
 from .elementwise import ternary
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class ComposedMethods:
             values = x.movedim(sizes_of((dim or (-2, -1),), "norm"), (-2, -1))._svd().S.sum(-1)
             return values.reshape(x.detach().sum(dim or (-2, -1), keepdim).shape)
         if isinstance(p, str) and p != "fro":
-            raise RuntimeError(f'norm: expected a number or "fro" as p, got {p!r}')
+            raise RuntimeError(f'norm: expected a number or "fro" as p, got {shown(p)}')
         p = 2.0 if p is None or p == "fro" else float(p)
         if 0 < p < math.inf:
             axes = axes_of("norm", dim, None)

@@ -16,6 +16,7 @@ from .. import _C
 from .._C import CPYTHON, lib, raise_error
 from ..arguments import flags
 from ..operation import wrap
+from ..types import shown
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -83,7 +84,7 @@ def _consumed(capsule: object) -> Tensor:
             if not handle:
                 _python.PyCapsule_SetName(capsule, name)  # which owns it still
             return wrap(handle)
-    raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {capsule!r}")
+    raise ValueError(f"from_dlpack: expected a capsule named dltensor or dltensor_versioned, got {shown(capsule)}")
 
 
 class DLPackMethods:
@@ -108,7 +109,7 @@ class DLPackMethods:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         source, own = self, self.__dlpack_device__()
         if stream not in (None, -1) and own[0] == _CPU:
-            raise BufferError(f"__dlpack__: expected no stream for a tensor on the CPU, got {stream!r}")
+            raise BufferError(f"__dlpack__: expected no stream for a tensor on the CPU, got {shown(stream)}")
         if dl_device is not None and tuple(dl_device) != own:
             if tuple(dl_device) != (_CPU, 0):
                 raise BufferError(f"__dlpack__: expected device {own} or ({_CPU}, 0), got {tuple(dl_device)}")

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .._C import Number, lib, number
 from ..arguments import one_size, whole
 from ..autograd.derivatives.elementary import AddcmulBackward
-from ..autograd.derivatives.special import FrexpBackward, RoundedDivBackward, zeta
+from ..autograd.derivatives.special import FrexpBackward, LogitBackward, RoundedDivBackward, SincBackward, zeta
+from ..autograd.functions import SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
 from ..operation import check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
-from ..types import Operand, float64, int32
+from ..types import Operand, float64, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
 
@@ -103,7 +104,7 @@ class ElementaryMethods:
         if rounding_mode is None:
             return self / other
         if rounding_mode not in ("floor", "trunc"):
-            raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {rounding_mode!r}")
+            raise RuntimeError(f"div: expected rounding_mode None, 'trunc' or 'floor', got {shown(rounding_mode)}")
         with no_grad():
             if rounding_mode == "floor":
                 quotient = self // other
@@ -250,9 +251,10 @@ class ElementaryMethods:
         >>> norch.tensor([0.0, 0.5]).sinc()
         tensor([1.0000, 0.6366])
         """
-        zero = self == 0
-        angle = zero._choose(1.0, self * math.pi)
-        return zero._choose(1.0, angle.sin() / angle)
+        x = self.detach()
+        zero = x == 0
+        angle = zero._choose(1.0, x * math.pi)
+        return recorded(zero._choose(1.0, angle.sin() / angle), SincBackward, (self,))
 
     def logit(self: Tensor, eps: float | None = None) -> Tensor:
         """log(x / (1 - x)), the inverse of sigmoid; with `eps` x is moved into [eps, 1 - eps] first.
@@ -266,7 +268,8 @@ class ElementaryMethods:
         x = self if self.is_floating_point() else self.float()
         if eps is not None:
             x = x.clamp(eps, 1.0 - eps)
-        return x.log() - (-x).log1p()
+        y = x.detach()
+        return recorded(y.log() - (-y).log1p(), LogitBackward, (x,))
 
     def deg2rad(self: Tensor) -> Tensor:
         """Degrees in radians, element by element, in the shape of x; integers and bool become float32.
@@ -348,7 +351,8 @@ class ElementaryMethods:
         tensor([0.0000, 3.1416])
         """
         x = self if self.is_floating_point() else self.float()
-        return x.isnan()._choose(x * 0.0, (x < 0)._choose(math.pi, x.nan_to_num(0.0, 0.0, 0.0) * 0.0))
+        y = x.detach()
+        return recorded(y.isnan()._choose(y, (y < 0).to(y.dtype) * math.pi), SignBackward, (x,))
 
     def conj(self: Tensor) -> Tensor:
         """The complex conjugate of real numbers: this tensor itself, of its shape and dtype.

@@ -15,6 +15,7 @@ from ..autograd.function import AccumulateGrad, HookHandle
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
+from ..types import shown
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
@@ -41,7 +42,7 @@ class GradientMethods:
     @requires_grad.setter
     def requires_grad(self: Tensor, value: bool) -> None:
         if not isinstance(value, bool):
-            raise RuntimeError(f"requires_grad must be a bool, got {value!r}")
+            raise RuntimeError(f"requires_grad must be a bool, got {shown(value)}")
         if self.grad_fn is not None:
             if value:
                 return
@@ -50,9 +51,11 @@ class GradientMethods:
             )
         if value and not self.dtype.is_floating_point:
             raise RuntimeError(f"only tensors of a floating dtype can require gradients, got {self.dtype}")
-        if value and self._leaf is None:
-            self._leaf = AccumulateGrad(self)
-        self._edge = self._leaf if value else None
+        if value:
+            self._leaf = self._leaf or AccumulateGrad(self)
+            self._edge = self._leaf
+        else:
+            self._leave_graph()
         if type(self) is not operation.Tensor:  # a Parameter
             operation.structure.version += 1
 
@@ -187,10 +190,13 @@ class GradientMethods:
         """
         if self._base is not None and self._edge is not None:
             raise RuntimeError("a view cannot be detached in place; use detach()")
+        self._leave_graph()
+        return self
+
+    def _leave_graph(self: Tensor) -> None:
         self._edge = None
         if self._views is not None:
             self._views.outlived = True
-        return self
 
     @property
     def data(self: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import operation
 from .._C import SHAPE_ERROR, lib, number, raise_error
-from ..operation import check
+from ..autograd.in_place import after_write
 from ..types import bool_
 from .advanced_indexing import locate, parts_of, values_for
 from .places import CONVERTED, is_recorded, put_, read
@@ -52,7 +52,7 @@ def set(x: Tensor, index: object, value: Any) -> None:
     elif is_number:
         put_(target, place, number(value))
     elif isinstance(value, operation.Tensor) and not is_recorded(target, value):
-        check(place.write(target, value, CONVERTED))
+        after_write(target, place.write(target, value, CONVERTED))
     else:
         put_(target, place, values_for(x, value, place.ndim(target)))
 
@@ -68,6 +68,8 @@ def _assigned(x: Tensor, packed: bytes, value: Any, is_number: bool) -> bool:
     if not part:
         return False
     if lib.assign_tensor(part, given._ptr) == 0:
+        if x._base is not None or x._views is not None:
+            after_write(x, 0)
         return True
     if lib.error_kind() != SHAPE_ERROR:
         raise_error()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from .._C import int64_array, lib, number
 from ..arguments import broadcast_shapes, flags, one_size, whole
 from ..autograd.derivatives.indexing import MaskedFillBackward, TriangleBackward
-from ..autograd.in_place import write
-from ..operation import check, recorded, wrap
+from ..autograd.in_place import after_write, write
+from ..operation import recorded, wrap
 from ..types import Operand
 from .places import MASK, is_recorded, read_by
 from .selection import check_mask, one_value
@@ -39,8 +39,7 @@ class MaskingMethods:
         check_mask(mask, "masked_fill_")
         filling = _filling(self, value, "masked_fill_")
         if not is_recorded(self, filling):
-            check(lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
-            return self
+            return after_write(self, lib.where_into(self._ptr, mask._ptr, filling._ptr, self._ptr))
 
         def backward(x: Tensor, y: Tensor) -> Function:
             return MaskedFillBackward(x, y, mask)

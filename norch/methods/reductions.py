@@ -16,7 +16,7 @@ from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..autograd.derivatives.statistics import DeviationBackward
 from ..operation import recorded, several, wrap
-from ..types import Dims, DType, uint8
+from ..types import Dims, DType, shown, uint8
 from .composed import check_floating
 
 if TYPE_CHECKING:
@@ -393,7 +393,9 @@ def _extremum(
     if dim is None or axes is None:
         return _reduced(name, x, axes, keepdim, backward)
     if len(axes) != 1:
-        raise TypeError(f"{name}: expected one dim for values and indices, got {dim!r}; use axis= for values alone")
+        raise TypeError(
+            f"{name}: expected one dim for values and indices, got {shown(dim)}; use axis= for values alone"
+        )
     if keepdim is not False:
         flag(keepdim, f"{name}: keepdim")
     if x.ndim == 0:
@@ -405,7 +407,7 @@ def _extremum(
 def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: bool) -> Tensor:
     axes = axes_of(name, dim, axis)
     if axes is not None and len(axes) != 1:
-        raise TypeError(f"{name}: expected one dim or None, got {dim if axis is None else axis!r}")
+        raise TypeError(f"{name}: expected one dim or None, got {shown(dim if axis is None else axis)}")
     if axes:
         axis_of(x, axes[0], name)
     if keepdim is not False:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from .._C import lib, number
 from ..arguments import broadcast_shapes, flags, one_size
+from ..autograd.in_place import after_write
 from ..functions.promotion import iinfo
-from ..operation import check, check_tensor, wrap
-from ..types import bool_, dtype
+from ..operation import check_tensor, wrap
+from ..types import bool_, dtype, shown
 from .places import (
     ADD,
     AVERAGED,
@@ -161,8 +162,7 @@ class ScatteringMethods:
         if check_tensor(source, "masked_scatter_").dtype is not self.dtype:
             raise RuntimeError(f"masked_scatter_: expected a source of {self.dtype}, got {source.dtype}")
         if not is_recorded(self, source):
-            check(lib.masked_scatter_into(self._ptr, mask._ptr, source._ptr))
-            return self
+            return after_write(self, lib.masked_scatter_into(self._ptr, mask._ptr, source._ptr))
         places = with_axis(mask.expand(self.shape)).nonzero(as_tuple=True)
         count = int(places[0].numel)
         if source.numel < count:
@@ -188,7 +188,7 @@ class ScatteringMethods:
 
 def _reduction(name: str, reduce: str, known: dict[str, Combining]) -> Combining:
     if reduce not in known:
-        raise RuntimeError(f"{name}: expected a reduction of {', '.join(known)}, got {reduce!r}")
+        raise RuntimeError(f"{name}: expected a reduction of {', '.join(known)}, got {shown(reduce)}")
     return known[reduce]
 
 
@@ -224,8 +224,7 @@ def _reduced(
         flags = how | (0 if include_self else WITHOUT_SELF) | (AVERAGED if reduce == "mean" else 0)
         if not in_place:
             return put_by(x, index, axis, kind, values, flags, False)
-        check(lib.scatter_into(x._ptr, index._ptr, axis, kind, values._ptr, flags))
-        return x
+        return after_write(x, lib.scatter_into(x._ptr, index._ptr, axis, kind, values._ptr, flags))
     result = x if in_place else x.clone()
     target, place = with_axis(result), Places(index, axis, kind)
     if not include_self:

@@ -15,7 +15,7 @@ from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import IndexFillBackward
 from ..autograd.in_place import write
 from ..operation import check_operand, check_tensor
-from ..types import Operand, bool_, int32, int64
+from ..types import Operand, bool_, int32, int64, shown
 from .advanced_indexing import locate, values_for
 from .places import (
     ADD,
@@ -164,9 +164,10 @@ class SelectionMethods:
         places = check_tensor(index, "index_select: index")
         if self.ndim:
             return read_by(self, places, one_size(dim, "index_select"), SLICES | VECTOR)
+        axis = axis_of(self, dim, "index_select")
         if index.numel != 1:
             raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
-        return with_axis(self).index_select(dim, index).reshape(())
+        return with_axis(self).index_select(axis, index).reshape(())
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
@@ -315,7 +316,7 @@ def _filled(x: Tensor, dim: int, index: Tensor, value: Any, name: str) -> tuple[
 def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, reduce: str | None, name: str, write: bool) -> Tensor:
     """The places that an index names get as much of the source as there are places, or combine with it."""
     if reduce not in _SCATTERING:
-        raise RuntimeError(f"{name}: expected a reduce of None, 'add' or 'multiply', got {reduce!r}")
+        raise RuntimeError(f"{name}: expected a reduce of None, 'add' or 'multiply', got {shown(reduce)}")
     values = source_of(x, check_tensor(index, name), source, name)
     return put_by(x, index, one_size(dim, name), ELEMENTS, values, _SCATTERING[reduce], write)
 
@@ -340,7 +341,7 @@ def of_slices(x: Tensor, dim: int, index: Tensor, source: Tensor, how: int, name
 
 def _placed(x: Tensor, indices: Any, values: Tensor, name: str) -> tuple[Tensor, Places | AtIndices | None, Tensor]:
     if not isinstance(indices, (list, tuple)) or not indices:
-        raise TypeError(f"{name}: expected a tuple of index tensors, got {indices!r}")
+        raise TypeError(f"{name}: expected a tuple of index tensors, got {shown(indices)}")
     view, place = locate(x, tuple([check_tensor(index, name) for index in indices]))
     if place is not None and not is_recorded(view, check_tensor(values, name)):
         return view, place, values  # C checks it

@@ -18,7 +18,7 @@ from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
 from ..operation import own, recorded, several
 from ..packing import counting
-from ..types import bool_, float32, float64
+from ..types import bool_, float32, float64, shown
 from .reductions import Picked
 
 if TYPE_CHECKING:
@@ -235,7 +235,9 @@ def _quantile(
     if not inside:  # elements on a GPU are not looked at: the host would wait
         raise RuntimeError(f"{name}: expected q from 0 to 1, got {q}")
     if interpolation not in INTERPOLATIONS:
-        raise RuntimeError(f"{name}: expected an interpolation of {', '.join(INTERPOLATIONS)}, got {interpolation!r}")
+        raise RuntimeError(
+            f"{name}: expected an interpolation of {', '.join(INTERPOLATIONS)}, got {shown(interpolation)}"
+        )
     axis = None if dim is None else axis_of(x, dim, name)
     if isinstance(q, (int, float)) and not skip_nan and x.numel and x.dtype in (float32, float64):
         line = x.reshape(-1) if axis is None or x.ndim == 0 else x

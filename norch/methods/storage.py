@@ -20,7 +20,7 @@ from ..devices import device, of_number
 from ..display import formatting
 from ..operation import recorded, refuse_recording, wrap
 from ..threads import shared_lock
-from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, strided, uint8
+from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, shown, strided, uint8
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -83,7 +83,9 @@ class Storage:
         try:
             place = operator.index(index)
         except TypeError:
-            raise TypeError(f"a storage has one dimension: expected an integer as its index, got {index!r}") from None
+            raise TypeError(
+                f"a storage has one dimension: expected an integer as its index, got {shown(index)}"
+            ) from None
         size = len(self)
         if not -size <= place < size:
             raise IndexError(f"index {place} is out of range for a storage of {size} elements")

@@ -12,7 +12,7 @@ from .._C import lib
 from ..display import formatting
 from ..display.notebook import tensor_html
 from ..operation import operand, refuse_recording
-from ..types import DTYPES, HALVES, Index, Operand, Scalar, Size, float32
+from ..types import DTYPES, HALVES, Index, Operand, Scalar, Size, float32, shown
 from . import indexing
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class ValueMethods:
         if not spec:
             return str(self)
         if self.numel != 1 and spec[-1] in "eEfFgG%":
-            raise TypeError(f"format {spec!r} is for one number, got a tensor of shape {list(self.shape)}")
+            raise TypeError(f"format {shown(spec)} is for one number, got a tensor of shape {list(self.shape)}")
         return format(self.item() if self.numel == 1 else str(self), spec)
 
     def __contains__(self: Tensor, value: Operand) -> bool:

@@ -15,7 +15,7 @@ from ..arguments import axis_of, chosen, packed, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
-from ..types import Dims, DType, Sizes, bool_, check_dtype
+from ..types import Dims, DType, Sizes, bool_, check_dtype, shown
 from ..types import dtype as _dtype
 
 if TYPE_CHECKING:
@@ -225,7 +225,9 @@ class ViewMethods:
         """
         several = isinstance(source, (list, tuple))
         if several != isinstance(destination, (list, tuple)):
-            raise TypeError(f"movedim: expected two integers, or a list of each, got {source!r} and {destination!r}")
+            raise TypeError(
+                f"movedim: expected two integers, or a list of each, got {shown(source)} and {shown(destination)}"
+            )
         sources, places = (list(source), list(destination)) if several else ([source], [destination])  # type: ignore
         try:
             order = _moved(self.ndim, len(sources), *sources, *places)

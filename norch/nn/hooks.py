@@ -10,6 +10,7 @@ from ..autograd.multi_output import ModuleBackward, ModuleOutputs
 from ..given import warn
 from ..operation import refuse_recording
 from ..tensor import Tensor
+from ..types import shown
 
 T = TypeVar("T")
 
@@ -116,7 +117,7 @@ def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., ob
         if not with_kwargs:
             return (replaced if isinstance(replaced, tuple) else (replaced,)), kwargs
         if not isinstance(replaced, tuple) or len(replaced) != 2:
-            raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {replaced!r}")
+            raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {shown(replaced)}")
         return replaced
 
     call.hook = hook  # type: ignore[attr-defined]  # nn.utils finds its own hooks by it
@@ -170,6 +171,6 @@ def _checked(replaced: object, grad_input: tuple[Tensor | None, ...]) -> tuple[T
             continue
         if not isinstance(new, Tensor) or new.shape != old.shape or new.dtype is not old.dtype:
             raise RuntimeError(
-                f"a backward hook must return a gradient of shape {list(old.shape)} and {old.dtype}, got {new!r}"
+                f"a backward hook must return a gradient of shape {list(old.shape)} and {old.dtype}, got {shown(new)}"
             )
     return replaced

@@ -18,7 +18,7 @@ from ..functions.generator import Generator, was_seeded
 from ..given import warn
 from ..operation import check_tensor
 from ..tensor import Tensor
-from ..types import float64
+from ..types import float64, shown
 from ..utils import utils
 
 __all__ = [
@@ -234,10 +234,12 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
-            raise ValueError(f"calculate_gain: negative slope is {param!r}, expected a number")
+            raise ValueError(f"calculate_gain: negative slope is {shown(param)}, expected a number")
         return math.sqrt(2 / (1 + slope**2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"calculate_gain: given {nonlinearity!r}, expected leaky_relu or one of {', '.join(_GAINS)}")
+        raise ValueError(
+            f"calculate_gain: given {shown(nonlinearity)}, expected leaky_relu or one of {', '.join(_GAINS)}"
+        )
     return _GAINS[nonlinearity]
 
 
@@ -332,7 +334,7 @@ def _xavier_std(tensor: Tensor, gain: float) -> float:
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     fans = dict(zip(("fan_in", "fan_out"), _calculate_fan_in_and_fan_out(tensor)))
     if mode not in fans:
-        raise ValueError(f"kaiming: mode is {mode!r}, expected 'fan_in' or 'fan_out'")
+        raise ValueError(f"kaiming: mode is {shown(mode)}, expected 'fan_in' or 'fan_out'")
     return calculate_gain(nonlinearity, a) / math.sqrt(max(1, fans[mode]))
 
 

@@ -13,7 +13,7 @@ from ..operation import structure
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
 from ..tensor_types import type_of
-from ..types import DType, bfloat16, float16, float32, float64
+from ..types import DType, bfloat16, float16, float32, float64, shown
 from ..utils.utils import clear_gradient
 from .hooks import ModuleHooks, post_hook, pre_hook
 from .parameter import Parameter
@@ -159,12 +159,12 @@ class Module(ModuleState):
         if not isinstance(name, str):
             raise TypeError(f"{kind} name is a {type(name).__name__}, expected a string")
         if name == "" or "." in name:
-            raise KeyError(f"{kind} name is {name!r}, expected one without '.' that is not empty")
+            raise KeyError(f"{kind} name is {shown(name)}, expected one without '.' that is not empty")
         if hasattr(self, name) and name not in registry:
-            raise KeyError(f"{self.get_name()} already has an attribute {name!r}")
+            raise KeyError(f"{self.get_name()} already has an attribute {shown(name)}")
         is_sparse = kind == "buffer" and isinstance(value, SparseTensor)
         if value is not None and not isinstance(value, expected) and not is_sparse:
-            raise TypeError(f"{kind} {name!r} is a {type(value).__name__}, expected a {expected.__name__} or None")
+            raise TypeError(f"{kind} {shown(name)} is a {type(value).__name__}, expected a {expected.__name__} or None")
         self._register(registry, name, value)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -196,10 +196,12 @@ class Module(ModuleState):
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
-                raise AttributeError(f"{module.get_name()} has no attribute {name!r}, of {target!r}")
+                raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
             module = getattr(module, name)
             if not isinstance(module, Module):
-                raise AttributeError(f"{name!r} of {target!r} is a {type(module).__name__}, expected a Module")
+                raise AttributeError(
+                    f"{shown(name)} of {shown(target)} is a {type(module).__name__}, expected a Module"
+                )
         return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
@@ -208,7 +210,9 @@ class Module(ModuleState):
         Raises ValueError for an empty name or no module, AttributeError if the module around it is missing.
         """
         if not target or not isinstance(module, Module):
-            raise ValueError(f"set_submodule was given {target!r} and {module!r}, expected a name and a Module")
+            raise ValueError(
+                f"set_submodule was given {shown(target)} and {shown(module)}, expected a name and a Module"
+            )
         if strict:
             self.get_submodule(target)
         path, _, name = target.rpartition(".")
@@ -226,9 +230,9 @@ class Module(ModuleState):
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
-            raise AttributeError(f"{module.get_name()} has no attribute {name!r}, of {target!r}")
+            raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
         if name not in getattr(module, registry) and not (kind == "Parameter" and hasattr(module, "parametrizations")):
-            raise AttributeError(f"{target!r} is a {type(getattr(module, name)).__name__}, expected a {kind}")
+            raise AttributeError(f"{shown(target)} is a {type(getattr(module, name)).__name__}, expected a {kind}")
         return getattr(module, name)
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------
@@ -357,7 +361,7 @@ class Module(ModuleState):
     def train(self, mode: bool = True) -> Self:
         """Set `training` here and in every module inside; parameters stay trainable or frozen. Returns self."""
         if not isinstance(mode, bool):
-            raise ValueError(f"train: mode is {mode!r}, expected True or False")
+            raise ValueError(f"train: mode is {shown(mode)}, expected True or False")
         children = list(self.children())  # first of all, for it raises if __init__ has not run
         self.training = mode
         for module in children:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NoReturn, Union
 
 from ..functions.creation import empty
 from ..tensor import Tensor
-from ..types import DType
+from ..types import DType, shown
 from ..utils import utils
 
 __all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter"]
@@ -108,7 +108,7 @@ def _is_shape(data: object) -> bool:
 
 def _check_shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not _is_shape(shape):
-        raise TypeError(f"Parameter: shape is {shape!r}, expected a list or tuple of ints")
+        raise TypeError(f"Parameter: shape is {shown(shape)}, expected a list or tuple of ints")
     if any(size < 0 for size in shape):
         raise ValueError(f"Parameter: shape is {list(shape)}, expected no negative size")
     return tuple(shape)

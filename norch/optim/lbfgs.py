@@ -8,6 +8,7 @@ from typing import Any
 from ..autograd.mode import enable_grad, no_grad
 from ..functions.joining import cat
 from ..tensor import Tensor
+from ..types import shown
 from .line_search import strong_wolfe
 from .optimizer import Group, Optimizer, Parameters, check_not_negative, undone
 
@@ -65,7 +66,9 @@ class LBFGS(Optimizer):
         """Raise ValueError for a negative rate, RuntimeError for an unknown line search."""
         check_not_negative(settings, "lr")
         if settings["line_search_fn"] not in (None, "strong_wolfe"):
-            raise RuntimeError(f"line_search_fn is {settings['line_search_fn']!r}, expected 'strong_wolfe' or None")
+            raise RuntimeError(
+                f"line_search_fn is {shown(settings['line_search_fn'])}, expected 'strong_wolfe' or None"
+            )
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]

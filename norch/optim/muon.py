@@ -5,6 +5,7 @@ from __future__ import annotations
 from .._C import lib
 from ..operation import wrap
 from ..tensor import Tensor
+from ..types import shown
 from .directed import DirectedOptimizer
 from .optimizer import Group, Parameters, State, Work, check_not_negative
 from .sgd import OPTIONS
@@ -67,7 +68,7 @@ class Muon(DirectedOptimizer):
         check_not_negative(settings, "lr", "momentum", "weight_decay")
         if settings["adjust_lr_fn"] not in (None, "original", "match_rms_adamw"):
             raise ValueError(
-                f"adjust_lr_fn is {settings['adjust_lr_fn']!r}, expected 'original', 'match_rms_adamw' or None"
+                f"adjust_lr_fn is {shown(settings['adjust_lr_fn'])}, expected 'original', 'match_rms_adamw' or None"
             )
 
     def remembered(self, group: Group) -> tuple[str, ...]:

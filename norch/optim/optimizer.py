@@ -18,6 +18,7 @@ from ..functions.creation import tensor
 from ..given import no_parameters, warn
 from ..operation import assigning, at_once, check, check_kind, mode, refuse_recording, structure
 from ..tensor import Tensor
+from ..types import shown
 from ..utils.utils import clear_gradient
 
 Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
@@ -139,7 +140,7 @@ class Optimizer:
     def add_param_group(self, group: Group) -> None:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
         if not isinstance(group, dict):
-            raise TypeError(f"a parameter group is a dict with the key 'params', given {group!r}")
+            raise TypeError(f"a parameter group is a dict with the key 'params', given {shown(group)}")
         if "params" not in group:
             raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(group)}")
         tensors, names = _tensors_and_names(group["params"])
@@ -150,7 +151,7 @@ class Optimizer:
             raise ValueError("all groups of parameters must have names, or none of them")
         for name, value in group.items():
             if value is required:
-                raise ValueError(f"the parameter group has no value of {name!r}, which has no default")
+                raise ValueError(f"the parameter group has no value of {shown(name)}, which has no default")
         if not group.get("differentiable") and not all(p.is_leaf for p in tensors):
             raise ValueError("the optimizer was given the result of an operation, expected leaf tensors only")
         known = {id(parameter) for parameter in self.parameters}
@@ -398,7 +399,7 @@ class undone:
 def check_number(name: str, value: Any) -> None:
     """Raise TypeError if a setting is text, a list or something else that has no order."""
     if not hasattr(value, "__float__"):
-        raise TypeError(f"{name} is {value!r} ({type(value).__name__}), expected a number")
+        raise TypeError(f"{name} is {shown(value)} ({type(value).__name__}), expected a number")
 
 
 def check_not_negative(settings: Group, *names: str) -> None:

@@ -13,7 +13,7 @@ from ..nn.module import Module
 from ..nn.modules.normalization import _BatchNorm
 from ..operation import check_kind
 from ..tensor import Tensor
-from ..types import int64
+from ..types import int64, shown
 from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
 from .optimizer import Optimizer
 
@@ -218,9 +218,9 @@ class SWALR(LRScheduler):
         for group, lr in zip(check_optimizer(optimizer).param_groups, for_each_group(swa_lr, optimizer, "swa_lr")):
             group["swa_lr"] = lr
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy is {anneal_strategy!r}, expected 'cos' or 'linear'")
+            raise ValueError(f"anneal_strategy is {shown(anneal_strategy)}, expected 'cos' or 'linear'")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(f"anneal_epochs is {anneal_epochs!r}, expected an integer of at least 0")
+            raise ValueError(f"anneal_epochs is {shown(anneal_epochs)}, expected an integer of at least 0")
         self.anneal_epochs, self.anneal_strategy = anneal_epochs, anneal_strategy
         super().__init__(optimizer, last_epoch)
 

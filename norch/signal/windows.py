@@ -12,7 +12,7 @@ from ..arguments import flags, one_size
 from ..functions.creation import leaf, linspace
 from ..functions.promotion import get_default_dtype
 from ..operation import computed
-from ..types import DType, check_dtype, float32, float64, strided
+from ..types import DType, check_dtype, float32, float64, shown, strided
 from ..types import layout as Layout  # noqa: N812
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def general_cosine(M: int, *, a: Iterable[float], sym: bool = True, **options: A
     tensor([0., 1., 0.])
     """
     if not isinstance(a, Iterable):
-        raise TypeError(f"general_cosine: expected a list of numbers, got {a!r}")
+        raise TypeError(f"general_cosine: expected a list of numbers, got {shown(a)}")
     factors = tuple(a)
     if not factors:
         raise ValueError("general_cosine: expected at least one number in a")

@@ -15,7 +15,7 @@ from ..arguments import axes_of, axis_of, destination, flags, one_size
 from ..autograd.derivatives.joining import cat
 from ..operation import check_kind, check_tensor
 from ..packing import counting
-from ..types import Size, dtype, float32, float64, int64, sparse_coo
+from ..types import Size, dtype, float32, float64, int64, shown, sparse_coo
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -147,7 +147,7 @@ class SparseTensor:
     def __getattr__(self, name: str) -> Any:
         if name in _OF_VALUES:
             return lambda: self._mapped(lambda values: getattr(values, name)())
-        raise AttributeError(f"a sparse tensor has no {name!r}; to_dense() has what tensors have")
+        raise AttributeError(f"a sparse tensor has no {shown(name)}; to_dense() has what tensors have")
 
     def __bool__(self) -> bool:
         raise RuntimeError(f"the truth of a sparse tensor of shape {list(self.shape)} is ambiguous")
@@ -366,7 +366,7 @@ class SparseTensor:
     def __pow__(self, exponent: Any) -> SparseTensor:
         """x to the power of a positive number. Raises RuntimeError for other exponents."""
         if not isinstance(exponent, (int, float)) or exponent <= 0:
-            raise RuntimeError(f"pow: expected a positive number as exponent of a sparse tensor, got {exponent!r}")
+            raise RuntimeError(f"pow: expected a positive number as exponent of a sparse tensor, got {shown(exponent)}")
         return self._mapped(lambda values: values**exponent)
 
     pow = __pow__

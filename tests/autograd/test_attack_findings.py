@@ -194,7 +194,20 @@ def test_a_dtype_of_a_layer_is_no_device():
 
 
 def test_views_of_a_detached_base_follow_it_once_it_is_written_to():
-    for write in (norch.Tensor.cos_, lambda base: base.T.mul_(0.5), lambda base: base[0].zero_()):
+    mask, numbers = norch.tensor([True, False]), tensor([3.0, 4.0])
+    for write in (
+        norch.Tensor.cos_,
+        lambda base: base.T.mul_(0.5),
+        lambda base: base[0].zero_(),
+        norch.Tensor.normal_,
+        lambda base: base.__setitem__(0, 5.0),
+        lambda base: base.__setitem__(mask, 5.0),
+        lambda base: base.__setitem__(norch.tensor([1]), numbers[:1]),
+        lambda base: base.masked_fill_(mask, 2.0),
+        lambda base: base.masked_scatter_(mask, numbers),
+        lambda base: base.scatter_reduce_(0, norch.tensor([0]), numbers, "amax"),
+        lambda base: norch.exp(numbers, out=base),
+    ):
         x = tensor([1.0, 2.0], requires_grad=True)
         base = x * 1
         view = base.expand(3, 2)
@@ -205,6 +218,19 @@ def test_views_of_a_detached_base_follow_it_once_it_is_written_to():
         x.grad = None
         view.sum().backward()
         assert x.grad is None  # the new ones, which x has no part in
+
+
+def test_views_of_a_leaf_that_left_the_graph_follow_it():
+    x, factor = tensor([1.0, 2.0, 3.0], requires_grad=True), tensor([5.0, 6.0, 7.0], requires_grad=True)
+    views = x[:2], *x.unsqueeze(0).split(1)
+    x.requires_grad_(False)
+    views[0].sum().backward()
+    assert x.grad is None  # still the old values, to which x gives no gradient any more
+    x.mul_(factor)
+    (views[0] * views[0]).sum().backward(retain_graph=True)
+    assert factor.grad.tolist() == [10.0, 48.0, 0.0]
+    views[1].sum().backward()
+    assert factor.grad.tolist() == [11.0, 50.0, 3.0]
 
 
 def test_gradients_of_no_elements():
@@ -256,6 +282,67 @@ def test_no_elements_have_no_norm_of_an_infinite_or_negative_order():
                 x.norm(order, dim)
         assert norch.zeros(2, 0).norm(order, 0).shape == (0,)
     assert norch.zeros(0).norm(1) == 0
+
+
+inf, nan = math.inf, math.nan
+AT_THE_EDGES = {  # function, values, upstream gradient, the gradient
+    "maximum of a NaN": (
+        lambda x: norch.maximum(x, tensor([nan, 1.0, 1.0, 1.0])),
+        [1.0, nan, 1.0, 0.0],
+        4.0,
+        [4, 4, 2, 0],
+    ),
+    "minimum by a NaN": (
+        lambda x: norch.minimum(tensor([nan, 1.0, 1.0, 1.0]), x),
+        [1.0, nan, 1.0, 0.0],
+        4.0,
+        [4, 4, 2, 4],
+    ),
+    "a bound of infinity": (lambda bound: tensor([1.0, 1.0]).clamp(min=bound), [inf, 0.0], 3.0, [3, 0]),
+    "0 ** x": (lambda x: 0.0**x, [-1.0, 0.0, 2.0, nan], 1.0, [-inf, 0, 0, nan]),
+    "logit": (norch.logit, [-1.0, 2.0, 1.0, 0.5], 1.0, [nan, nan, inf, 4]),
+    "logit of an infinite gradient": (norch.logit, [0.5], -inf, [-inf]),
+    "sinc of an infinite gradient": (norch.sinc, [0.5, 0.0], inf, [-inf, 0]),
+    "angle of a NaN gradient": (norch.angle, [1.0, -1.0, nan], nan, [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", AT_THE_EDGES)
+def test_gradients_at_the_edges_of_what_a_function_takes(name):
+    function, values, upstream, expected = AT_THE_EDGES[name]
+    assert gradient_of(function, values, upstream) == pytest.approx(expected, nan_ok=True)
+
+
+def test_places_are_checked_where_nothing_lies():
+    empty = norch.zeros(1, 0)
+    assert empty.index_select(0, norch.tensor([0, 0])).shape == (2, 0)
+    for read in (lambda: empty.index_select(0, norch.tensor([1])), lambda: F.embedding(norch.tensor(-1), empty)):
+        with pytest.raises(IndexError, match="out of range for axis 0 of size 1"):
+            read()
+    with pytest.raises(IndexError, match="axis 1"):
+        norch.tensor(1.0).index_select(1, norch.tensor([0, 0]))
+
+
+def test_the_distance_to_a_nan_is_nan():
+    rows = norch.tensor([[1.0, 2.0], [1.0, math.nan], [3.0, 2.0]])
+    assert norch.cdist(rows, rows, p=0).isnan().tolist() == [[False, True, False], [True] * 3, [False, True, False]]
+    assert str(norch.pdist(rows, 0).tolist()) == "[nan, 1.0, nan]"
+
+
+def test_an_exponent_that_was_changed_is_noticed():
+    x = tensor([3.0], requires_grad=True)
+    mantissa, exponent = x.frexp()
+    exponent.add_(1)
+    with pytest.raises(RuntimeError, match="in-place"):
+        mantissa.backward()
+
+
+def test_a_transposed_gradient_passes_by_what_was_overwritten():
+    x = tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = x * 1
+    y[0] = 5.0
+    (y.T * tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()  # which comes to y column by column
+    assert x.grad.tolist() == [[0.0, 0.0], [2.0, 4.0]]
 
 
 def test_a_gradient_has_memory_for_each_of_its_elements():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import ctypes
+from pathlib import Path
 
 import pytest
 
@@ -138,13 +140,43 @@ def test_one_flag_and_one_integer():
         whole(5, "f", 0, 5)
 
 
-def test_a_message_is_short_whatever_was_given():
-    endless = []
-    endless.append(endless)
-    for value in (endless, "a" * 10_000, list(range(10_000)), 10**5000):
-        with pytest.raises((TypeError, norch.RangeError)) as caught:
-            norch.ones(2, device=value) if isinstance(value, list) else norch.ones(value)
-        assert len(str(caught.value)) < 1000
+ENDLESS, DEEP = [], [1]
+ENDLESS.append(ENDLESS)
+for _ in range(3000):
+    DEEP = [DEEP]
+NEEDS_OTHERS = {
+    "ones": lambda value: norch.ones(2, device=value) if isinstance(value, list) else norch.ones(value),
+    "device": lambda value: norch.ones(2, device=value),
+    "axis": lambda value: x().sum(dim=1, axis=value),
+    "to": lambda value: x().to(norch.float32, norch.float64, value),
+    "reduction": lambda value: F.mse_loss(x(), x(), reduction=value),
+    "kernel_size": lambda value: F.max_pool2d(x()[None], value),
+    "an optimizer": lambda value: optim.LBFGS([x()], line_search_fn=value),
+    "a module": lambda value: nn.Module().register_buffer("weight", value),
+    "the name of a module": lambda value: nn.Module().set_submodule(value, value),
+    "einsum": lambda value: norch.einsum("ij->k", value),
+    "an address": lambda value: _C.lib.exp_tensor([value]),
+    "an integer in C": lambda value: _C.lib.select_tensor(x()._ptr, 0, value),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS_OTHERS)
+def test_a_message_is_short_whatever_was_given(name):
+    for value in (ENDLESS, DEEP, "a" * 10_000, list(range(10_000)), 10**5000):
+        with pytest.raises((TypeError, ValueError, RuntimeError, AttributeError)) as caught:
+            NEEDS_OTHERS[name](value)
+        assert len(str(caught.value)) < 1000 and "recursion" not in str(caught.value)
+
+
+OWN = {"self", "support", "constraint", "label", "start.decode()", "kind", "order", "path", "__name__", "name"}
+
+
+def test_messages_show_what_was_given_by_shown():
+    for path in Path(norch.__file__).parent.rglob("*.py"):
+        raised = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)]
+        parts = [part for node in raised for part in ast.walk(node) if isinstance(part, ast.FormattedValue)]
+        whole = {ast.unparse(part.value) for part in parts if part.conversion == ord("r")}
+        assert whole <= OWN, f"{path} prints {whole - OWN} in full, however long or deep they are"
 
 
 @pytest.mark.parametrize("data", [[True, []], [True, "a"], [True, None], ["a"], [object()], [True, [[]]]])

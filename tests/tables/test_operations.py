@@ -83,6 +83,8 @@ TESTED_BY_THEMSELVES = {
     "LuBackward",
     "NotUniqueBackward",
     "FrexpBackward",  # tests/tensor/test_elementary.py
+    "LogitBackward",
+    "SincBackward",
     "RoundedDivBackward",
     "RecurrentBackward",  # tests/nn/test_recurrent.py
     "SplitBackward",

@@ -12,6 +12,27 @@ if TYPE_CHECKING:
     from ...forward_declarations import Tensor
     from ...types import Operand
 
+# ---- Composed functions, whose parts would be infinite where the whole is not -----------------------------------
+
+
+class LogitBackward(Function):
+    """d logit(x)/dx = 1 / (x (1 - x)), NaN outside of [0, 1]"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        x = self.x
+        return [(x >= 0).logical_and(x <= 1)._choose(gradient / (x * (1.0 - x)), math.nan)]
+
+
+class SincBackward(Function):
+    """d sinc(x)/dx = (cos(pi x) - sinc(x)) / x, 0 at 0"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        zero = self.x == 0
+        x = zero._choose(1.0, self.x)
+        angle = x * math.pi
+        return [zero._choose(0.0, gradient * ((angle.cos() - angle.sin() / angle) / x))]
+
+
 # ---- Inverse hyperbolic functions -------------------------------------------------------------------------------
 
 
@@ -320,7 +341,7 @@ class FrexpBackward(Function):
         self.exponent = exponent
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient / self.exponent.to(gradient.dtype).exp2()]
+        return [gradient / self.unchanged(self.exponent).to(gradient.dtype).exp2()]
 
 
 def as_tensor(value: Tensor | float, like: Tensor) -> Tensor:

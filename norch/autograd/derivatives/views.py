@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Callable, Sequence
 
 from ...operation import recorded
 from ...packing import counting
+from ...types import contiguous_format
 from ..function import Function, Gradients
 from ..mode import no_grad
 
@@ -324,7 +325,7 @@ class CopySlicesBackward(Function):
         memory = gradient if self.base is None else gradient._placed(self.extent, self.base)  # as x lies in memory
         part, rest = self.view(memory), None
         if self.needs(0):
-            rest = memory.clone()
+            rest = memory.clone(memory_format=contiguous_format)  # the order in which `view` can write
             self.view(rest).zero_()
             rest = rest if self.base is None else self.base(rest)
         return [rest, part if self.needs(1) else None]

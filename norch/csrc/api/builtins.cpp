@@ -63,7 +63,7 @@ static bool address_of(void* given, uint64_t* word) {
         *word = reinterpret_cast<uint64_t>(buffer.data);
         objects.release_buffer(&buffer);
     } else {
-        objects.set_error(known.wrong_type, "expected an address or an array, got %.200R", given);
+        refuse_object(known.wrong_type, "expected an address or an array, got ", given);
         return false;
     }
     return *word || !objects.error();
@@ -72,7 +72,7 @@ static bool address_of(void* given, uint64_t* word) {
 // What a parameter takes, and what it was given instead.
 static bool refuse(const Builtin& builtin, const char* expected, void* given) {
     const std::string name = builtin.name.substr(0, builtin.name.rfind('_'));  // without _into or _tensor
-    objects.set_error(known.wrong_type, "%s: expected %s, got %.200R", name.c_str(), expected, given);
+    refuse_object(known.wrong_type, name + ": expected " + expected + ", got ", given);
     return false;
 }
 
@@ -88,7 +88,7 @@ static bool integer_of(const Builtin& builtin, void* given, char kind, uint64_t*
     const char* type = is_unsigned   ? "an unsigned integer of 64"
                        : kind == 'i' ? "an integer of 32"
                                      : "an integer of 64";
-    objects.set_error(known.out_of_range, "%.200R does not fit into %s bits", given, type);
+    refuse_object(known.out_of_range, "", given, " does not fit into " + std::string(type) + " bits");
     return false;
 }
 

@@ -5,6 +5,10 @@ Owned taken(Tensor* made) {
     return Owned(made);
 }
 
+void done(int status) {
+    if (status) throw last_error();
+}
+
 void check_real(const Tensor& x, const char* name) {
     if (!is_real(x.dtype))
         fail(RUNTIME_ERROR, "{}: expected a floating dtype, got {}; .float() converts it", name, dtype_name(x.dtype));

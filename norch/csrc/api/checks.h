@@ -14,6 +14,7 @@ void check_not_read_only(const Tensor& out, const char* operation);
 int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes count from the end
 
 Owned taken(Tensor* made);  // what a function of this API made; throws the error that it left
+void done(int status);      // the same of a function that made nothing
 
 struct Shape {
     int ndim = 0;

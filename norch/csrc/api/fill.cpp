@@ -125,10 +125,6 @@ static Owned uniform_like(const Tensor& x, int32_t dtype, Stream stream) {
     return result;
 }
 
-static void done(int status) {
-    if (status) throw last_error();
-}
-
 int bernoulli_into(Tensor* out, Tensor* p, uint64_t* state) {
     const Stream stream = next_stream(state);
     return filled(*out, "bernoulli_", [&](Tensor& target) {

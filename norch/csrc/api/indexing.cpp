@@ -177,8 +177,14 @@ Selection select_slices(const Tensor& tensor, int64_t axis, const Tensor& index,
     const int at = check_axis(axis, x.ndim, name);
     int64_t others = 1;  // no kernel runs if there are none
     for (int d = 0; d < x.ndim; d++) others *= d == at ? 1 : x.shape[d];
-    if (x.shape[at] == 0 && others == 0 && index.size)
-        fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, at);
+    if (others == 0 && index.size) {
+        const int64_t size = x.shape[at];
+        if (!size) fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, at);
+        const std::string text = std::string(name) + ": an index is out of range for axis " + std::to_string(at) +
+                                 " of size " + std::to_string(size);
+        Tensor places = index;
+        done(expect_range(&places, wraps ? double(-size) : 0, double(size - 1), false, INDEX_ERROR, text.c_str()));
+    }
     const Tensor* indices[MAX_DIMS] = {};
     indices[at] = &index;
     return select_by(x, indices, nullptr, at + 1, wraps, name);
@@ -364,9 +370,6 @@ void divide(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, boo
     Owned counts = new_tensor(target.shape, target.ndim, target.dtype, target.device);
     fill(*counts, with_self);
     put(*counts, *one, ADD, name, [&](Tensor& out) { return select(out, index, axis, kind, name); });
-    const auto done = [](int status) {
-        if (status) throw last_error();
-    };
     done(maximum_into(counts.tensor, counts.tensor, one.tensor));
     done((is_real(target.dtype) ? div_into : floor_divide_into)(&target, &target, counts.tensor));
 }

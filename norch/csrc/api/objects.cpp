@@ -32,6 +32,20 @@ void know_objects(void* const* found) {
     for (size_t i = 0; i < sizeof known / sizeof *found; i++) python.take_reference(found[i]);
 }
 
+void* call_with(void* function, void* argument) {
+    Reference arguments{objects.new_tuple(1)};
+    if (!arguments) return nullptr;
+    python.take_reference(argument);
+    objects.set_tuple_item(arguments, 0, argument);
+    return objects.call(function, arguments, nullptr);
+}
+
+void refuse_object(void* error, const std::string& before, void* object, const std::string& after) {
+    objects.clear_error();  // that of the object
+    if (const Reference shown{call_with(known.shown, object)}; shown)
+        objects.set_error(error, "%s%U%s", before.c_str(), shown.object, after.c_str());
+}
+
 // ---- Handles: integers that own what they are the address of --------------------------------------------------------
 
 struct TypeSlot {  // PyType_Slot
@@ -66,11 +80,8 @@ static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
 }
 
 void* new_handle(void* address, void* type) {
-    Reference integer{objects.new_integer(address)}, arguments{integer ? objects.new_tuple(1) : nullptr};
-    if (!arguments) return nullptr;
-    python.take_reference(integer);
-    objects.set_tuple_item(arguments, 0, integer);
-    return objects.call(type, arguments, nullptr);
+    const Reference integer{objects.new_integer(address)};
+    return integer ? call_with(type, integer) : nullptr;
 }
 
 PythonObject* handle_type(int32_t kind, PythonObject* bases) {

@@ -1,6 +1,8 @@
 // What norch does with Python objects: the functions of Python's C API that it takes, and Handles.
 
 #pragma once
+#include <string>
+
 #include "api.h"
 
 struct ObjectFunctions {  // in the order of norch/handles.py
@@ -58,6 +60,7 @@ struct KnownObjects {                                                       // i
     void *integer, *boolean, *real, *bytes, *list, *tuple, *slice, *array;  // types
     void *none, *yes, *no, *ellipsis;
     void *too_large, *wrong_value, *wrong_type, *no_memory, *out_of_range;  // errors
+    void* shown;                                                            // the function of types.py
 };
 extern KnownObjects known;
 
@@ -79,6 +82,9 @@ struct Reference {
     }
     operator void*() const { return object; }
 };
+
+void* call_with(void* function, void* argument);
+void refuse_object(void* error, const std::string& before, void* object, const std::string& after = "");
 
 extern void* HANDLE;  // the type of integers that own tensors
 

@@ -38,7 +38,7 @@ struct Sums {
 template <class T>
 struct ZeroNorm : Sums {  // how many differ
     explicit ZeroNorm(double) {}
-    T term(T a, T b) const { return T(a != b); }
+    T term(T a, T b) const { return a - b != a - b ? a - b : T(a != b); }  // NaN stays
     T finish(double total) const { return T(total); }
 };
 template <class T>

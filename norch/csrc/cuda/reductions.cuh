@@ -239,7 +239,7 @@ __global__ void distances_kernel(const T* x, const T* y, T* out, int64_t rows, i
             if (::isinf(p))
                 total = (distance > total) | (distance != distance) ? distance : total;
             else
-                total += p == 0   ? double(a[m] != b[m])
+                total += p == 0   ? (distance != distance ? distance : double(distance != 0))
                          : p == 1 ? distance
                          : p == 2 ? distance * distance
                                   : ::pow(distance, p);

@@ -11,6 +11,7 @@ from typing import Protocol, cast
 
 from ...files import written
 from ...tensor import Tensor
+from ...types import shown
 from . import formats
 from .reading import Names, Node, read
 from .summary import summarise
@@ -63,7 +64,7 @@ class Drawing:
         """Write the drawing to a file whose ending names the format: .svg, .dot, .gv or .txt, else ValueError."""
         ending = os.path.splitext(path)[1].lower()
         if ending not in _ENDINGS:
-            raise ValueError(f"save: the file is {str(path)!r}, expected a name that ends in {', '.join(_ENDINGS)}")
+            raise ValueError(f"save: the file is {shown(path)}, expected a name that ends in {', '.join(_ENDINGS)}")
         content = getattr(self, _ENDINGS[ending]) + "\n"
         with written(path, "save") as file:
             file.write(content.encode())
@@ -124,9 +125,9 @@ def draw_graph(
     %2 = add(%1, a)   [1]   value [-4]   grad [1]
     """
     if format not in FORMATS:
-        raise ValueError(f"draw_graph: format is {format!r}, expected one of {', '.join(map(repr, FORMATS))}")
+        raise ValueError(f"draw_graph: format is {shown(format)}, expected one of {', '.join(map(repr, FORMATS))}")
     if not isinstance(max_nodes, int) or isinstance(max_nodes, bool):
-        raise TypeError(f"draw_graph: max_nodes is {max_nodes!r}, expected an int")
+        raise TypeError(f"draw_graph: max_nodes is {shown(max_nodes)}, expected an int")
     if max_nodes < 4:
         raise ValueError(f"draw_graph: max_nodes is {max_nodes}, expected at least 4")
     if isinstance(tensor, Tensor) or not hasattr(tensor, "graph_nodes"):

@@ -16,6 +16,7 @@ from ...autograd.function import Function
 from ...operation import check_tensor
 from ...prototypes import operations
 from ...tensor import Tensor
+from ...types import shown
 from .values import notes
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class _Names:
         self.count = 0
         for name, tensor in _pairs(params):
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"draw_graph: params[{name!r}] is a {type(tensor).__name__}, expected a Tensor")
+                raise TypeError(f"draw_graph: params[{shown(name)}] is a {type(tensor).__name__}, expected a Tensor")
             name = "".join(c if c.isprintable() else "?" for c in str(name))
             self.of_tensor.setdefault(id(tensor), name)
             if tensor._edge is not None:

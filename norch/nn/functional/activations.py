@@ -13,7 +13,7 @@ from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
 from ...given import warn
 from ...tensor import Tensor
-from ...types import DType, bool_
+from ...types import DType, bool_, shown
 from .checks import check_floating, check_tensors
 
 __all__ = [
@@ -150,7 +150,7 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Out = None) -> Tensor
         return into(out, kernels.gelu(input), "gelu")
     if approximate == "tanh":
         return into(out, kernels.gelu_tanh(input), "gelu")
-    raise RuntimeError(f"gelu: approximate is {approximate!r}, expected 'none' or 'tanh'")
+    raise RuntimeError(f"gelu: approximate is {shown(approximate)}, expected 'none' or 'tanh'")
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...given import no_tensor, to_floating
 from ...tensor import Tensor
-from ...types import bool_
+from ...types import bool_, shown
 
 
 def check_tensors(name: str, *values: object) -> None:
@@ -31,7 +31,7 @@ def check_integers(name: str, what: str, x: Tensor) -> None:
 def check_probability(p: float) -> float:
     """`p` itself; TypeError if it is not a number, ValueError if it is not a probability."""
     if isinstance(p, bool) or not isinstance(p, (int, float)):
-        raise TypeError(f"dropout probability is {p!r}, expected a number")
+        raise TypeError(f"dropout probability is {shown(p)}, expected a number")
     if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability is {p!r}, expected 0 to 1")
+        raise ValueError(f"dropout probability is {shown(p)}, expected 0 to 1")
     return p

@@ -10,7 +10,7 @@ from ...autograd.derivatives import convolution as kernels
 from ...autograd.derivatives.convolution import Window
 from ...operation import own
 from ...tensor import Tensor
-from ...types import Sizes
+from ...types import Sizes, shown
 from .checks import check_tensors
 from .padding import pad
 from .windows import Windows, along_depth, as_images, batch_of, check_not_empty, from_images, per_axis, window
@@ -153,7 +153,7 @@ def _check_weights(name: str, axes: int, weight: Tensor, bias: Tensor | None, gr
         rest = ("kernel", "height, width", "depth, height, width")[axes - 1]
         raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected {form}, {rest}]")
     if not isinstance(groups, int):
-        raise TypeError(f"{name}: groups is {groups!r}, expected an int")
+        raise TypeError(f"{name}: groups is {shown(groups)}, expected an int")
 
 
 def padding_of(
@@ -166,7 +166,7 @@ def padding_of(
         given = per_axis(padding, len(kernel), f"{name}: padding")
         return given, given
     if padding != "same":
-        raise ShapeError(f"{name}: padding is {padding!r}, expected numbers, 'valid' or 'same'")
+        raise ShapeError(f"{name}: padding is {shown(padding)}, expected numbers, 'valid' or 'same'")
     if any(step != 1 for step in stride):
         raise ShapeError(f"{name}: padding 'same' needs a stride of 1, got {list(stride)}")
     total = [spread * (size - 1) for spread, size in zip(dilation, kernel)]

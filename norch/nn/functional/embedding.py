@@ -10,7 +10,7 @@ from ...given import warn
 from ...methods.places import SLICES, Places
 from ...operation import check_range, wrap
 from ...tensor import Tensor
-from ...types import int32, int64, uint8
+from ...types import int32, int64, shown, uint8
 from .checks import check_integers, check_tensors
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
@@ -188,13 +188,13 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) ->
 
 def _check_bags(input: Tensor, weight: Tensor, mode: str, scales: Tensor | None, by_frequency: bool) -> None:
     if mode not in ("sum", "mean", "max"):
-        raise ValueError(f"embedding_bag: mode is {mode!r}, expected 'sum', 'mean' or 'max'")
+        raise ValueError(f"embedding_bag: mode is {shown(mode)}, expected 'sum', 'mean' or 'max'")
     if mode == "max" and by_frequency:
         raise ValueError("embedding_bag: scale_grad_by_freq is not for the mode 'max'")
     if scales is None:
         return
     if mode != "sum":
-        raise NotImplementedError(f"embedding_bag: per_sample_weights are for the mode 'sum', not for {mode!r}")
+        raise NotImplementedError(f"embedding_bag: per_sample_weights are for the mode 'sum', not for {shown(mode)}")
     if scales.shape != input.shape:
         raise ValueError(f"embedding_bag: per_sample_weights are {list(scales.shape)}, expected {list(input.shape)}")
     if scales.dtype is not weight.dtype:

@@ -14,7 +14,7 @@ from ...autograd.derivatives import by_formula
 from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
 from ...tensor import Tensor
-from ...types import float32, float64
+from ...types import float32, float64, shown
 from .checks import check_floating, check_tensors
 from .fused import fused_or
 from .resampling import cubic
@@ -93,9 +93,11 @@ def grid_sample(
     check_floating("grid_sample", input, grid)
     axes = input.ndim - 2
     if mode not in _MODES:
-        raise ValueError(f"grid_sample: mode is {mode!r}, expected 'bilinear', 'nearest' or 'bicubic'")
+        raise ValueError(f"grid_sample: mode is {shown(mode)}, expected 'bilinear', 'nearest' or 'bicubic'")
     if padding_mode not in _BORDERS:
-        raise ValueError(f"grid_sample: padding_mode is {padding_mode!r}, expected 'zeros', 'border' or 'reflection'")
+        raise ValueError(
+            f"grid_sample: padding_mode is {shown(padding_mode)}, expected 'zeros', 'border' or 'reflection'"
+        )
     if input.dtype is not grid.dtype:
         raise RuntimeError(f"grid_sample: expected one dtype, got {input.dtype} and {grid.dtype}")
     if axes not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != axes or grid.shape[0] != input.shape[0]:
@@ -104,7 +106,7 @@ def grid_sample(
             "[N, C, height, width] and [N, rows, columns, 2], or an axis and a number of a point more"
         )
     if min(input.shape[2:]) < 1 or (mode == "bicubic" and axes == 3):
-        raise RuntimeError(f"grid_sample: mode {mode!r} does not take an input of shape {list(input.shape)}")
+        raise RuntimeError(f"grid_sample: mode {shown(mode)} does not take an input of shape {list(input.shape)}")
     settings = _MODES.index(mode), _BORDERS.index(padding_mode), bool(align_corners)
     return fused_or(partial(by_formula.grid_sample, _sampled), _sampled, input, grid, *settings)
 

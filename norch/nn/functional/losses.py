@@ -11,6 +11,7 @@ from ...functions.creation import where
 from ...given import to_floating, warn
 from ...operation import check_range
 from ...tensor import Tensor
+from ...types import shown
 from .checks import check_tensors
 from .fused import fused_or
 
@@ -251,7 +252,7 @@ def _kl_div(input: Tensor, target: Tensor, reduction: str, log_target: bool = Fa
 def check_reduction(reduction: str) -> str:
     """`reduction` itself; ValueError if it is unknown."""
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"reduction is {reduction!r}, expected 'none', 'mean' or 'sum'")
+        raise ValueError(f"reduction is {shown(reduction)}, expected 'none', 'mean' or 'sum'")
     return reduction
 
 

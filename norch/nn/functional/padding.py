@@ -8,6 +8,7 @@ from ..._C import ShapeError
 from ...arguments import sizes_of
 from ...autograd.derivatives.padding import CIRCULAR, REFLECT, REPLICATE, padded
 from ...tensor import Tensor
+from ...types import shown
 from .checks import check_tensors
 
 __all__ = ["pad"]
@@ -38,9 +39,11 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
         if input.shape[axis] + before + after < 0:
             raise ShapeError(f"pad: {before} and {after} leave less than nothing of {list(input.shape)} along {axis}")
     if mode not in _MODES:
-        raise NotImplementedError(f"pad: mode is {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
+        raise NotImplementedError(
+            f"pad: mode is {shown(mode)}, expected 'constant', 'reflect', 'replicate' or 'circular'"
+        )
     if value is not None and value != 0:
-        raise ValueError(f"pad: mode {mode!r} takes no value, got {value}")
+        raise ValueError(f"pad: mode {shown(mode)} takes no value, got {value}")
     if not 1 <= len(pairs) <= 3 or input.ndim - len(pairs) not in (1, 2):
         raise ShapeError(f"pad: shape {list(input.shape)}, expected [N, C, ...] or [C, ...] with {len(pairs)} more")
     code, most = _MODES[mode]

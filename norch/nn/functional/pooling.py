@@ -11,7 +11,7 @@ from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
 from ...operation import own
 from ...tensor import Tensor
-from ...types import Sizes, int64
+from ...types import Sizes, int64, shown
 from .checks import check_tensors
 from .windows import Windows, as_given, batch_of, check_not_empty, per_axis, window
 
@@ -178,7 +178,7 @@ def avg_pool3d(
 
 def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
     if divisor is not None and not divisor:
-        raise RuntimeError(f"{name}: divisor_override is {divisor!r}, expected a number other than 0")
+        raise RuntimeError(f"{name}: divisor_override is {shown(divisor)}, expected a number other than 0")
 
     def averages(batch: Tensor, divisor: float) -> Tensor:
         return kernels.avg_pool(batch, taps.all_axes(), bool(ceil), bool(counts), divisor)

@@ -13,7 +13,7 @@ from ..._C import ShapeError
 from ...arguments import flags
 from ...functions.creation import arange, zeros
 from ...tensor import Tensor
-from ...types import float32, float64, int64, uint8
+from ...types import float32, float64, int64, shown, uint8
 from .adaptive_pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .checks import check_tensors
 
@@ -54,13 +54,13 @@ def interpolate(
     expected = {"nearest", "nearest-exact", "area", _LINEAR[axes]} | ({"bicubic"} if axes == 2 else set())
     if mode not in expected:
         raise NotImplementedError(
-            f"interpolate: mode is {mode!r}, expected one of {sorted(expected)} for shape {list(input.shape)}"
+            f"interpolate: mode is {shown(mode)}, expected one of {sorted(expected)} for shape {list(input.shape)}"
         )
     smooth = mode not in ("nearest", "nearest-exact", "area")
     if align_corners is not None and not smooth:
-        raise ValueError(f"interpolate: mode {mode!r} does not take align_corners")
+        raise ValueError(f"interpolate: mode {shown(mode)} does not take align_corners")
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError(f"interpolate: mode {mode!r} does not take antialias, only 'bilinear' and 'bicubic' do")
+        raise ValueError(f"interpolate: mode {shown(mode)} does not take antialias, only 'bilinear' and 'bicubic' do")
     sizes, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
     if mode == "area":
         pool = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[axes - 1]
@@ -76,7 +76,9 @@ def interpolate(
                 input = input.index_select(axis, places.to(input.device))
         return input
     if not input.is_floating_point() and (input.dtype is not uint8 or axes != 2):
-        raise NotImplementedError(f"interpolate: mode {mode!r} takes no {input.dtype} of shape {list(input.shape)}")
+        raise NotImplementedError(
+            f"interpolate: mode {shown(mode)} takes no {input.dtype} of shape {list(input.shape)}"
+        )
     for axis, new, factor in reversed(list(zip(range(2, input.ndim), sizes, factors))):
         input = _resampled(input, axis, new, factor, mode == "bicubic", bool(align_corners), antialias)
     return input

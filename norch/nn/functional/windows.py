@@ -13,7 +13,7 @@ from ..._C import ShapeError
 from ...autograd.derivatives.convolution import Window, window_array
 from ...operation import own
 from ...tensor import Tensor
-from ...types import Sizes
+from ...types import Sizes, shown
 from .checks import check_tensors
 
 _SHAPES = {1: "length", 2: "height, width", 3: "depth, height, width"}
@@ -25,9 +25,9 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     if len(given) == 1:
         given *= axes
     if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
-        raise TypeError(f"{name} is {value!r}, expected an int or {axes} of them")
+        raise TypeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
     if len(given) != axes:
-        raise ShapeError(f"{name} is {value!r}, expected an int or {axes} of them")
+        raise ShapeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
     return given
 
 

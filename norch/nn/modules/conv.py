@@ -9,7 +9,7 @@ from ..._C import ShapeError
 from ...arguments import sizes_of
 from ...functions.creation import empty
 from ...tensor import Tensor
-from ...types import DType, Sizes
+from ...types import DType, Sizes, shown
 from .. import functional as F
 from .. import init
 from ..functional.convolution import padding_of
@@ -61,7 +61,7 @@ class _Convolution(Module):
                 raise ValueError(f"{name}: {what} is {channels}, expected at least 1")
         if padding_mode not in _MODES:
             expected = ", ".join(map(repr, _MODES))
-            raise ValueError(f"{name}: padding_mode is {padding_mode!r}, expected {expected}")
+            raise ValueError(f"{name}: padding_mode is {shown(padding_mode)}, expected {expected}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
         self.stride = per_axis(stride, axes, f"{name}: stride")
@@ -201,7 +201,7 @@ class _TransposedConvolution(_Convolution):
         settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
         super().__init__(in_channels, out_channels, *settings)
         if padding_mode != "zeros":
-            raise ValueError(f"{self.get_name()}: padding_mode is {padding_mode!r}, expected 'zeros'")
+            raise ValueError(f"{self.get_name()}: padding_mode is {shown(padding_mode)}, expected 'zeros'")
         self.output_padding = per_axis(output_padding, self.axes, f"{self.get_name()}: output_padding")
 
     def _output_padding(self, x: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from ..._C import ShapeError
 from ...functions.creation import empty
 from ...operation import check_tensor
 from ...tensor import Tensor
-from ...types import DType
+from ...types import DType, shown
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -95,7 +95,7 @@ def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: s
         raise TypeError(f"Linear: expected {our_name} or {their_name}, two names of one size; got {given}")
     size = theirs if ours is None else ours
     if not isinstance(size, int) or isinstance(size, bool):
-        raise TypeError(f"Linear: {our_name} is {size!r}, expected an int")
+        raise TypeError(f"Linear: {our_name} is {shown(size)}, expected an int")
     if size < 0:
         raise ShapeError(f"Linear: {our_name} is {size}, expected no negative size")
     return size

@@ -10,7 +10,7 @@ from ...functions.creation import empty
 from ...functions.joining import cat
 from ...operation import check_range
 from ...tensor import Tensor
-from ...types import DType, int64
+from ...types import DType, int64, shown
 from .. import functional as F
 from .. import init
 from ..functional.losses import check_reduction
@@ -34,9 +34,9 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         if not isinstance(dim, int) or isinstance(dim, bool):
-            raise TypeError(f"Unflatten: dim is {dim!r}, expected an int")
+            raise TypeError(f"Unflatten: dim is {shown(dim)}, expected an int")
         if not isinstance(unflattened_size, (tuple, list)) or not all(isinstance(n, int) for n in unflattened_size):
-            raise TypeError(f"Unflatten: unflattened_size is {unflattened_size!r}, expected a tuple of ints")
+            raise TypeError(f"Unflatten: unflattened_size is {shown(unflattened_size)}, expected a tuple of ints")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:

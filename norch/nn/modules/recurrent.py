@@ -17,7 +17,7 @@ from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
 from ...given import warn
 from ...tensor import Tensor
-from ...types import DType
+from ...types import DType, shown
 from .. import functional as F
 from .. import init
 from ..functional.checks import check_probability, check_tensors
@@ -46,14 +46,14 @@ class _Recurrent(Module):
 
     def _checked_size(self, name: str, size: int) -> int:
         if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{self.get_name()}: {name} is {size!r}, expected an int")
+            raise TypeError(f"{self.get_name()}: {name} is {shown(size)}, expected an int")
         if size <= 0:
             raise ValueError(f"{self.get_name()}: {name} is {size}, expected at least 1")
         return size
 
     def _choose_kind(self, nonlinearity: str) -> None:
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"{self.get_name()}: nonlinearity is {nonlinearity!r}, expected 'tanh' or 'relu'")
+            raise ValueError(f"{self.get_name()}: nonlinearity is {shown(nonlinearity)}, expected 'tanh' or 'relu'")
         self.kind = nonlinearity
 
     def _add_weights(self, inputs: int, suffix: str = "") -> None:
@@ -124,7 +124,7 @@ class RNNBase(_Recurrent):
         self.num_layers = self._checked_size("num_layers", num_layers)
         for name, flag in (("bias", bias), ("batch_first", batch_first)):
             if not isinstance(flag, bool):
-                raise TypeError(f"{self.get_name()}: {name} is {flag!r}, expected True or False")
+                raise TypeError(f"{self.get_name()}: {name} is {shown(flag)}, expected True or False")
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = check_probability(dropout)
         if dropout and num_layers == 1:

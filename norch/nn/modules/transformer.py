@@ -10,7 +10,7 @@ from typing import Any
 from ...functions.creation import full
 from ...operation import check_tensor
 from ...tensor import Tensor
-from ...types import DType
+from ...types import DType, shown
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -54,7 +54,7 @@ class _Layer(Module):
     ) -> None:
         super().__init__()
         if isinstance(activation, str) and activation not in _ACTIVATIONS:
-            raise RuntimeError(f"{self.get_name()}: activation is {activation!r}, expected 'relu' or 'gelu'")
+            raise RuntimeError(f"{self.get_name()}: activation is {shown(activation)}, expected 'relu' or 'gelu'")
         self._add_attention(lambda: MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first))
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)

@@ -10,7 +10,7 @@ from ...functions.creation import empty, eye
 from ...functions.joining import cat
 from ...operation import check_kind
 from ...tensor import Tensor
-from ...types import float32
+from ...types import float32, shown
 from ..init import orthogonal_
 from ..module import Module
 from .parametrize import register_parametrization
@@ -121,7 +121,7 @@ def spectral_norm(
     tensor(True)
     """
     if name not in check_kind(module, Module, "spectral_norm")._parameters or module._parameters[name] is None:
-        raise ValueError(f"spectral_norm: {module.get_name()} has no parameter {name!r}")
+        raise ValueError(f"spectral_norm: {module.get_name()} has no parameter {shown(name)}")
     weight = module._parameters[name]
     made = _SpectralNorm(weight, n_power_iterations, default_dim(module) if dim is None else dim, eps)
     return register_parametrization(module, name, made)
@@ -233,13 +233,13 @@ def orthogonal(
     """
     weight = check_kind(module, Module, "orthogonal")._parameters.get(name)
     if weight is None:
-        raise ValueError(f"orthogonal: {module.get_name()} has no parameter {name!r}")
+        raise ValueError(f"orthogonal: {module.get_name()} has no parameter {shown(name)}")
     if weight.ndim != 2:
         raise ValueError(f"orthogonal: {name} has shape {list(weight.shape)}, expected a matrix")
     chosen = orthogonal_map or ("matrix_exp" if weight.shape[0] == weight.shape[1] else "householder")
     if chosen not in ("matrix_exp", "cayley", "householder"):
         raise ValueError(
-            f"orthogonal: orthogonal_map is {orthogonal_map!r}, expected 'matrix_exp', 'cayley' or 'householder'"
+            f"orthogonal: orthogonal_map is {shown(orthogonal_map)}, expected 'matrix_exp', 'cayley' or 'householder'"
         )
     made = _Orthogonal(weight, chosen, use_trivialization)
     return register_parametrization(module, name, made, unsafe=True)

@@ -142,7 +142,7 @@ def register_parametrization(
         chain.unsafe |= unsafe
         return module
     if tensor_name not in module._parameters and tensor_name not in module._buffers:
-        raise ValueError(f"{module.get_name()} has no parameter or buffer {tensor_name!r}")
+        raise ValueError(f"{module.get_name()} has no parameter or buffer {shown(tensor_name)}")
     original = getattr(module, tensor_name)
     chain = ParametrizationList([parametrization], original, unsafe)
     delattr(module, tensor_name)
@@ -221,7 +221,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     )
     """
     if not is_parametrized(module, tensor_name):
-        raise ValueError(f"{shown(module)} has no parametrization of {tensor_name!r}")
+        raise ValueError(f"{shown(module)} has no parametrization of {shown(tensor_name)}")
     chain = module.parametrizations[tensor_name]
     if not leave_parametrized and not chain.is_tensor:
         raise ValueError(f"{tensor_name} has {chain.ntensors} originals, none of which is its value")
@@ -256,7 +256,7 @@ def transfer_parametrizations_and_params(
     True
     """
     if not is_parametrized(from_module, tensor_name):
-        raise ValueError(f"{from_module.get_name()} has no parametrization of {tensor_name or 'any parameter'!r}")
+        raise ValueError(f"{from_module.get_name()} has no parametrization of {shown(tensor_name or 'any parameter')}")
     for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
         for module in from_module.parametrizations[name]:
             register_parametrization(to_module, name, copy.deepcopy(module), unsafe=True)

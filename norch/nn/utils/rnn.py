@@ -16,7 +16,7 @@ from ...functions.creation import tensor
 from ...functions.joining import cat, stack
 from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
-from ...types import DType, float32, float64, int64
+from ...types import DType, float32, float64, int64, shown
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -247,7 +247,7 @@ def pad_sequence(
         raise RuntimeError(f"pad_sequence: expected an iterable of tensors, got {type(sequences).__name__}")
     listed = list(sequences)
     if padding_side not in ("left", "right"):
-        raise RuntimeError(f"pad_sequence: padding_side is {padding_side!r}, expected 'left' or 'right'")
+        raise RuntimeError(f"pad_sequence: padding_side is {shown(padding_side)}, expected 'left' or 'right'")
     if not listed:
         raise RuntimeError("pad_sequence: expected at least one sequence")
     for x in listed:

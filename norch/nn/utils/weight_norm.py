@@ -7,6 +7,7 @@ from typing import Any
 from ...functions.creation import empty
 from ...given import warn
 from ...operation import check_kind
+from ...types import shown
 from ..module import Module
 from ..parameter import Parameter
 from .parametrizations import as_matrix, default_dim, norm_except, normalized, power_iterations, scaled_down
@@ -47,7 +48,7 @@ def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str
                 delattr(module, name + suffix)
             module.register_parameter(name, Parameter(value))
             return module
-    raise ValueError(f"{kind.__name__.lower()} of {name!r} not found in {module.get_name()}")
+    raise ValueError(f"{kind.__name__.lower()} of {shown(name)} not found in {module.get_name()}")
 
 
 class _WeightNorm(_ByHook):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...arguments import flags
+from ...types import shown
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer, set_rate
 
@@ -51,7 +52,9 @@ class CyclicLR(LRScheduler):
         last_epoch: int = -1,
     ):
         if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
-            raise ValueError(f"mode is {mode!r}, expected 'triangular', 'triangular2' or 'exp_range', or a scale_fn")
+            raise ValueError(
+                f"mode is {shown(mode)}, expected 'triangular', 'triangular2' or 'exp_range', or a scale_fn"
+            )
         groups = check_optimizer(optimizer).param_groups
         lows = for_each_group(base_lr, optimizer, "base_lr")
         self.max_lrs = for_each_group(max_lr, optimizer, "max_lr")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...arguments import flags
+from ...types import shown
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
 
@@ -50,7 +51,7 @@ class OneCycleLR(LRScheduler):
         if not 0 <= pct_start <= 1:
             raise ValueError(f"pct_start is {pct_start}, expected 0 to 1")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy is {anneal_strategy!r}, expected 'cos' or 'linear'")
+            raise ValueError(f"anneal_strategy is {shown(anneal_strategy)}, expected 'cos' or 'linear'")
         self.pct_start, self.anneal_strategy, self.three_phase = pct_start, anneal_strategy, three_phase
         self.cycle_momentum = cycle_momentum
         groups = check_optimizer(optimizer).param_groups

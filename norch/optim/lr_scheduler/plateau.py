@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import SupportsFloat
 
+from ...types import shown
 from ..optimizer import Optimizer
 from .scheduler import LRScheduler, check_optimizer, for_each_group, set_rate
 
@@ -40,9 +41,9 @@ class ReduceLROnPlateau(LRScheduler):
         if not factor < 1:
             raise ValueError(f"factor is {factor}, expected below 1")
         if mode not in ("min", "max"):
-            raise ValueError(f"mode is {mode!r}, expected 'min' or 'max'")
+            raise ValueError(f"mode is {shown(mode)}, expected 'min' or 'max'")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold_mode is {threshold_mode!r}, expected 'rel' or 'abs'")
+            raise ValueError(f"threshold_mode is {shown(threshold_mode)}, expected 'rel' or 'abs'")
         self.optimizer = check_optimizer(optimizer)
         self.mode, self.factor, self.patience = mode, factor, patience
         self.threshold, self.threshold_mode = threshold, threshold_mode

@@ -8,6 +8,7 @@ from ...autograd.mode import no_grad
 from ...given import settings
 from ...operation import refuse_recording
 from ...tensor import Tensor
+from ...types import shown
 from ..optimizer import Group, Optimizer, StateDict
 
 
@@ -131,5 +132,5 @@ def for_each_group(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
 def positive_integer(value: int, name: str) -> int:
     """Return the value; raise ValueError if it is not an integer above 0."""
     if not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} is {value!r}, expected a positive integer")
+        raise ValueError(f"{name} is {shown(value)}, expected a positive integer")
     return value

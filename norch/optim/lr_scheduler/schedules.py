@@ -6,6 +6,7 @@ import math
 import types
 from collections.abc import Callable, Iterable, Sequence
 
+from ...types import shown
 from ..optimizer import Optimizer, StateDict
 from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
 
@@ -29,7 +30,7 @@ class LambdaLR(LRScheduler):
         self.lr_lambdas = for_each_group(lr_lambda, check_optimizer(optimizer), "lr_lambda")
         for factor in self.lr_lambdas:
             if not callable(factor):
-                raise TypeError(f"lr_lambda is {factor!r}, expected a function, such as lambda epoch: 0.9**epoch")
+                raise TypeError(f"lr_lambda is {shown(factor)}, expected a function, such as lambda epoch: 0.9**epoch")
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

@@ -19,6 +19,7 @@ from ...arguments import flags
 from ...functions.generator import Generator
 from ...functions.random import randint
 from ...given import given, length_of, settings
+from ...types import shown
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset, whole_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -171,7 +172,7 @@ def _check_workers(
     workers: int, prefetch: int | None, timeout: float, persistent: bool, context: str | BaseContext | None
 ) -> None:
     if not isinstance(workers, int) or isinstance(workers, bool):
-        raise TypeError(f"DataLoader: num_workers is {workers!r}, expected an int")
+        raise TypeError(f"DataLoader: num_workers is {shown(workers)}, expected an int")
     if workers < 0:
         raise ValueError(f"DataLoader: num_workers is {workers}, expected at least 0")
     if workers == 0 and (prefetch is not None or persistent):
@@ -182,7 +183,7 @@ def _check_workers(
         raise ValueError(f"DataLoader: timeout is {timeout}, expected at least 0")
     method = getattr(context, "get_start_method", lambda: context)()
     if method not in (None, "fork"):
-        raise ValueError(f"DataLoader: multiprocessing_context is {method!r}, expected None or 'fork'")
+        raise ValueError(f"DataLoader: multiprocessing_context is {shown(method)}, expected None or 'fork'")
 
 
 # ---- Iterators -------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ...functions.creation import zeros
 from ...functions.promotion import iinfo
 from ...methods.interop import frombuffer
 from ...tensor import Tensor
-from ...types import DType, bool_, check_dtype, dtype, float32, float64, int32, int64, uint8
+from ...types import DType, bool_, check_dtype, dtype, float32, float64, int32, int64, shown, uint8
 from .dataset import TensorDataset
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -185,10 +185,10 @@ def read_csv(
                     try:
                         values.append(parse(row[i].strip()))
                     except (ValueError, KeyError, TypeError, OverflowError):
-                        place = f"{path}, line {rows.line_num}: column {names[i]!r}"
+                        place = f"{path}, line {rows.line_num}: column {shown(names[i])}"
                         if not row[i].strip():
                             raise ValueError(f"{place} is empty, expected a number (or give `missing`)") from None
-                        raise ValueError(f"{place} holds {row[i].strip()!r}, expected {kind.name}") from None
+                        raise ValueError(f"{place} holds {shown(row[i].strip())}, expected {kind.name}") from None
                 count += 1
         except csv.Error as error:
             raise ValueError(f"{path}, line {rows.line_num}: {error}") from None
@@ -205,10 +205,10 @@ def _place(path: StrPath, names: Sequence[object], column: object) -> int:
     if isinstance(column, str):
         if names.count(column) != 1:
             found = "repeated" if column in names else "missing"
-            raise ValueError(f"{path}: column {column!r} is {found}, expected one of {', '.join(map(str, names))}")
+            raise ValueError(f"{path}: column {shown(column)} is {found}, expected one of {', '.join(map(str, names))}")
         return names.index(column)
     if not isinstance(column, int) or not -len(names) <= column < len(names):
-        raise ValueError(f"{path}: column {column!r}, expected a name or a position below {len(names)}")
+        raise ValueError(f"{path}: column {shown(column)}, expected a name or a position below {len(names)}")
     return column % len(names)
 
 

@@ -11,7 +11,7 @@ from ...functions.generator import Generator
 from ...functions.random import randint, randperm
 from ...given import length_of, settings
 from ...methods.interop import as_tensor
-from ...types import float64
+from ...types import float64, shown
 
 _DRAWN = 1024  # how many draws are made at once: a sampler of 10**10 costs what is used of it
 
@@ -79,7 +79,7 @@ class RandomSampler(Sampler):
         generator: Generator | None = None,
     ):
         if not isinstance(replacement, bool):
-            raise TypeError(f"RandomSampler: replacement is {replacement!r}, expected True or False")
+            raise TypeError(f"RandomSampler: replacement is {shown(replacement)}, expected True or False")
         if num_samples is not None:
             _check_count("RandomSampler: num_samples", num_samples)
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
@@ -137,7 +137,7 @@ class WeightedRandomSampler(Sampler):
     ):
         _check_count("WeightedRandomSampler: num_samples", num_samples)
         if not isinstance(replacement, bool):
-            raise ValueError(f"WeightedRandomSampler: replacement is {replacement!r}, expected True or False")
+            raise ValueError(f"WeightedRandomSampler: replacement is {shown(replacement)}, expected True or False")
         self.weights = as_tensor(weights, dtype=float64)
         if self.weights.ndim != 1:
             raise ValueError(f"WeightedRandomSampler: weights of shape {list(self.weights.shape)}, expected a vector")
@@ -163,7 +163,7 @@ class BatchSampler(Sampler):
     def __init__(self, sampler: Iterable[object], batch_size: int, drop_last: bool):
         _check_count("BatchSampler: batch_size", batch_size)
         if not isinstance(drop_last, bool):
-            raise ValueError(f"BatchSampler: drop_last is {drop_last!r}, expected True or False")
+            raise ValueError(f"BatchSampler: drop_last is {shown(drop_last)}, expected True or False")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[object]]:
@@ -179,4 +179,4 @@ class BatchSampler(Sampler):
 
 def _check_count(name: str, count: object) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or count <= 0:
-        raise ValueError(f"{name} is {count!r}, expected an integer of at least 1")
+        raise ValueError(f"{name} is {shown(count)}, expected an integer of at least 1")

@@ -32,7 +32,7 @@ def wrong_error(error: BaseException) -> str | None:
         return None  # Python's own, about the program itself
     if frames[-1].filename == ATTACK:
         return None  # the same, of a function of the program that norch calls
-    if frames[-1].filename.endswith("values.py") or type(error).__name__ == "Refusal":
+    if frames[-1].filename.endswith("hostility/values.py") or type(error).__name__ == "Refusal":
         return None  # what a hostile object raised
     if isinstance(error, KeyError) and is_raised(frames[-1]):
         return None  # of a table of names

@@ -66,6 +66,46 @@ class LyingTensor(Lying):
     dtype = "float32"
 
 
+class Changing:
+    """A number that changes the list in which it stands whenever somebody asks for its value."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def __index__(self):
+        self.change()
+        return 1
+
+    __float__ = __index__
+
+
+def growing():
+    found = []
+    found.append(Changing(lambda: found.append(found[0]) if len(found) < 10**6 else None))
+    return found
+
+
+def shrinking():
+    found = [1, 1, 1]
+    found.insert(1, Changing(found.clear))
+    return found
+
+
+def lying(kind, value, **answers):
+    """A value of a class derived from a builtin one, some of whose methods give what they are told, or raise it."""
+
+    def telling(found):
+        def method(*arguments):
+            if isinstance(found, type) and issubclass(found, BaseException):
+                raise found("a hostile method")
+            return found
+
+        return method
+
+    methods = {f"__{name}__": telling(found) for name, found in answers.items()}
+    return type(f"Lying{kind.__name__}", (kind,), methods)(value)
+
+
 def recursive():
     """A list that holds itself."""
     found = []
@@ -122,7 +162,14 @@ HOSTILE = {
         LyingArray(interface=Refusal); LyingArray(interface=None); LyingArray(interface={}); LyingArray(shape=(3,));
         LyingArray(data=bytes(3)); LyingArray(shape=('a',)); LyingArray(strides='ab'); LyingArray(typestr='|O8');
         LyingCapsule(); LyingCapsule(dlpack=Refusal); LyingCapsule(device=(99, 0)); LyingCapsule(device='a');
-        LyingTensor()
+        LyingTensor(); growing(); shrinking(); [growing()]; (shrinking(), 1); [[1, 2], shrinking()];
+        lying(int, 3, index=Refusal, int=Refusal, float=Refusal); lying(int, 2**70, index=1, float=1.0);
+        lying(int, 2, index='a', eq=True, hash=0); lying(int, 1, lt=Refusal, le=Refusal, ge=Refusal, gt=Refusal);
+        lying(float, 1.5, float='a', int=Refusal); lying(float, float('nan'), eq=True, lt=True, hash=0);
+        lying(list, [1.0, 2.0], len=3); lying(list, [1.0, 2.0], len=-1); lying(list, [1, 2], iter=Refusal);
+        lying(list, [1, 2], getitem=Refusal, bool=Refusal); lying(tuple, (2, 3), len=1, iter=None);
+        lying(tuple, (2, 3), eq=True, hash=0); lying(str, 'cpu', eq=True, hash=0); lying(str, 'mean', eq=Refusal);
+        lying(dict, {}, getitem=Refusal, iter=Refusal); lying(bytes, b'abcd', len=2**40)
     """,
 }
 HOSTILE = {kind: [" ".join(value.split()) for value in text.split(";")] for kind, text in HOSTILE.items()}
