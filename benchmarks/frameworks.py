@@ -60,10 +60,12 @@ class Norch:
         """What calls a function, the fastest way that the framework has."""
         return function
 
-    def tanh(self, x: Any) -> Any:
+    @staticmethod
+    def tanh(x: Any) -> Any:
         return x.tanh()
 
-    def sqrt(self, x: Any) -> Any:
+    @staticmethod
+    def sqrt(x: Any) -> Any:
         return x.sqrt()
 
 
@@ -104,6 +106,7 @@ class NumPy(Norch):
         import numpy
 
         self.version, self.numpy, self.modules = numpy.__version__, numpy, {"np": numpy}
+        self.tanh, self.sqrt = numpy.tanh, numpy.sqrt  # type: ignore[method-assign]
 
     def take(self, x: Any) -> Any:
         return x.numpy()
@@ -113,12 +116,6 @@ class NumPy(Norch):
 
     def copy(self, x: Any) -> Any:
         return x.copy()
-
-    def tanh(self, x: Any) -> Any:
-        return self.numpy.tanh(x)
-
-    def sqrt(self, x: Any) -> Any:
-        return self.numpy.sqrt(x)
 
 
 class Magnetron(Norch):

@@ -72,9 +72,12 @@ def _walk(
                 continue
             if target in arrived:
                 arrived[target] = arrived[target] + part
-            else:
-                arrived[target] = part
-                heappush(waiting, (-(target.age if turns is None else turns.get(target, target.age)), target))
+                continue
+            arrived[target] = part
+            if turns is not None:
+                heappush(waiting, (-turns.get(target, target.age), target))
+            elif not target.is_leaf:  # the gradients of leaves stay until the end
+                heappush(waiting, (-target.age, target))
         if not waiting:
             break
         node = heappop(waiting)[1]
@@ -94,6 +97,8 @@ def _walk(
                 parts = _without_nan(node, list(parts))
             if not retain_graph:
                 node.release()
+    for leaf, gradient in arrived.items():
+        found[leaf] = _through_hooks(leaf.hooks, gradient) if leaf.hooks else gradient
     if given is not None:
         _accumulate(found, given)
     return found
@@ -136,19 +141,19 @@ def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
 
 def _chain_rule(node: Function, gradient: Tensor, create_graph: bool) -> Flow:
     """The edges of a node, each with the gradient that goes along it: summed to the shape of the operand."""
-    kind = type(node)
+    kind, edges = type(node), node.edges
     rule = kind.backward if create_graph or kind.fused is None else kind.fused
     results = rule(node, gradient)  # a method of the class, or a static method of a custom operation
     if not isinstance(results, (list, tuple)):
         results = [results]
-    if len(results) != len(node.edges):
-        raise RuntimeError(f"{kind.__name__}.backward returned {len(results)} gradients for {len(node.edges)} operands")
+    if len(results) != len(edges):
+        raise RuntimeError(f"{kind.__name__}.backward returned {len(results)} gradients for {len(edges)} operands")
     if node.broadcasts:
         results = [
             part if part is None or target is None or x is None else part._sum_to(x)
-            for target, part, x in zip(node.edges, results, node.input)
+            for target, part, x in zip(edges, results, node.input)
         ]
-    return zip(node.edges, results)
+    return zip(edges, results)
 
 
 def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
@@ -161,7 +166,6 @@ def _without_nan(node: Function, parts: Sequence[Any]) -> Flow:
 
 def _through_hooks(hooks: Hooks, gradient: Tensor) -> Tensor:
     """The gradient, or what the hooks replace it with."""
-    operation.refuse_recording("a hook of a tensor is called")
     replaced = gradient
     for hook in list(hooks.values()):
         returned = hook(replaced)

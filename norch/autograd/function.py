@@ -263,6 +263,7 @@ class HookHandle:
     def __init__(self, hooks: Hooks, hook: Callable[..., Any]) -> None:
         if not callable(hook):
             raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+        operation.refuse_recording("a hook is registered")
         operation.structure.version += 1
         self._hooks, self._key = ref(hooks), HookHandle._next()
         hooks[self._key] = hook

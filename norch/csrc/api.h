@@ -304,10 +304,6 @@ API void* dlpack_destructor();  // of such capsules: a PyCapsule_Destructor
 struct Recording;
 struct Program;
 struct Saved;
-struct ProgramTensors {  // what a recorded call leaves behind: results, gradients of leaves, what its backward returns
-    int32_t results, gradients, backward_results, others;
-    Tensor *const *result, *const *gradient, *const *backward_result, *const *other;
-};
 enum { MAX_SHOWN = 24 };
 struct StepShown {  // a step as Python prints it
     const char* name;
@@ -317,18 +313,20 @@ struct StepShown {  // a step as Python prints it
     int64_t offset[MAX_SHOWN];  // in bytes: in the block, or from the memory's base
     const Tensor* tensor[MAX_SHOWN];
 };
-struct Line;
-API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder);
+// `model` is null, or an earlier recording of the same call, which has to outlive the call of this one
+API Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model);
 // call_within(changes, function, arguments, named) while this thread records
 API PythonObject* call_recorded(Recording* recording, PythonObject* changes, PythonObject* function,
                                 PythonObject* arguments, PythonObject* named);
 API void free_recording(Recording* recording);
 API int add_recording_inputs(Recording* recording, int32_t count, Tensor* const* inputs);  // the backward begins
 API void refuse_this_recording(const char* why);                                           // this thread's, if any
-API const char* recording_refusal(Recording* recording, Line* line);                       // null: none
-API const char* compare_recordings(Recording* x, Recording* y, Line* line);                // null: equal
+API PythonObject* recording_refusal(Recording* recording);                                 // (why, file, line), or None
+API PythonObject* recording_difference(Recording* recording);                              // from its model, likewise
 API int32_t recording_uses(Recording* recording, int32_t input);                           // whether a step does
-API Program* new_program(Recording* recording, const ProgramTensors* tensors);             // which must outlive it
+// Of a recording, which must outlive it, and what the call left behind: how many results, gradients of leaves, results of
+// its backward and others, and all of these tensors in this order
+API Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors);
 API void free_program(Program* program);
 API int set_program_arguments(Program* program, PythonObject* arguments);
 // 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an
@@ -350,6 +348,8 @@ API int step_of_program(Program* program, int32_t backward, int32_t number, Step
 size_t argument_count(PythonObject* arguments);  // a tuple
 void* argument_at(PythonObject* arguments, size_t i);
 Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is not exactly a Tensor or Parameter
+struct Line;
+PythonObject* told(const char* text, const Line& line);  // (text, file, number), or None without a text
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);
 bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved);
 

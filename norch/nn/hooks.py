@@ -50,9 +50,10 @@ class ModuleHooks:
     def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""
         if not (self.before or self.after or self.backward or self.before_backward):
-            module._hooks = None  # all were removed
+            vars(module)["_hooks"] = None  # all were removed; what the module computes is the same
             return module.forward(*inputs, **kwargs)
-        refuse_recording("a hook of a module is called")
+        if self.backward or self.before_backward:  # recording a backward would call them once more
+            refuse_recording("a backward hook of a module is called")
         if not any(getattr(hook, "always_call", False) for hook in self.after.values()):
             return self._between(module, inputs, kwargs, [])
         called: list[int] = []
@@ -120,7 +121,7 @@ def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., ob
             raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {shown(replaced)}")
         return replaced
 
-    call.hook = hook  # type: ignore[attr-defined]  # nn.utils finds its own hooks by it
+    call.hook = hook  # type: ignore[attr-defined]  # nn.utils and norch.compile find the hook by it
     return call
 
 
@@ -133,7 +134,7 @@ def post_hook(hook: Callable[..., object], with_kwargs: bool, always_call: bool)
     def call(module: object, inputs: object, kwargs: object, result: object) -> object:
         return hook(module, inputs, kwargs, result) if with_kwargs else hook(module, inputs, result)
 
-    call.always_call = always_call  # type: ignore[attr-defined]
+    call.hook, call.always_call = hook, always_call  # type: ignore[attr-defined]
     return call
 
 

@@ -16,7 +16,7 @@ from ..autograd.function import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
 from ..given import no_parameters, warn
-from ..operation import assigning, at_once, check, check_kind, mode, refuse_recording, structure
+from ..operation import assigning, at_once, check, check_kind, mode, structure
 from ..tensor import Tensor
 from ..types import shown
 from ..utils.utils import clear_gradient
@@ -49,7 +49,6 @@ def _with_hooks(step: Step) -> Step:
     def call(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         if not (self._before or self._after):
             return step(self, *args, **kwargs)
-        refuse_recording("a hook of an optimizer is called")
         for hook in list((self._before or {}).values()):
             replaced = hook(self, args, kwargs)
             if replaced is not None:

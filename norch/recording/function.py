@@ -34,6 +34,7 @@ class _Signature:
     """What is known of calls with arguments of one form."""
 
     def __init__(self, form: Any, arguments: list[Any]) -> None:
+        self.form = form
         self.is_flat = form == ((tuple, ((tuple, (LEAF,) * len(arguments)), (dict, ()))))  # as a program takes them
         # keeps the objects alive whose identities are part of the key, but no tensors
         self.arguments = tuple(None if isinstance(x, Tensor) else x for x in arguments)
@@ -114,12 +115,13 @@ class CompiledFunction:
                 self._stay_eager(("calls with ever new shapes or Python values; pass tensors of one shape", None))
                 return self.function(*args, **kwargs)
             signature = self._signatures[key] = _Signature(form, leaves)
-        arguments = tuple(x if isinstance(x, Tensor) else known for x, known in zip(leaves, signature.arguments))
-        for program in signature.programs:
-            result = program.replay(arguments)
-            if result is not MISS:
-                self._program = program if signature.is_flat else None
-                return result
+        if signature.programs:
+            arguments = tuple(x if isinstance(x, Tensor) else known for x, known in zip(leaves, signature.arguments))
+            for program in signature.programs:
+                result = program.replay(arguments)
+                if result is not MISS:
+                    self._program = program if signature.is_flat else None
+                    return result
         if signature.reason is not None and signature.may_try_again():
             signature.reason = None
         if signature.reason is not None or mode.anomaly is not None:
@@ -130,11 +132,11 @@ class CompiledFunction:
             result = self.function(*args, **kwargs)
             signature.ran = True
             return result
-        return self._record(signature, (args, kwargs), form, leaves)
+        return self._record(signature, (args, kwargs), leaves)
 
     # ---- Recording ----------------------------------------------------------------------------------------------
 
-    def _record(self, signature: _Signature, given: Any, form: Any, leaves: list[Any]) -> Any:
+    def _record(self, signature: _Signature, given: Any, leaves: list[Any]) -> Any:
         """Call the function while it is recorded; the second time, compare, and make a program.
 
         No lock is held: several threads may record calls of one signature, and each takes what the others left.
@@ -142,17 +144,17 @@ class CompiledFunction:
         watch = signature.known()
         if watch is None:
             watch = Watch(self.function, [x for x in leaves if not isinstance(x, Tensor)])
-        call = _Call(self.function, given, form, leaves, watch)
+        call = _Call(self.function, given, signature, leaves, watch)
         last = signature.last.pop(call.kind, None)
-        if last is not None and not last[2].holds():
+        if last is not None and last[2] is not watch and not last[2].holds():
             last = None  # something changed since: begin anew
-        result, reason = call.run()
+        result, reason = call.run(last and last[0])
         signature.recordings += 1
         signature.changes = 0 if watch.holds() else signature.changes + 1
         if reason is None and signature.changes > 1:
             reason = self._make_program(signature, call) or (_CHANGES, None)
         if reason is None and last is not None:
-            reason = last[0].differs(call.recorder) or last[1].differs(call.outcome)
+            reason = call.recorder.differs(last[0]) or last[1].differs(call.outcome)
             if reason is None:
                 reason = self._make_program(signature, call)
             elif signature.programs:  # the first call after a change may do more than those that follow
@@ -200,10 +202,9 @@ def _place(line: Line | None) -> str:
 def _key(value: Any) -> Any:
     """What two arguments have in common that one program serves."""
     if isinstance(value, Tensor):
-        struct = value._struct
-        n = struct.ndim
+        x = value._ptr
         requires = value._edge is not None
-        return type(value), struct.dtype, struct.device, requires, (*struct.shape[:n], *struct.strides[:n])
+        return type(value), lib.dtype_of(x), lib.device_of(x), requires, lib.shape_of(x), lib.strides_of(x)
     if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
         return type(value), value if value == value else str(value)
     return id(value)
@@ -227,15 +228,32 @@ class PassOn(Function):
 class _Call:
     """One call that is recorded."""
 
-    def __init__(self, function: Callable[..., Any], given: Any, form: Any, leaves: list[Any], watch: Watch) -> None:
-        self.function, self.form, self.leaves, self.watch = function, form, leaves, watch
+    def __init__(
+        self, function: Callable[..., Any], given: Any, signature: _Signature, leaves: list[Any], watch: Watch
+    ) -> None:
+        self.function, self.signature, self.leaves, self.watch = function, signature, leaves, watch
         self.args, self.kwargs = given
         self.outcome = Outcome()
+        self.stand_ins: dict[int, Any] = {}
+        self.stand_in_nodes: dict[int, Any] = {}
+        self.given = leaves
+        if [x for x in leaves if isinstance(x, Tensor) and x._edge is not None]:
+            self._stand_in()
+        self.nodes: list[Any] = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
+        self.before = [node.grad for node in self.nodes]
+        self.kind = tuple([gradient is None for gradient in self.before])
+        self.entry = [node for node in self.nodes if node.grad is not None]  # leaves that come with a gradient
+        self.entry_gradients = [node.grad for node in self.entry]
+        self.uses_entry = False
+
+    def _stand_in(self) -> None:
+        """Put stand-ins in place of arguments that require gradients."""
+        leaves = self.leaves
         # A leaf stands for an argument that requires gradients: what is behind it is none of the function's business.
         needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
         made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
         self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
-        self.stand_in_nodes: dict[int, Any] = {i: x._edge for i, x in self.stand_ins.items()}
+        self.stand_in_nodes = {i: x._edge for i, x in self.stand_ins.items()}
         for i, node in self.stand_in_nodes.items():
             x = leaves[i]
             if (
@@ -246,42 +264,25 @@ class _Call:
             ):
                 node.__class__ = StandIn  # (views would have to follow a write, and do not know the stand-in)
         self.given = [self.stand_ins.get(i, x) for i, x in enumerate(leaves)]
-        self.nodes: list[Any] = list(
-            {id(x): x._edge or x._leaf for x in watch.leaves if (x._edge or x._leaf) is not None}.values()
-        )
-        self.entry = [node for node in self.nodes if node.grad is not None]  # leaves that come with a gradient
-        self.before = [node.grad for node in self.nodes]
-        self.kind = tuple(gradient is None for gradient in self.before)
-        inputs = [x for x in self.given if isinstance(x, Tensor)]
-        self.recorder = Recorder([*inputs, *[node.grad for node in self.entry]])
-        self.uses_entry = False
 
     def arguments(self) -> tuple[Any, ...]:
         """As the program gets them."""
         return (*self.given, *(self.entry_gradients if self.uses_entry else ()))
 
-    def run(self) -> tuple[Any, Reason | None]:
-        """The result, and why it cannot be replayed."""
+    def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
+        """The result, and why it cannot be replayed; it is compared with an earlier recording."""
+        self.recorder = Recorder([*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients], model)
         edges = [x._edge for x in self.watch.tensors]
-        self.entry_gradients = [node.grad for node in self.entry]
-        kind = next(
-            (type(x) for x in self.leaves if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter)), None
-        )
-        if kind is not None:
-            return self.function(*self.args, **self.kwargs), (
-                f"an argument is a {kind.__name__}, not a plain Tensor",
-                None,
-            )
-        if not self.watch.is_complete:
-            return self.function(*self.args, **self.kwargs), ("it may look at too many objects to compare them", None)
+        obstacle = self._obstacle()
+        if obstacle is not None:
+            return self.function(*self.args, **self.kwargs), (obstacle, None)
         version = structure.version
         arguments = replaced((self.args, self.kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
 
         def call() -> tuple[Any, Reason | None]:
             try:
                 result = self.function(*arguments[0], **arguments[1])
-                found: list[Any] = []
-                changes = flatten(arguments, found) != self.form or any(x is not y for x, y in zip(found, self.given))
+                changes = not self.signature.is_flat and self._changed(arguments)
             finally:
                 replaced(arguments, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
             reason = self._note_result(result)
@@ -293,20 +294,29 @@ class _Call:
         if [x._edge for x in self.watch.tensors] != edges or structure.version != version:
             reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
         self._note_gradients()
-        number = len(self.recorder.inputs) - len(self.entry)
-        self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
-        self.outcome.entry = self.entry if self.uses_entry else []
-        self.outcome.without = [
-            node
-            for node, old in zip(self.nodes, self.before)
-            if old is None and any(node is x for x, _ in self.outcome.leaves)
-        ]
+        if self.entry:
+            number = len(self.recorder.inputs) - len(self.entry)
+            self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
+            self.outcome.entry = self.entry if self.uses_entry else []
         reason = reason or self.recorder.refused()
-        if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
-            reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
-        if self.stand_ins and mode.enabled:
-            result = self._connected(result) if reason is None else self._passed_on(result)
+        if self.stand_ins:
+            if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
+                reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
+            if mode.enabled:
+                result = self._connected(result) if reason is None else self._passed_on(result)
         return result, reason
+
+    def _obstacle(self) -> str | None:
+        """Why there is nothing to record."""
+        for x in self.leaves:
+            if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter):
+                return f"an argument is a {type(x).__name__}, not a plain Tensor"
+        return None if self.watch.is_complete else "it may look at too many objects to compare them"
+
+    def _changed(self, arguments: Any) -> bool:
+        """Whether the function changed a container among its arguments."""
+        found: list[Any] = []
+        return flatten(arguments, found) != self.signature.form or any(x is not y for x, y in zip(found, self.given))
 
     def _note_result(self, result: Any) -> Reason | None:
         """Where each part of the result comes from."""
@@ -320,14 +330,11 @@ class _Call:
                     return f"it returns a {type(x).__name__}, which is no tensor, number or text", None
                 outcome.sources.append(("value", x))
                 continue
-            number = next((i for i, y in enumerate(self.given) if y is x), None)
-            known = next((y for y in self.watch.tensors if y is x), None)
-            leaf = next((i for i, node in enumerate(self.nodes) if node.grad is x), None)
-            if number is not None:
-                outcome.sources.append(("input", number))
-            elif known is not None:
+            if _is_among(x, self.given):
+                outcome.sources.append(("input", next(i for i, y in enumerate(self.given) if y is x)))
+            elif _is_among(x, self.watch.tensors):
                 outcome.sources.append(("value", x))
-            elif leaf is not None:
+            elif _is_among(x, [node.grad for node in self.nodes]):
                 return "it returns the .grad of a tensor; return a clone", None
             elif type(x) is not Tensor:
                 return f"it returns a {type(x).__name__}, not a plain Tensor", None
@@ -360,6 +367,8 @@ class _Call:
         for node, before in zip(self.nodes, self.before):
             if node.grad is not before:
                 self.outcome.leaves.append((node, node.grad))
+                if before is None:
+                    self.outcome.without.append(node)
         for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values():
             if x.is_leaf and x.grad is not None:
                 self.outcome.input_gradients.append((i, len(self.outcome.new)))
@@ -406,6 +415,13 @@ class _Call:
         for i, k in self.outcome.input_gradients:
             x, gradient = self.leaves[i], self.outcome.new[k]
             x.grad = gradient if x.grad is None else x.grad + gradient
+
+
+def _is_among(x: Any, values: list[Any]) -> bool:
+    for y in values:
+        if x is y:
+            return True
+    return False
 
 
 def _like(x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
-from .._C import lib, raise_error
+from .._C import addresses, int64_array, lib, raise_error
 from ..autograd.function import MultiOutput
 from ..display.graph.formats import lines
 from ..display.graph.reading import Node
@@ -50,15 +50,6 @@ class ReplayedBackward(MultiOutput):
     def release(self) -> None:
         super().release()
         self.run = None  # type: ignore[assignment]
-
-
-class _Tensors(ctypes.Structure):
-    """The mirror of ProgramTensors in csrc/api.h."""
-
-    _fields_ = [
-        *[(name, ctypes.c_int32) for name in ("results", "gradients", "backward_results", "others")],
-        *[(name, ctypes.c_void_p) for name in ("result", "gradient", "backward_result", "other")],
-    ]
 
 
 class Outcome:
@@ -115,9 +106,9 @@ class Program:
         changed = [gradient for _, gradient in outcome.leaves if gradient is not None]
         back = [x for x in outcome.backward_results if x is not None]
         others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
-        lists = [array_of([x._ptr for x in xs]) for xs in (outcome.new, changed, back, others)]
-        tensors = _Tensors(*map(len, lists), *[ctypes.addressof(xs) for xs in lists])
-        self.handle = lib.new_program(recorder.handle, ctypes.addressof(tensors)) or raise_error()
+        kinds = outcome.new, changed, back, others
+        tensors = addresses([x._ptr for xs in kinds for x in xs])
+        self.handle = lib.new_program(recorder.handle, int64_array(tuple(map(len, kinds))), tensors) or raise_error()
         if lib.set_program_arguments(self.handle, arguments):
             raise_error()
         self.gradients: list[tuple[Any, Any]] = []  # of leaves: the node, and the tensor that its gradient becomes

@@ -6,7 +6,7 @@ import ctypes
 import os
 from typing import Any, Callable, Sequence, TypeVar
 
-from .._C import lib, raise_error
+from .._C import addresses, lib, raise_error
 from ..operation import array_of, mode
 from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
@@ -14,24 +14,21 @@ from ..tensor import Tensor
 T = TypeVar("T")
 Line = tuple[str, int]  # a file, and the number of a line
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
-class _Line(ctypes.Structure):
-    """The mirror of Line in csrc/api.h."""
-
-    _fields_ = [("file", ctypes.c_char_p), ("number", ctypes.c_int32)]
+_OWN = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 
 class Recorder:
-    """Records what a function launches in this thread, for calls with these tensors as inputs."""
+    """Records what a function launches in this thread, for calls with these tensors as inputs.
 
-    def __init__(self, inputs: Sequence[Tensor]) -> None:
+    With a `model`, the recorder of an earlier call, it notes as it goes on what this call does otherwise.
+    """
+
+    def __init__(self, inputs: Sequence[Tensor], model: Recorder | None) -> None:
         self.inputs = inputs
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
-        addresses = array_of([x._ptr for x in inputs])
-        self.handle = lib.new_recording(len(inputs), addresses, os.fsencode(_OWN)) or raise_error()
+        given = addresses([x._ptr for x in inputs])
+        self.handle: Any = lib.new_recording(len(inputs), given, _OWN, model and model.handle) or raise_error()
 
     def record(self, function: Callable[[], T]) -> T:
         """The function's result. One call of C, which ends the recording whatever the function raises."""
@@ -52,16 +49,15 @@ class Recorder:
 
     def refused(self) -> tuple[str, Line | None] | None:
         """Why the call cannot be replayed, and the line that says so."""
-        return _told(lib.recording_refusal, self.handle)
+        return _placed(lib.recording_refusal(self.handle))
 
-    def differs(self, other: Recorder) -> tuple[str, Line | None] | None:
-        """What another recording of the same call does otherwise, and the line."""
-        if len(self.steps) != len(other.steps) or any(x is not y for x, y in zip(self.steps, other.steps)):
+    def differs(self, model: Recorder) -> tuple[str, Line | None] | None:
+        """What this recording did otherwise than its model, and the line."""
+        if len(self.steps) != len(model.steps) or any(x is not y for x, y in zip(self.steps, model.steps)):
             return "another optimizer takes its step", None
-        return _told(lib.compare_recordings, self.handle, other.handle)
+        return _placed(lib.recording_difference(self.handle))
 
 
-def _told(function: Any, *handles: Any) -> tuple[str, Line | None] | None:
-    line = _Line()
-    text = function(*handles, ctypes.addressof(line))
-    return None if text is None else (text.decode(), (os.fsdecode(line.file), line.number) if line.file else None)
+def _placed(told: tuple[str, str | None, int] | None) -> tuple[str, Line | None] | None:
+    """What a recording tells, with the line if it has one."""
+    return told and (told[0], None if told[1] is None else (told[1], told[2]))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Iterator
 
+from ..nn.parameter import Parameter
+from ..tensor import Tensor
+
 LEAF = "*"
 DEEP = "**"  # the form of what holds itself, or is nested too deeply
 _DEEPEST = 100
+_LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
@@ -22,6 +26,9 @@ def _flatten(value: Any, leaves: list[Any], depth: int) -> Any:
     if depth > _DEEPEST:
         raise RecursionError
     kind, depth = type(value), depth + 1
+    if kind in _LEAVES:  # no need to look closer
+        leaves.append(value)
+        return LEAF
     if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return (kind, tuple(_flatten(x, leaves, depth) for x in value))
     if kind in (dict, OrderedDict):

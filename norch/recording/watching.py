@@ -17,6 +17,7 @@ from operator import is_
 from typing import Any, Iterable, Iterator, Mapping
 
 from .. import operation
+from ..autograd.function import Hooks
 from ..nn.module import Module
 from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
@@ -56,7 +57,7 @@ class Watch:
                 self._seen[id(value)] = value
                 waiting.extend(self._behind(value))
         self.is_complete = not waiting
-        settings_are_read = "param_groups" in self._names_read(function)
+        settings_are_read = self.optimizers and "param_groups" in self._names_read(function)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 if optimizer.fused is None or group.get("differentiable") or settings_are_read:
@@ -66,6 +67,7 @@ class Watch:
         self.kept = [(x, list(_states_of(x))) for x in self.optimizers if x.state]
         self.states = [(x, list(map(id, values))) for x, values in self.kept]
         self.version = operation.structure.version
+        self.attributes = [(x, dict(x)) for x in self._attributes()]
         self.state = self._state()
 
     def _names_read(self, function: Any) -> set[str]:
@@ -82,18 +84,24 @@ class Watch:
         """What a value leads to; notes what it is."""
         if isinstance(value, Tensor):
             self.tensors.append(value)
+            node = value._edge or value._leaf
+            if node is not None and (node.hooks or node.after):
+                yield from self._behind_hooks(node.hooks, node.after)
         elif isinstance(value, Module):
             self.modules.append(value)
-            self._users.add(_package_of(type(value)))
-            yield from value._parameters.values()
-            yield from value._buffers.values()
-            yield from (x for key, x in vars(value).items() if key not in _REGISTRIES)
-            yield from value._modules.values()
-            yield from self._behind_class(type(value))
+            hooks = value._hooks
+            if hooks is not None:
+                yield from self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
+            yield from (x for key, x in vars(value).items() if key not in _REGISTRIES)  # with what these hold
+            package = _package_of(type(value))
+            if package != _OWN:
+                self._users.add(package)
+                yield from self._behind_class(type(value))
         elif isinstance(value, Optimizer):
             self.optimizers.append(value)
             self.sizes.append((value.state, len(value.state)))
             yield from value.parameters
+            yield from self._behind_hooks(value._before, value._after)
             if _package_of(type(value)) != _OWN:
                 self._users.add(_package_of(type(value)))
                 yield from self._entries(vars(value), vars(value).keys() - _OF_OPTIMIZERS)
@@ -130,6 +138,13 @@ class Watch:
             slots = [name for kind in type(value).__mro__ for name in _slots_of(kind)]
             yield from self._entries(_Attributes(value), slots)
             yield from self._behind_class(type(value))
+
+    def _behind_hooks(self, *several: Hooks | None) -> Iterator[Any]:
+        for hooks in several:
+            if hooks:
+                self.sizes.append((hooks, len(hooks)))
+                for hook in self._entries(hooks, hooks):
+                    yield getattr(hook, "hook", hook)  # which nn/hooks.py wraps
 
     def _behind_class(self, kind: type) -> Iterator[Any]:
         for part in kind.__mro__:
@@ -176,32 +191,37 @@ class Watch:
                 self.names.append((values, key, value))
                 yield value
 
+    def _attributes(self) -> list[dict[str, Any]]:
+        """What modules are made of."""
+        return [part for x in self.modules for part in (vars(x), x._parameters, x._modules, x._buffers)]
+
     def _state(self) -> list[Any]:
-        """What modules and tensors are made of."""
+        """What optimizers and tensors are made of."""
         state: list[Any] = [default.dtype]
-        for module in self.modules:
-            state.append(module._hooks)
-            state += [(key, x if isinstance(x, _PLAIN) else id(x)) for key, x in vars(module).items()]
-            for registry in (module._parameters, module._modules, module._buffers):
-                state += [(key, id(x)) for key, x in registry.items()]
         for optimizer in self.optimizers:
             state += [len(optimizer.param_groups), bool(optimizer._before), bool(optimizer._after)]
         for x in self.tensors:
-            hooks = None if x._edge is None else (bool(x._edge.hooks), bool(getattr(x._edge, "after", None)))
-            state += (x._ptr, id(x._edge), hooks)
+            node = x._edge
+            state += (x._ptr, id(node), node is not None and (bool(node.hooks), bool(node.after)))
         return state
+
+    def _is_made_as_before(self) -> bool:
+        parts = self._attributes()
+        return (
+            len(parts) == len(self.attributes)
+            and all(x is y and _same_values(x, copy) for x, (y, copy) in zip(parts, self.attributes))
+            and self._state() == self.state
+        )
 
     def holds(self) -> bool:
         """Whether all is as it was."""
         if operation.structure.version != self.version:
-            if self._state() != self.state:
+            if not self._is_made_as_before():
                 return False
             self.version = operation.structure.version
         for values, key, value in self.names:
             found = values.get(key)
-            if found is not value and (
-                type(found) is not type(value) or not isinstance(value, _PLAIN) or found != value
-            ):
+            if found is not value and not _same_plain(found, value):
                 return False
         for cell, value in self.cells:
             if cell.cell_contents is not value:
@@ -222,6 +242,15 @@ class Watch:
             if len(container) != size:
                 return False
         return True
+
+
+def _same_plain(x: Any, y: Any) -> bool:
+    return type(x) is type(y) and isinstance(x, _PLAIN) and x == y
+
+
+def _same_values(x: dict[Any, Any], y: dict[Any, Any]) -> bool:
+    """Whether two dicts hold the same, in the same order."""
+    return list(x) == list(y) and all(a is b or _same_plain(a, b) for a, b in zip(x.values(), y.values()))
 
 
 def _names_of(code: types.CodeType) -> set[str]:

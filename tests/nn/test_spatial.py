@@ -175,3 +175,17 @@ def test_nothing_is_left_behind(device, no_leak):
         F.adaptive_max_pool2d(layers(x), 3).sum().backward()
         (gradient,) = norch.autograd.grad((layers(x) ** 2).sum(), x, create_graph=True)
         (gradient * gradient).sum().backward()
+
+
+@pytest.mark.parametrize("mode, dtype", [("constant", "int16"), ("constant", "float32"), ("reflect", "float64")])
+@pytest.mark.parametrize("width", [31, 64, 130])
+def test_rows_wider_than_a_vector_are_padded(mode, dtype, width):
+    x = norch.arange(2 * 3 * width).reshape(2, 3, width).to(getattr(norch, dtype))
+    places = [[abs(i) if i < n else 2 * n - 2 - i for i in range(-2, n + 1)] for n in (3, width)]
+    expected = x[:, places[0]][:, :, places[1]]
+    if mode == "constant":
+        expected[:, [0, 1, 5]] = 7
+        expected[:, :, [0, 1, width + 2]] = 7
+    y = F.pad(x, (2, 1, 2, 1), mode, *([7] if mode == "constant" else []))
+    assert y.tolist() == expected.tolist()
+    assert F.pad(y, (-2, -1, -2, -1)).tolist() == x.tolist()

@@ -266,6 +266,32 @@ def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
 
 
 @pytest.mark.parametrize(
+    "samples, channels, size, kernel, options",
+    [
+        (2, 40, (15, 34), 3, {"padding": 1}),  # several blocks of rows, and of channels
+        (9, 6, (5, 7), 3, {"padding": 2, "groups": 2}),  # blocks of several samples
+        (2, 3, (20, 37), 7, {"padding": 3, "stride": (2, 3)}),
+        (3, 5, (20, 19), (3, 2), {"padding": (7, 2), "dilation": (2, 1)}),  # more padding than the window is wide
+        (2, 20, (9, 11), 1, {}),
+        (1, 2, (1, 300), (1, 5), {"padding": (0, 2)}),
+    ],
+)
+@pytest.mark.parametrize("outputs", [4, 26])
+def test_convolution_is_the_product_with_columns(samples, channels, size, kernel, options, outputs):
+    x = norch.randn(samples, channels, *size, dtype=norch.float64, requires_grad=True)
+    conv = nn.Conv2d(channels, outputs, kernel, dtype=norch.float64, **options)
+    groups = options.get("groups", 1)
+    window = {name: value for name, value in options.items() if name != "groups"}
+    columns = F.unfold(x, conv.kernel_size, **window).reshape(samples, groups, -1, conv(x)[0, 0].numel)
+    product = (conv.weight.reshape(groups, outputs // groups, -1) @ columns).reshape(conv(x).shape)
+    alone = product + conv.bias.reshape(-1, 1, 1)
+    operands, direction = [x, conv.weight, conv.bias], norch.randn(*alone.shape, dtype=norch.float64)
+    gradients = zip(*(norch.autograd.grad(y, operands, direction) for y in (conv(x), alone)))
+    for one, other in [(conv(x), alone), *gradients]:
+        assert one.shape == other.shape and (one - other).abs().max().item() < 1e-10
+
+
+@pytest.mark.parametrize(
     "size, kernel, options",
     [
         ((9, 8), 3, {"padding": 1}),
@@ -273,6 +299,7 @@ def test_what_does_not_fit_is_refused(attempt, kind, message, no_leak):
         ((20, 21), 3, {"padding": 2, "dilation": 2, "stride": 3}),
         ((70, 70), 7, {"padding": 3}),
         ((3, 2), 5, {"padding": 4}),
+        ((2, 1300), (2, 3), {"padding": (0, 1)}),
     ],
 )
 @pytest.mark.parametrize("multiplier", [1, 2, 5])

@@ -49,8 +49,8 @@ def masked(x):
 
 def hooked(x):
     y = (x * 2).requires_grad_()
-    y.register_hook(lambda gradient: gradient * 2)
-    (y * y).sum().backward()  # here
+    y.register_hook(lambda gradient: gradient * 2)  # here
+    (y * y).sum().backward()
     return y.grad
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..._C import lib
+from ..._C import lib, write_clock
 from ...operation import address, edge, mode, record, several, wrap
 from ..function import Function, Gradients
 
@@ -38,10 +38,8 @@ class LinearBackward(Function):
         to_x, to_weight, _ = self.edges
         if not to_x and not to_weight:  # then neither is looked at: they may have got another shape
             return self.backward(gradient)
-        if to_weight:  # its gradient reads x
-            x = self.x
-        if to_x:
-            weight = self.y
+        if write_clock.value > self.stamp:  # what is read must be what it was
+            x, weight = self.x if to_weight else x, self.y if to_x else weight
         return several(lib.linear_backward(gradient._ptr, x._ptr, weight._ptr, self.needed()))
 
 

@@ -240,6 +240,17 @@ int32_t running_line(const std::string& folder, std::string& file) {
     return line;
 }
 
+PythonObject* told(const char* text, const Line& line) {
+    if (!text) return nothing();
+    void* parts[] = {objects.new_name(text), line.file ? objects.new_name(line.file) : nothing(),
+                     objects.new_long(line.number)};
+    const Reference tuple{objects.new_tuple(3)};
+    for (ptrdiff_t i = 0; i < 3 && tuple; i++)
+        if (!parts[i] || objects.set_tuple_item(tuple, i, parts[i])) return nullptr;
+    if (tuple) python.take_reference(tuple);
+    return static_cast<PythonObject*>(tuple.object);
+}
+
 // ---- Arguments and results of programs ------------------------------------------------------------------------------
 
 void know_tensors(PythonObject* tensor, PythonObject* parameter) { TENSOR = tensor, PARAMETER = parameter; }

@@ -27,6 +27,15 @@ void for_rows(const Tensor& a, const Tensor& b, const Tensor& c, bool in_order, 
     const int last = layout.ndim - 1;
     const int64_t n = layout.shape[last], in_row = (n + PIECE - 1) / PIECE, pieces = layout.size / n * in_row;
     parallel_for(pieces, in_order ? pieces : 1 + SMALL_WORK / smaller(n, PIECE), [&](int64_t begin, int64_t end) {
+        if (in_row == 1 && last == 1) {  // the common case
+            for (; begin < end; begin++) {
+                Row row = {n, {}, {}};
+                for (int k = 0; k < 3; k++)
+                    row.start[k] = begin * layout.strides[k][0], row.stride[k] = layout.strides[k][1];
+                f(row);
+            }
+            return;
+        }
         Odometer<3> at(layout, last);
         at.seek(begin / in_row);
         int64_t piece = begin % in_row;

@@ -64,10 +64,14 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
         row_sources[r] = last ? padded_from(padding.mode, r, padding.before[last - 1], own_rows) : 0;
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        enum { BORDER = 64 / sizeof(T) };
         const T *from = data_as<T>(x), value = T(padding.value);
         T* to = data_as<T>(out);
         const int64_t *border = borders.data, *row_source = row_sources.data;
+        const bool in_blocks = is_constant && left <= BORDER && right <= BORDER && padded >= BORDER;
         parallel_for(out.size / padded, 1 + SMALL_WORK / padded, [&](int64_t first, int64_t end) {
+            T values[BORDER];
+            for (T& element : values) element = value;
             Sources at(x, out, padding, first / rows);
             for (int64_t row = first; row < end; at.next()) {
                 const int64_t image = at.image();
@@ -77,6 +81,12 @@ void pad_tensor_cpu(const Tensor& x, Tensor& out, const Padding& padding) {
                     T* const rest = target + inner.end;
                     if (image < 0 || row_source[r] < 0) {
                         for (int64_t o = 0; o < padded; o++) target[o] = value;
+                        continue;
+                    }
+                    if (in_blocks && row + 1 < end) {  // what follows overwrites what is too much of a border
+                        memcpy(target, values, sizeof values);
+                        copy_row(line + left - before, target + left, inner.end - left);
+                        memcpy(rest, values, sizeof values);
                         continue;
                     }
                     copy_row(line + left - before, target + left, inner.end - left);
@@ -97,9 +107,8 @@ namespace {
 
 // to[i] = or += the elements of a padded row that come from element i
 template <class T>
-void collect_row(const T* gradient, T* to, bool first, const Padding& padding, int64_t before, int64_t size,
-                 int64_t padded) {
-    const Span inner = inner_part(before, size, padded);
+void collect_row(const T* gradient, T* to, bool first, const Padding& padding, const Span& inner, int64_t before,
+                 int64_t size, int64_t padded) {
     const int64_t begin = inner.begin - before, count = inner.end - inner.begin;
     const T* from = gradient + inner.begin;
     if (first) {
@@ -119,6 +128,7 @@ void pad_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Padding&
     const int last = out.ndim - 1;
     const int64_t size = out.shape[last], padded = gradient.shape[last];
     const int64_t rows = rows_of(out), padded_rows = rows_of(gradient), above = last ? padding.before[last - 1] : 0;
+    const Span inner = inner_part(padding.before[last], size, padded);
     for_real(out.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<T>(gradient);
@@ -134,7 +144,7 @@ void pad_backward_tensor_cpu(const Tensor& gradient, Tensor& out, const Padding&
                         bool untouched = fresh;
                         for_places(padding.mode, first + r, above, rows, padded_rows, [&](int64_t o) {
                             collect_row(from + (place * padded_rows + o) * padded, to + r * size, untouched, padding,
-                                        padding.before[last], size, padded);
+                                        inner, padding.before[last], size, padded);
                             untouched = false;
                         });
                         if (untouched) memset(to + r * size, 0, size_t(size) * sizeof(T));  // it was taken away

@@ -127,12 +127,16 @@ void reduce_rows(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeat
     }
     const int64_t rows = reduced.size > 0 ? reduced.size / reduced.shape[reduced.ndim - 1] : 0;
     parallel_for(kept.size, 1 + SMALL_WORK / (reduced.size + 1), [&](int64_t begin, int64_t end) {
+        auto reduce = [&](int64_t from, int64_t to) {
+            out[to] = Result(Op::repeated(reduce_some_rows<Op>(reduced, x + from, 0, rows), repeats));
+        };
+        if (kept.ndim == 1) {  // the rows are evenly spaced
+            for (int64_t i = begin; i < end; i++) reduce(i * kept.strides[0][0], i * kept.strides[1][0]);
+            return;
+        }
         Odometer<2> at(kept, kept.ndim);
         at.seek(begin);
-        for (int64_t i = begin; i < end; i++, at.next()) {
-            const auto total = reduce_some_rows<Op>(reduced, x + at.offset[0], 0, rows);
-            out[at.offset[1]] = Result(Op::repeated(total, repeats));
-        }
+        for (int64_t i = begin; i < end; i++, at.next()) reduce(at.offset[0], at.offset[1]);
     });
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "api.h"
 #include "recording/program.h"
@@ -15,14 +14,14 @@ static int64_t rounded(int64_t nbytes) {
 }
 
 int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
-    std::map<int32_t, std::vector<const Item*>> begins, ends;
+    std::vector<std::vector<const Item*>> begins(size_t(end - begin)), ends(size_t(end - begin));  // at each step
     for (const Item& item : items) {
-        begins[item.lifetime.first].push_back(&item);
-        ends[item.lifetime.last].push_back(&item);
+        begins[size_t(item.lifetime.first - begin)].push_back(&item);
+        ends[size_t(item.lifetime.last - begin)].push_back(&item);
     }
     std::map<int64_t, int64_t> gaps = {{0, INT64_MAX}};  // offset -> length
     int64_t total = 0;
-    for (int32_t step = begin; step < end; step++) {
+    for (size_t step = 0; step < begins.size(); step++) {
         for (const Item* item : begins[step]) {
             const int64_t length = rounded(item->nbytes);
             auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const auto& g) { return g.second >= length; });
@@ -93,10 +92,11 @@ Writing written_by(const Program& program, const Phase& phase, int32_t steps) {
     return writing;
 }
 
-static std::set<int32_t> memories_of(const std::vector<Slot>& slots) {
-    std::set<int32_t> memories;
-    for (const Slot& slot : slots) memories.insert(slot.memory);
-    return memories;
+// For each memory, whether one of the slots is of it.
+static std::vector<bool> memories_of(const Recording& recording, const std::vector<Slot>& slots) {
+    std::vector<bool> found(recording.memories.size());
+    for (const Slot& slot : slots) found[size_t(slot.memory)] = true;
+    return found;
 }
 
 // Where each memory lies, by the steps that use it in this phase and in the other one.
@@ -104,29 +104,30 @@ static void place(Program& program, Phase& phase, const std::vector<Lifetime>& l
                   const std::vector<Lifetime>& others) {
     const std::vector<Memory>& memories = program.recording.memories;
     const bool is_backward = &phase == &program.backward;
-    std::set<int32_t> returned = memories_of(phase.results), changed = memories_of(program.gradients);
-    const std::set<int32_t> later = is_backward ? std::set<int32_t>() : memories_of(program.backward.results);
+    const std::vector<bool> returned = memories_of(program.recording, phase.results),
+                            changed = memories_of(program.recording, program.gradients),
+                            later = memories_of(program.recording, program.backward.results);
     phase.places.resize(memories.size());
     phase.bases.resize(memories.size());
     phase.storages.resize(memories.size());
     for (size_t m = 0; m < memories.size(); m++) {
         Place& place = phase.places[m];
-        const bool used = lifetimes[m].first >= 0 || returned.count(int32_t(m)) > 0;
+        const bool used = lifetimes[m].first >= 0 || returned[m];
         place = {Place::UNUSED, 0, memories[m].input};
         if (memories[m].kind == Memory::EXTERNAL) {
             place.kind = Place::FIXED;
             phase.lay(program.recording.slots, int32_t(m), memories[m].storage, memories[m].base);
         } else if (memories[m].kind == Memory::INPUT) {
             place.kind = Place::INPUT;
-        } else if (!is_backward && changed.count(int32_t(m))) {
+        } else if (!is_backward && changed[m]) {
             place.kind = Place::GRADIENT;
         } else if (is_backward && program.forward.places[m].kind != Place::UNUSED &&
                    program.forward.places[m].kind != Place::ARENA) {
             place = program.forward.places[m];  // the forward saved it, or returned it
-        } else if (returned.count(int32_t(m))) {
+        } else if (returned[m]) {
             place.kind = Place::FRESH;
             phase.fresh.push_back(int32_t(m));
-        } else if (!is_backward && used && (others[m].first >= 0 || later.count(int32_t(m)))) {
+        } else if (!is_backward && used && (others[m].first >= 0 || later[m])) {
             place = {Place::SAVED, program.saved_bytes, -1};
             program.saved_bytes += rounded(memories[m].nbytes);
         } else if (used) {
@@ -137,7 +138,7 @@ static void place(Program& program, Phase& phase, const std::vector<Lifetime>& l
         if (phase.places[m].kind != Place::ARENA && phase.places[m].kind != Place::SAVED) continue;
         if (program.device >= 0 && program.device != memories[m].device) {
             program.recording.refusal = "it works on several devices";
-            program.recording.refused_at = memories[m].line;
+            program.recording.refused_at = program.recording.first_use(int32_t(m));
             fail(RUNTIME_ERROR, "{}", program.recording.refusal.c_str());
         }
         program.device = memories[m].device;
@@ -151,38 +152,31 @@ static void place(Program& program, Phase& phase, const std::vector<Lifetime>& l
 }
 
 // Tensors that are still alive, though nothing that the call returns or changes accounts for them.
-static void check_nothing_is_kept(Recording& recording, const std::set<int32_t>& accounted) {
+static void check_nothing_is_kept(Recording& recording, const std::vector<bool>& accounted) {
     for (size_t m = 0; m < recording.memories.size(); m++) {
         const Memory& memory = recording.memories[m];
-        if (memory.kind != Memory::INTERNAL || !memory.storage || accounted.count(int32_t(m))) continue;
+        if (memory.kind != Memory::INTERNAL || !memory.storage || accounted[m]) continue;
         recording.refusal = "a tensor that is made here outlives the call, other than as a result or a gradient";
-        recording.refused_at = memory.line;
+        recording.refused_at = recording.first_use(int32_t(m));
         fail(RUNTIME_ERROR, "{}", recording.refusal.c_str());
     }
 }
 
-static std::unique_ptr<Program> planned(Recording& recording, int32_t results, Tensor* const* result, int32_t gradients,
-                                        Tensor* const* gradient, int32_t backward_results,
-                                        Tensor* const* backward_result, int32_t others, Tensor* const* other) {
+static std::unique_ptr<Program> planned(Recording& recording, const int64_t* counts, Tensor* const* tensors) {
     auto program = std::make_unique<Program>(recording);
     const int32_t steps = int32_t(recording.steps.size());
     const bool has_backward = recording.backward >= 0;
     program->forward.begin = 0;
     program->forward.end = program->backward.begin = has_backward ? recording.backward : steps;
     program->backward.end = steps;
-    std::set<int32_t> accounted;
-    const auto note = [&](std::vector<Slot>& slots, int32_t count, Tensor* const* tensors) {
-        for (int i = 0; i < count; i++) {
-            slots.push_back(result_slot(recording, *tensors[i]));
-            accounted.insert(slots.back().memory);
+    std::vector<Slot> others, all;
+    for (std::vector<Slot>* slots :
+         {&program->forward.results, &program->gradients, &program->backward.results, &others})
+        for (int64_t left = *counts++; left > 0; left--) {
+            slots->push_back(result_slot(recording, **tensors++));
+            all.push_back(slots->back());
         }
-    };
-    std::vector<Slot> ignored;
-    note(program->forward.results, results, result);
-    note(program->backward.results, backward_results, backward_result);
-    note(program->gradients, gradients, gradient);
-    note(ignored, others, other);
-    if (!has_backward) check_nothing_is_kept(recording, accounted);
+    if (!has_backward) check_nothing_is_kept(recording, memories_of(recording, all));
     const auto in_forward = lifetimes_in(recording, program->forward);
     const auto in_backward = lifetimes_in(recording, program->backward);
     place(*program, program->forward, in_forward, in_backward);
@@ -204,12 +198,8 @@ static std::unique_ptr<Program> planned(Recording& recording, int32_t results, T
     return program;
 }
 
-Program* new_program(Recording* recording, const ProgramTensors* tensors) {
+Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors) {
     Program* program = nullptr;
-    attempt([&] {
-        program = planned(*recording, tensors->results, tensors->result, tensors->gradients, tensors->gradient,
-                          tensors->backward_results, tensors->backward_result, tensors->others, tensors->other)
-                      .release();
-    });
+    attempt([&] { program = planned(*recording, counts, tensors).release(); });
     return program;
 }

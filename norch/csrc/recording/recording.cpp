@@ -45,14 +45,8 @@ int32_t Recording::memory_of(const Tensor& tensor) {
     auto [place, is_new] = known.try_emplace(storage, int32_t(memories.size()));
     if (is_new) {
         storage->references++;
-        memories.push_back({Memory::EXTERNAL,
-                            storage,
-                            static_cast<char*>(storage->data),
-                            storage->nbytes,
-                            storage->device,
-                            {},
-                            -1,
-                            tensor.writes});
+        memories.push_back({Memory::EXTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
+                            storage->device, -1, tensor.writes});
         if (tensor.writes) tensor.writes->references++;
     }
     return place->second;
@@ -75,8 +69,11 @@ int32_t Recording::slot_of(const Tensor& tensor, Step& step, bool written) {
 }
 
 void Recording::add(std::unique_ptr<Step> step) {
-    step->line = where();
     steps.push_back(std::move(step));
+    if (model && !difference)
+        compare_step();
+    else
+        steps.back()->line = where();
 }
 
 // Its bytes from the first to the last element.
@@ -90,12 +87,7 @@ void Recording::add_input(const Tensor& tensor) {
     inputs.push_back(int32_t(memories.size()));
     tensor.storage->references++;
     tensor.storage->mark = 0;  // even if this thread made it while it recorded
-    memories.push_back({Memory::INPUT,
-                        tensor.storage,
-                        static_cast<char*>(tensor.data),
-                        span_of(tensor),
-                        tensor.device,
-                        {},
+    memories.push_back({Memory::INPUT, tensor.storage, static_cast<char*>(tensor.data), span_of(tensor), tensor.device,
                         int32_t(inputs.size()) - 1});
     memories.back().has_gaps = memories.back().nbytes != tensor.size * item_size(tensor.dtype);
 }
@@ -115,7 +107,14 @@ void Recording::refuse(const char* why) {
 Line Recording::where() {
     std::string file;
     const int32_t number = running_line(own_folder, file);
-    return {number ? files.insert(file).first->c_str() : nullptr, number};
+    return {number ? files->insert(file).first->c_str() : nullptr, number};
+}
+
+Line Recording::first_use(int32_t memory) const {
+    for (const auto& step : steps)
+        for (const StepOperand& operand : step->operands)
+            if (operand.slot >= 0 && slots[size_t(operand.slot)].memory == memory) return step->line;
+    return {};
 }
 
 void Recording::drop_inputs() {
@@ -138,8 +137,8 @@ void report_made(Storage* storage) {
     Recording* recording = current_recording();
     if (!recording) return;
     storage->mark = recording->serial << NUMBER_BITS | recording->memories.size();
-    recording->memories.push_back({Memory::INTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes,
-                                   storage->device, recording->where(), -1});
+    recording->memories.push_back(
+        {Memory::INTERNAL, storage, static_cast<char*>(storage->data), storage->nbytes, storage->device, -1});
     if (recording->memories.size() >> NUMBER_BITS) recording->refuse("the function makes too many tensors");
 }
 
@@ -201,12 +200,14 @@ void refuse_recording(const char* why) {
 
 // ---- The C API ---------------------------------------------------------------------------------------------------
 
-Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder) {
+Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_folder, Recording* model) {
     Recording* recording = nullptr;
     attempt([&] {
         auto made = std::make_unique<Recording>();
         made->serial = ++serials;
         made->own_folder = own_folder;
+        made->model = model;
+        made->files = model ? model->files : std::make_shared<std::set<std::string>>();
         for (int i = 0; i < count; i++) made->add_input(*inputs[i]);
         made->forward_inputs = size_t(count);
         recording = made.release();
@@ -245,9 +246,8 @@ void free_recording(Recording* recording) { delete recording; }
 
 void refuse_this_recording(const char* why) { refuse_recording(why); }
 
-const char* recording_refusal(Recording* recording, Line* line) {
-    *line = recording->refused_at;
-    return recording->refusal.empty() ? nullptr : recording->refusal.c_str();
+PythonObject* recording_refusal(Recording* recording) {
+    return told(recording->refusal.empty() ? nullptr : recording->refusal.c_str(), recording->refused_at);
 }
 
 int32_t recording_uses(Recording* recording, int32_t input) {
@@ -271,8 +271,8 @@ static bool same_slot(const Slot& x, const Slot& y) {
            (x.memory >= 0 || a.value.integer == b.value.integer);
 }
 
-// What differs first, and at which line; null if nothing does.
-static const char* difference(const Recording& x, const Recording& y, size_t step) {
+// What a step does otherwise; null if nothing.
+static const char* difference_in(const Recording& x, const Recording& y, size_t step) {
     const Step &a = *x.steps[step], &b = *y.steps[step];
     if (strcmp(a.name(), b.name())) return "another operation runs";
     if (a.operands.size() != b.operands.size()) return "an operation has other operands";
@@ -290,16 +290,17 @@ static const char* difference(const Recording& x, const Recording& y, size_t ste
     return a.same(b) ? nullptr : "an option or a constant of an operation is another one";
 }
 
-const char* compare_recordings(Recording* x, Recording* y, Line* line) {
-    const size_t count = std::min(x->steps.size(), y->steps.size());
-    for (size_t i = 0; i < count; i++)
-        if (const char* found = difference(*x, *y, i)) {
-            *line = y->steps[i]->line;
-            return found;
-        }
-    const Recording* longer = x->steps.size() > count ? x : y->steps.size() > count ? y : nullptr;
-    *line = longer ? longer->steps[count]->line : Line{};
-    if (longer) return "more operations run";
-    if (x->backward != y->backward || x->inputs.size() != y->inputs.size()) return "the result has another graph";
-    return nullptr;
+void Recording::compare_step() {
+    const size_t last = steps.size() - 1;
+    difference = last < model->steps.size() ? difference_in(*model, *this, last) : "more operations run";
+    steps[last]->line = difference ? differs_at = where() : model->steps[last]->line;
+}
+
+PythonObject* recording_difference(Recording* recording) {
+    const Recording& model = *recording->model;
+    if (recording->difference) return told(recording->difference, recording->differs_at);
+    if (recording->steps.size() < model.steps.size())
+        return told("fewer operations run", model.steps[recording->steps.size()]->line);
+    const bool same = recording->backward == model.backward && recording->inputs.size() == model.inputs.size();
+    return told(same ? nullptr : "the result has another graph", {});
 }

@@ -44,7 +44,6 @@ struct Memory {
     char* base;        // INPUT: the first element of the tensor, else the storage's data
     int64_t nbytes;
     int32_t device;
-    Line line;                 // INTERNAL: where it was made
     int32_t input;             // INPUT: its number
     Writes* writes = nullptr;  // EXTERNAL: of the tensor, if it counts for itself; with a reference
     bool has_gaps = false;     // INPUT: some of its bytes are no element's
@@ -65,8 +64,11 @@ struct Written {
 
 struct Recording {
     uint64_t serial;
-    std::string own_folder;       // whose lines are not the user's
-    std::set<std::string> files;  // of the lines
+    std::string own_folder;                        // whose lines are not the user's
+    std::shared_ptr<std::set<std::string>> files;  // of the lines
+    const Recording* model = nullptr;              // an earlier one, with which this is compared as it goes on
+    const char* difference = nullptr;              // the first, and where
+    Line differs_at = {};
     std::vector<std::unique_ptr<Step>> steps;
     std::vector<Slot> slots;
     std::vector<Memory> memories;
@@ -90,7 +92,9 @@ struct Recording {
     Draw* draw_of(Stream stream);
     void refuse(const char* why);
     void drop_inputs();
-    Line where();  // in the user's program this thread is
+    Line where();                          // in the user's program this thread is
+    Line first_use(int32_t memory) const;  // of a memory: where it was made, for one that was made meanwhile
+    void compare_step();                   // the last one
 };
 
 // ---- Reports, for whatever does not go through a launch. Each returns at once where nothing is recorded. ----------

@@ -5,6 +5,7 @@
 
 #include "cpu/loops/columns.h"
 #include "cpu/loops/simd.h"
+#include "cpu/loops/tiles.h"
 #include "tensor.h"
 
 inline namespace NORCH_ISA {
@@ -20,6 +21,7 @@ class PaddedImages {
     Block block = {};
     Scratch<T> image;
     Scratch<int64_t> offsets;  // of each tap
+    Scratch<Span> insides;     // what is not padding of each part
 
     static int64_t spread(const Axis& axis) { return axis.dilation * (axis.kernel - 1); }
     static int64_t part_of(const Axis& x) { return x.out + spread(x) / x.stride; }
@@ -29,9 +31,11 @@ class PaddedImages {
         const Axis& x = window.x;
         for (int64_t part = 0; part < x.stride; part++, to += length) {
             const int64_t start = part - x.before;  // to[k] is from[start + k * stride], if there is one
-            const int64_t first = start < 0 ? (-start + x.stride - 1) / x.stride : 0;
-            const int64_t last = smaller(length, (x.in - start + x.stride - 1) / x.stride);
-            with_stride(x.stride, first, last, [=](int64_t k, int64_t i) { to[k] = from[start + i]; });
+            const Span& inside = insides.data[part];
+            if (x.stride == 1)
+                copy_row(from + start + inside.begin, to + inside.begin, inside.end - inside.begin);
+            else
+                with_stride(x.stride, inside.begin, inside.end, [=](int64_t k, int64_t i) { to[k] = from[start + i]; });
         }
     }
 
@@ -44,8 +48,15 @@ public:
           per_sample(rows_of(window.y, rows) * line),
           channel(samples * per_sample),
           image(channels * channel + LANES),
-          offsets(window.taps()) {
+          offsets(window.taps()),
+          insides(window.x.stride) {
         const Axis &y = window.y, &x = window.x;
+        for (int64_t part = 0; part < x.stride; part++) {
+            const int64_t before = x.before - part, room = x.in + before;
+            const int64_t begin = before > 0 ? (before + x.stride - 1) / x.stride : 0;
+            const int64_t end = room > 0 ? smaller(length, (room + x.stride - 1) / x.stride) : 0;
+            insides[part] = {begin, end < begin ? begin : end};
+        }
         for (int64_t i = 0; i < y.kernel; i++)
             for (int64_t j = 0; j < x.kernel; j++) {
                 const int64_t column = j * x.dilation;
@@ -76,16 +87,17 @@ public:
     void columns(int64_t channels, int64_t first, int64_t count, T* to, int64_t to_row) const {
         const int64_t width = window.x.out, taps = window.taps();
         const int64_t* const offset = offsets.data;
-        for (int64_t p = 0; p < count;) {
-            const int64_t row = (first + p) / width, x = (first + p) % width, n = smaller(width - x, count - p);
-            const T* from = image.data + row / block.rows * per_sample + row % block.rows * window.y.stride * line + x;
+        int64_t x = first % width, row = first / width % block.rows, sample = first / width / block.rows;
+        for (int64_t p = 0, n; p < count; p += n, x = 0) {
+            n = smaller(width - x, count - p);
+            const T* from = image.data + sample * per_sample + row * window.y.stride * line + x;
             for (int64_t at = 0; at < n; at += LANES) {
                 T* target = to + p + at;
                 for (int64_t c = 0; c < channels; c++)
                     for (int64_t tap = 0; tap < taps; tap++, target += to_row)
                         memcpy(target, from + c * channel + at + offset[tap], VECTOR_BYTES);
             }
-            p += n;
+            if (++row == block.rows) row = 0, sample++;
         }
     }
     enum { SLACK = LANES };  // elements that `columns` needs behind the last row

@@ -143,11 +143,16 @@ void copy_tile(int64_t size, char* tile, char* tensor, int64_t rows, int64_t col
 
 // Copies a short row, for which a call of memcpy would take longer.
 template <class T>
-void copy_row(const T* from, T* to, int64_t n) {
+inline void copy_row(const T* from, T* to, int64_t n) {
     enum { BLOCK = 64 / sizeof(T) };
-    int64_t i = 0;
-    for (; i + BLOCK <= n; i += BLOCK) memcpy(to + i, from + i, BLOCK * sizeof(T));
-    for (; i < n; i++) to[i] = from[i];
+    if (n < BLOCK) {
+        for (int64_t i = 0; i < n; i++) to[i] = from[i];
+        return;
+    }
+    for (int64_t i = 0; i < n; i += BLOCK) {
+        const int64_t at = smaller(i, n - BLOCK);  // some elements of the last block are copied twice
+        memcpy(to + at, from + at, BLOCK * sizeof(T));
+    }
 }
 
 // ---- Past the cache ----------------------------------------------------------------------------------------------
