@@ -168,8 +168,8 @@ globals().update({name: _cast(globals()[name], name) for name in _AUTOCAST & {*g
 
 _LATER = set(
     """
-    accelerator backends compiler distributed distributions fft hub jit mps multiprocessing onnx profiler random signal
-    special xpu
+    accelerator backends compiler distributed distributions fft func fx hub jit mps multiprocessing onnx profiler random
+    serialization signal special testing xpu
     """.split()
 )
 _PICTURES = {"Drawing", "draw_graph"}
@@ -183,6 +183,8 @@ if TYPE_CHECKING:
         distributed,
         distributions,
         fft,
+        func,
+        fx,
         hub,
         jit,
         mps,
@@ -190,17 +192,22 @@ if TYPE_CHECKING:
         onnx,
         profiler,
         random,
+        serialization,
         signal,
         special,
+        testing,
         xpu,
     )
     from .display.graph import Drawing, draw_graph
+    from .func import vmap
 else:
 
     def __getattr__(name: str) -> object:
         """Import these modules at their first use: few scripts need them. Say of other names that they are missing."""
         if name in _PICTURES:
             return getattr(importlib.import_module(".display.graph", __name__), name)
+        if name == "vmap":
+            return importlib.import_module(".func", __name__).vmap
         return importlib.import_module("." + name, __name__) if name in _LATER else _missing(name)
 
 

@@ -16,7 +16,7 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
     values = list(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args)
     found = []
     for value in values:
-        index = value if type(value) is int else _index(value)
+        index = value if type(value) is int else index_of(value)
         if index is None:
             raise TypeError(f"{name}: expected integers, got {shown(tuple(values))}")
         if not -(2**63) <= index < 2**63:
@@ -64,8 +64,8 @@ def place_of(
     return array, rank, kind.number, default_device.device if device is None else device_number(device)
 
 
-def _index(value: Any) -> int | None:
-    """The integer that a value stands for; None for a bool, which has an index, but is no size."""
+def index_of(value: Any) -> int | None:
+    """The integer that a value of Python, NumPy or a tensor stands for; None for others, and for bools, no sizes."""
     try:
         return None if isinstance(value, bool) else value.__index__()
     except (AttributeError, TypeError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import os
 from typing import Any, NoReturn
 
 
@@ -25,5 +27,31 @@ def load_state_dict_from_url(url: str = "", *_: Any, **__: Any) -> NoReturn:
     raise RuntimeError(f"norch downloads nothing: fetch {url or 'the file'} yourself and call norch.load(path)")
 
 
+def get_dir() -> str:
+    """The folder where PyTorch keeps what it downloads, in which files fetched by other programs may lie.
+
+    >>> import os
+    >>> os.path.basename(norch.hub.get_dir())
+    'hub'
+    """
+    return _dir[0] if _dir else os.path.join(_get_torch_home(), "hub")
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Have `get_dir` name another folder.
+
+    >>> norch.hub.set_dir("models/hub")
+    >>> norch.hub.get_dir()
+    'models/hub'
+    """
+    _dir[:] = [os.path.expanduser(d)]
+
+
+def _get_torch_home() -> str:
+    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
+
+
+_dir: builtins.list[str] = []
 help = list = load
 download_url_to_file = load_url = load_state_dict_from_url

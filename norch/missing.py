@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Callable, NoReturn
 
 # ---- The table: for each module, names and the reason, or what to use instead ---------------------------------------
@@ -30,8 +31,10 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "norch has no quantized dtypes",
         ),
         ("istft stft", "norch has no complex dtypes"),
+        ("ao", "norch has no quantized dtypes"),
+        ("library ops", "norch's operations are its functions; a subclass of autograd.Function makes one of your own"),
+        ("_dynamo _inductor", "norch.compile records and replays, without such options"),
         ("uint16 uint32 uint64", "norch has no unsigned integers beyond uint8; use int32 or int64"),
-        ("func vmap", "norch has no vmap: write the loop, or batch the operands"),
         (
             "hspmm saddmm sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor sspaddmm",
@@ -39,7 +42,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
         (
             "Code CompilationUnit ExecutionPlan FunctionSchema GraphExecutorState StaticModule TracingState cond "
-            "export fx while_loop",
+            "export while_loop",
             "norch runs the Python: it has no graph capture",
         ),
         ("Future fork futures is_distributed monitor wait", "norch trains in one process"),
@@ -52,7 +55,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
             "the layer is nn.RNN, nn.LSTM or nn.GRU",
         ),
-        ("jagged masked nested", "use a mask"),
+        ("masked", "use where and masked_fill"),
+        ("jagged nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
         ("range", "use arange, whose end is excluded"),
         ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         ("frobenius_norm nuclear_norm", "use norch.linalg"),
@@ -68,10 +72,10 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "DisableTorchFunctionSubclass DispatchKey DispatchKeySet ErrorReport ExcludeDispatchKeyGuard "
             "FatalError FileCheck Gradient IODescriptor JITException LiteScriptModule LoggerBase ModuleDict "
             "OperatorInfo ParameterDict PyTorchFileReader PyTorchFileWriter SUM SerializationStorageContext "
-            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn ao classes compiled_with_cxx11_abi "
+            "StorageBase SymBool SymFloat SymInt ThroughputBenchmark _mkldnn classes compiled_with_cxx11_abi "
             "dsmm embedding_renorm_ from_file functional hash_tensor hsmm is_neg is_vulkan_available "
-            "legacy_contiguous_format library mtia norm_except_dim ops overrides package quasirandom "
-            "segment_reduce slice_inverse smm storage testing view_as_real",
+            "legacy_contiguous_format mtia norm_except_dim overrides package quasirandom "
+            "segment_reduce slice_inverse smm storage view_as_real",
             "",
         ),
     ],
@@ -107,7 +111,7 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
         ("Buffer", "use self.register_buffer"),
-        ("LinearCrossEntropyOptions attention", ""),
+        ("LinearCrossEntropyOptions", ""),
     ],
     "nn.functional": [
         (
@@ -123,9 +127,19 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
             "norch has no complex dtypes; numpy.fft computes it on x.numpy()",
         ),
     ],
+    "func": [
+        ("debug_unwrap functionalize", "norch runs the Python: it has no graph capture"),
+        ("make_functional make_functional_with_buffers combine_state_for_ensemble", "use functional_call"),
+    ],
+    "fx": [
+        (
+            "Graph GraphModule Interpreter Node Proxy Tracer Transformer replace_pattern symbolic_trace",
+            "norch runs the Python: it has no graph capture; hooks of modules see what passes through them",
+        ),
+    ],
     "nn.init": [],
     "nn.utils": [
-        ("convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format memory_format stateless", ""),
+        ("convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format memory_format", ""),
     ],
     "optim": [
         ("SparseAdam", "use optim.Adam: norch's gradients are dense"),
@@ -133,7 +147,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "optim.lr_scheduler": [],
     "autograd": [
-        ("graph", "backward hooks on tensors are register_hook"),
         ("forward_ad", "norch has no forward-mode derivatives: autograd.functional.jvp takes two passes backward"),
         (
             "NestedIOFunction enforce_grad_layout_policy is_multithreading_enabled is_view_replay_enabled "
@@ -186,12 +199,8 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     ],
     "distributions": [
         (
-            "CatTransform ContinuousBernoulli CorrCholeskyTransform CumulativeDistributionTransform "
-            "ExponentialFamily FisherSnedecor GeneralizedPareto HalfCauchy IndependentTransform InverseGamma "
-            "Kumaraswamy LKJCholesky LogisticNormal LowRankMultivariateNormal LowerCholeskyTransform "
-            "NegativeBinomial Pareto PositiveDefiniteTransform RelaxedOneHotCategorical ReshapeTransform "
-            "SoftmaxTransform StackTransform StickBreakingTransform VonMises Weibull Wishart biject_to "
-            "transform_to",
+            "CatTransform CorrCholeskyTransform CumulativeDistributionTransform ExponentialFamily GeneralizedPareto "
+            "LKJCholesky ReshapeTransform StackTransform Wishart",
             "",
         ),
     ],
@@ -230,3 +239,18 @@ def missing(module: str) -> Callable[[str], NoReturn]:
         raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
 
     return __getattr__
+
+
+class _AbsentModules:
+    """Asked last by `import norch.nested`: says of a module what the table says of the name."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
+        package, _, name = fullname.rpartition(".")
+        if package == "norch" or package.startswith("norch."):
+            said = message(package.removeprefix("norch").removeprefix("."), name)
+            if said is not None:
+                raise ModuleNotFoundError(said, name=fullname)
+
+
+sys.meta_path.append(_AbsentModules)  # (a class does for an instance)

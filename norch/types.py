@@ -245,3 +245,8 @@ class Count(int):
 
     def __call__(self) -> int:
         return int(self)
+
+
+# PyTorch's names, for annotations
+Number = Union[int, float, bool]
+Device = Union[str, int, None]

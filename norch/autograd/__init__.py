@@ -47,6 +47,6 @@ if not TYPE_CHECKING:  # (a checker follows imports)
 
     def __getattr__(name: str) -> ModuleType:
         """Import these at their first use: `functional` uses the class Tensor, which is made after this."""
-        if name in ("functional", "grad_mode", "profiler"):
+        if name in ("functional", "grad_mode", "graph", "profiler"):
             return importlib.import_module("." + name, __name__)
         return _missing(name)

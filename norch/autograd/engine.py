@@ -293,14 +293,15 @@ def grad(
     """Return the gradients of the sum of `outputs` with respect to each of `inputs`, touching no `.grad`.
 
     Raises RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (its gradient is None) or
-    `materialize_grads` (zeros). `is_grads_batched` is refused: norch has no vmap. (`only_inputs` changes nothing.)
+    `materialize_grads` (zeros). `is_grads_batched` is refused: call grad for each row.
+    (`only_inputs` changes nothing.)
 
     >>> x = norch.Tensor([3], requires_grad=True)
     >>> norch.autograd.grad(x**2, x)
     (tensor([6.]),)
     """
     if is_grads_batched:
-        raise RuntimeError("grad: is_grads_batched needs vmap, which norch does not have; call grad once for each row")
+        raise RuntimeError("grad: is_grads_batched is not supported; call grad once for each row, as norch.vmap does")
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
     starts, _ = _starts(outputs, grad_outputs)

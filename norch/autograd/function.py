@@ -177,6 +177,15 @@ class Function:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
+    def name(self) -> str:
+        """The name of the class."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Edge, int], ...]:
+        """Where the gradients go: (node, 0) for each operand, as PyTorch lists them."""
+        return tuple((target, 0) for target in self.edges)
+
     # ---- Custom operations: `self` is their ctx
 
     _constant: Sequence[Any] = ()
@@ -299,6 +308,11 @@ class AccumulateGrad(Function):
     def __init__(self, leaf: Tensor) -> None:
         self.age = next_age()
         self.result = ref(leaf)
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf."""
+        return None if self.result is None else self.result()
 
     def register_after(self, hook: Callable[[Tensor], None]) -> HookHandle:
         """Call `hook(leaf)` in backward as soon as the leaf's `.grad` is complete."""
@@ -471,3 +485,6 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
         return made if several is results else made[0]
 
     return call
+
+
+FunctionCtx = Function  # the `ctx` of a custom operation is its node

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import Any
+from typing import Any, Callable, NamedTuple
 
 
-class _Times(list[Any]):
-    """Names of blocks with their counts and seconds."""
+class _Row(NamedTuple):
+    key: str
+    calls: int
+    seconds: float
+
+
+class _Block(_Row):
+    """A block's name, how often it ran, and its seconds in all; microseconds under PyTorch's names."""
+
+    __slots__ = ()
+
+    name = property(lambda self: self.key)
+    count = property(lambda self: self.calls)  # (a tuple counts its elements)
+    cpu_time_total = property(lambda self: self.seconds * 1e6)
+    self_cpu_time_total = cpu_time_total
+    cpu_time = property(lambda self: self.seconds * 1e6 / self.calls)
+
+
+class _Times(list[_Block]):
+    """The blocks of a run."""
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **_: Any) -> str:
         """The blocks as text, the longest first."""
-        rows = sorted(self, key=lambda row: -row[2])[:row_limit]
+        rows = sorted(self, key=lambda row: -row.seconds)[:row_limit]
         return "\n".join(f"{name:<40} {count:>6} calls {seconds * 1e3:>12.3f} ms" for name, count, seconds in rows)
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The microseconds of all blocks."""
+        return 1e6 * sum(row.seconds for row in self)
+
+    def total_average(self) -> _Block:
+        """All blocks as one."""
+        return _Block("Total", sum(row.calls for row in self), sum(row.seconds for row in self))
 
     def __str__(self) -> str:
         return self.table()
@@ -21,7 +49,7 @@ class _Times(list[Any]):
 class profile:
     """In a `with` block, time the `record_function` blocks; `key_averages().table()` shows them.
 
-    The options are PyTorch's and change nothing.
+    `on_trace_ready` is called with the profiler at the end; the other options are PyTorch's and change nothing.
 
     >>> with norch.autograd.profiler.profile() as profiler:
     ...     with norch.autograd.profiler.record_function("sum"):
@@ -32,8 +60,9 @@ class profile:
 
     _running: list[profile] = []
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        self._found: dict[str, tuple[int, float]] = {}
+    def __init__(self, *_: Any, on_trace_ready: Callable[[profile], object] | None = None, **__: Any) -> None:
+        self._found: list[tuple[str, float, float]] = []  # name, start, seconds
+        self._on_trace_ready, self.step_num = on_trace_ready, 0
 
     def __enter__(self) -> profile:
         profile._running.append(self)
@@ -41,6 +70,8 @@ class profile:
 
     def __exit__(self, *exception: object) -> None:
         profile._running.remove(self)
+        if self._on_trace_ready is not None:
+            self._on_trace_ready(self)
 
     def start(self) -> None:
         """Begin, as `with` does."""
@@ -51,16 +82,33 @@ class profile:
         self.__exit__()
 
     def step(self) -> None:
-        """Do nothing: all steps are timed."""
+        """Count a step: all steps are timed."""
+        self.step_num += 1
 
     def key_averages(self, *_: Any, **__: Any) -> _Times:
-        """(name, calls, seconds) of each block."""
-        return _Times((name, count, seconds) for name, (count, seconds) in self._found.items())
+        """(key, count, seconds) of each block."""
+        names = dict.fromkeys(name for name, _, _ in self._found)
+        times = {name: [seconds for other, _, seconds in self._found if other == name] for name in names}
+        return _Times(_Block(name, len(found), sum(found)) for name, found in times.items())
 
-    def add(self, name: str, seconds: float) -> None:
-        """Note that a block took so long."""
-        count, total = self._found.get(name, (0, 0.0))
-        self._found[name] = count + 1, total + seconds
+    def events(self) -> _Times:
+        """Each run of a block alone."""
+        return _Times(_Block(name, 1, seconds) for name, _, seconds in self._found)
+
+    def table(self, **options: Any) -> str:
+        """The blocks as text."""
+        return self.key_averages().table(**options)
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the blocks as a trace that chrome://tracing shows."""
+        names = ("name", "ts", "dur")
+        events = [dict(zip(names, (name, at * 1e6, seconds * 1e6)), ph="X") for name, at, seconds in self._found]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": [{**event, "pid": 0, "tid": 0} for event in events]}, file)
+
+    def add(self, name: str, start: float, seconds: float) -> None:
+        """Note that a block began then and took so long."""
+        self._found.append((name, start, seconds))
 
 
 class record_function:
@@ -79,4 +127,4 @@ class record_function:
 
     def __exit__(self, *exception: object) -> None:
         for running in profile._running:
-            running.add(self.name, time.perf_counter() - self._begin)
+            running.add(self.name, self._begin, time.perf_counter() - self._begin)

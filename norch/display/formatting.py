@@ -30,6 +30,11 @@ class PrintOptions:
 
 
 options = PrintOptions()
+_PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
 
 
 def set_printoptions(
@@ -37,6 +42,7 @@ def set_printoptions(
     threshold: float | None = None,
     edgeitems: int | None = None,
     linewidth: int | None = None,
+    profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
     """Change how tensors print; arguments left out change nothing, except `sci_mode`.
@@ -47,16 +53,19 @@ def set_printoptions(
         edgeitems: how many elements at each edge of a dimension are shown (3).
         linewidth: characters in a line (80).
         sci_mode: scientific notation always (True), never (False) or if the numbers need it (None).
+        profile: several of them at once: "default", "short" (2 digits, 2 items) or "full" (all numbers).
 
     Raises:
         TypeError: a number of digits, items or characters is not an int, or `sci_mode` is not a bool.
-        ValueError: a number is negative.
+        ValueError: a number is negative, or the profile is another.
 
     >>> norch.set_printoptions(precision=2)
     >>> norch.tensor([0.12345])
     tensor([0.12])
     >>> norch.set_printoptions(precision=4)
     """
+    if profile is not None and profile not in _PROFILES:
+        raise ValueError(f"set_printoptions: profile is {profile!r}, expected one of {', '.join(map(repr, _PROFILES))}")
     given = {"precision": precision, "edgeitems": edgeitems, "linewidth": linewidth, "threshold": threshold}
     for name, value in given.items():
         allowed = (int, float) if name == "threshold" else (int,)
@@ -69,6 +78,7 @@ def set_printoptions(
     if not (sci_mode is None or isinstance(sci_mode, bool)):
         raise TypeError(f"set_printoptions: sci_mode is {shown(sci_mode)}, expected True, False or None")
     for name, value in given.items():
+        value = _PROFILES[profile][name] if value is None and profile is not None else value
         if value is not None:
             setattr(options, name, value)
     options.sci_mode = sci_mode

@@ -7,15 +7,19 @@ tensor([-0.9189, -0.9189])
 
 from typing import TYPE_CHECKING
 
-from . import constraints, kl, transforms, utils
+from . import constraint_registry, constraints, kl, transforms, utils
+from .circular import VonMises
 from .composed import (
     HalfNormal,
     Independent,
+    LogisticNormal,
     LogNormal,
     MixtureSameFamily,
     RelaxedBernoulli,
+    RelaxedOneHotCategorical,
     TransformedDistribution,
 )
+from .constraint_registry import biject_to, transform_to
 from .continuous import Cauchy, Exponential, Gumbel, Laplace, Normal, Uniform
 from .discrete import (
     Bernoulli,
@@ -23,6 +27,7 @@ from .discrete import (
     Categorical,
     Geometric,
     Multinomial,
+    NegativeBinomial,
     OneHotCategorical,
     OneHotCategoricalStraightThrough,
     Poisson,
@@ -30,15 +35,29 @@ from .discrete import (
 from .distribution import Distribution
 from .gamma import Beta, Chi2, Dirichlet, Gamma, StudentT
 from .kl import kl_divergence, register_kl
-from .multivariate_normal import MultivariateNormal
+from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
+from .positive import (
+    ContinuousBernoulli,
+    FisherSnedecor,
+    HalfCauchy,
+    InverseGamma,
+    Kumaraswamy,
+    Pareto,
+    Weibull,
+)
 from .transforms import (
     AbsTransform,
     AffineTransform,
     ComposeTransform,
     ExpTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
     PowerTransform,
     SigmoidTransform,
+    SoftmaxTransform,
     SoftplusTransform,
+    StickBreakingTransform,
     TanhTransform,
     Transform,
     identity_transform,
@@ -46,11 +65,16 @@ from .transforms import (
 
 __all__ = [
     "AbsTransform", "AffineTransform", "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2",
-    "ComposeTransform", "Dirichlet", "Distribution", "ExpTransform", "Exponential", "Gamma", "Geometric", "Gumbel",
-    "HalfNormal", "Independent", "Laplace", "LogNormal", "MixtureSameFamily", "Multinomial", "MultivariateNormal",
-    "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Poisson", "PowerTransform", "RelaxedBernoulli",
-    "SigmoidTransform", "SoftplusTransform", "StudentT", "TanhTransform", "Transform", "TransformedDistribution",
-    "Uniform", "constraints", "identity_transform", "kl", "kl_divergence", "register_kl", "transforms", "utils",
+    "ComposeTransform", "ContinuousBernoulli", "Dirichlet", "Distribution", "ExpTransform", "Exponential",
+    "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent",
+    "IndependentTransform", "InverseGamma", "Kumaraswamy", "Laplace", "LogNormal", "LogisticNormal",
+    "LowRankMultivariateNormal", "LowerCholeskyTransform", "MixtureSameFamily", "Multinomial",
+    "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough",
+    "Pareto", "Poisson", "PositiveDefiniteTransform", "PowerTransform", "RelaxedBernoulli",
+    "RelaxedOneHotCategorical", "SigmoidTransform", "SoftmaxTransform", "SoftplusTransform",
+    "StickBreakingTransform", "StudentT", "TanhTransform", "Transform", "TransformedDistribution", "Uniform",
+    "VonMises", "Weibull", "biject_to", "constraint_registry", "constraints", "identity_transform", "kl",
+    "kl_divergence", "register_kl", "transform_to", "transforms", "utils",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:  # (a checker knows what is missing)

@@ -12,7 +12,14 @@ from . import constraints
 from .continuous import Normal
 from .discrete import Categorical
 from .distribution import Distribution
-from .transforms import AffineTransform, ComposeTransform, ExpTransform, SigmoidTransform, Transform
+from .transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    SigmoidTransform,
+    StickBreakingTransform,
+    Transform,
+)
 from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits, softplus, sum_rightmost
 
 
@@ -357,13 +364,92 @@ class RelaxedBernoulli(TransformedDistribution):
     logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
 
 
+class _ExpRelaxedCategorical(Distribution):
+    """The logarithms of RelaxedOneHotCategorical."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    support = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        self.temperature = temperature
+        shape = self._categorical.logits.shape
+        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
+
+    probs = property(lambda self: self._categorical.probs)
+    logits = property(lambda self: self._categorical.logits)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> _ExpRelaxedCategorical:
+        logits = self.logits.expand(*batch_shape, *self._event_shape)
+        return _ExpRelaxedCategorical(self.temperature, logits=logits, validate_args=False)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        logits = self.logits.expand(self._extended_shape(sample_shape))
+        u = clamp_probs(rand(logits.shape, dtype=logits.dtype, device=logits.device))
+        scores = (logits - (-u.log()).log()) / self.temperature
+        return scores - scores.logsumexp(-1, keepdim=True)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        count = self._event_shape[0]
+        logits, value = broadcast_all(self.logits, value)
+        temperature = value.detach().new_zeros(()) + self.temperature
+        scale = temperature.detach().new_tensor(float(count)).lgamma() + temperature.log() * (count - 1)
+        score = logits - value * temperature
+        return (score - score.logsumexp(-1, keepdim=True)).sum(-1) + scale
+
+
+class RelaxedOneHotCategorical(TransformedDistribution):
+    """Vectors of probabilities, close to one class for a low temperature, differentiable in `probs` (Gumbel-softmax).
+
+    >>> relaxed = norch.distributions.RelaxedOneHotCategorical(norch.tensor(0.5), probs=norch.tensor([0.5, 0.5]))
+    >>> relaxed.rsample().sum()
+    tensor(1.)
+    """
+
+    def __init__(
+        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        base = _ExpRelaxedCategorical(temperature, probs, logits, validate_args)
+        super().__init__(base, ExpTransform(), validate_args=validate_args)
+
+    support = constraints.simplex
+    temperature = property(lambda self: self.base_dist.temperature, doc="How soft the choice is: at 0 it is sharp.")
+    probs = property(lambda self: self.base_dist.probs, doc="The probabilities of the classes.")
+    logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
+
+
+class LogisticNormal(TransformedDistribution):
+    """Vectors of probabilities: those that breaking a stick makes of normal numbers; one more than `loc` has.
+
+    >>> norch.distributions.LogisticNormal(norch.zeros(2), norch.ones(2)).sample().shape
+    norch.Size([3])
+    """
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        normal = Normal(loc, scale, validate_args=validate_args)
+        if not normal.batch_shape:
+            normal = normal.expand([1])
+        super().__init__(normal, StickBreakingTransform(), validate_args=validate_args)
+
+    support = constraints.simplex
+    loc = property(lambda self: self.base_dist.base_dist.loc, doc="The means of the normal numbers.")
+    scale = property(lambda self: self.base_dist.base_dist.scale, doc="Their standard deviations.")
+
+
 __all__ = [
     "AffineTransform",
     "ComposeTransform",
     "HalfNormal",
     "Independent",
     "LogNormal",
+    "LogisticNormal",
     "MixtureSameFamily",
     "RelaxedBernoulli",
+    "RelaxedOneHotCategorical",
     "TransformedDistribution",
 ]

@@ -14,6 +14,7 @@ from ..tensor import Tensor
 from ..types import int64
 from . import constraints
 from .distribution import Distribution
+from .gamma import Gamma
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, smallest_step, softplus
 
 
@@ -117,6 +118,46 @@ class Geometric(_TwoOutcomes):
 
     def entropy(self) -> Tensor:
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
+
+
+class NegativeBinomial(_TwoOutcomes):
+    """How many trials succeed, each with probability `probs`, before `total_count` of them have failed.
+
+    >>> norch.distributions.NegativeBinomial(3.0, norch.tensor([0.5])).mean
+    tensor([3.])
+    """
+
+    arg_constraints = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support = constraints.nonnegative_integer
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        _one_of(probs, logits)
+        self.total_count, given = broadcast_all(total_count, logits if probs is None else probs)
+        self.total_count = self.total_count.type_as(given)
+        named = {"logits": given} if probs is None else {"probs": given}
+        super().__init__(**named, validate_args=validate_args)
+
+    mean = property(lambda self: self.total_count * self.logits.exp())
+    mode = property(lambda self: ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0))
+    variance = property(lambda self: self.mean / (-self.logits).sigmoid())
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        rate = Gamma(self.total_count, (-self.logits).exp(), validate_args=False).sample(sample_shape)
+        return poisson(rate)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        count = self.total_count
+        powers = count * -softplus(self.logits) - value * softplus(-self.logits)
+        norm = (count + value).lgamma() - (1.0 + value).lgamma() - count.lgamma()
+        return powers + (count + value == 0)._choose(0.0, norm)
 
 
 class Binomial(_TwoOutcomes):

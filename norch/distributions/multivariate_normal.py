@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 from ..functions.creation import eye
 from ..functions.joining import stack
@@ -133,3 +133,34 @@ class MultivariateNormal(Distribution):
     def entropy(self) -> Tensor:
         half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return 0.5 * self._event_shape[0] * (1.0 + LOG_2PI) + half_log_det.expand(self._batch_shape)
+
+
+class LowRankMultivariateNormal(MultivariateNormal):
+    """The normal distribution of vectors whose covariance is W W^T + diag(d), for few columns W, `cov_factor`.
+
+    >>> normal = norch.distributions.LowRankMultivariateNormal(norch.zeros(2), norch.ones(2, 1), norch.ones(2))
+    >>> normal.covariance_matrix
+    tensor([[2., 1.],
+            [1., 2.]])
+    """
+
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "cov_factor": constraints.independent(constraints.real, 2),
+        "cov_diag": constraints.independent(constraints.positive, 1),
+    }
+
+    def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
+        for name, value, least in (("loc", loc, 1), ("cov_factor", cov_factor, 2), ("cov_diag", cov_diag, 1)):
+            if check_tensor(value, f"LowRankMultivariateNormal: {name}").ndim < least:
+                raise ValueError(f"{name} must have at least {least} dimensions")
+        if cov_factor.shape[-2] != loc.shape[-1] or cov_diag.shape[-1] != loc.shape[-1]:
+            raise ValueError(f"cov_factor and cov_diag must have {loc.shape[-1]} rows, as loc")
+        self.cov_factor, self.cov_diag = cov_factor, cov_diag
+        covariance = cov_factor @ cov_factor.mT + cov_diag.diag_embed()
+        super().__init__(loc, covariance_matrix=covariance, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> LowRankMultivariateNormal:
+        loc, diag = (x.expand(*batch_shape, *x.shape[-1:]) for x in (self.loc, self.cov_diag))
+        factor = self.cov_factor.expand(*batch_shape, *self.cov_factor.shape[-2:])
+        return LowRankMultivariateNormal(loc, factor, diag, validate_args=False)

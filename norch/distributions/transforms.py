@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from ..nn import functional
 from ..operation import check_kind
 from ..tensor import Tensor
 from . import constraints
-from .utils import softplus, sum_rightmost
+from .utils import smallest_step, softplus, sum_rightmost
 
 
 class Transform:
@@ -234,6 +235,119 @@ class AffineTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         slope = self.scale.abs().log() if isinstance(self.scale, Tensor) else math.log(abs(self.scale))
         return sum_rightmost(x.detach() * 0 + slope, self.event_dim)
+
+
+class SoftmaxTransform(Transform):
+    """y = softmax(x) along the last dimension, whose inverse is the logarithm; it has no volume, so no Jacobian.
+
+    >>> norch.distributions.transforms.SoftmaxTransform()(norch.zeros(2))
+    tensor([0.5000, 0.5000])
+    """
+
+    bijective = False
+    domain, codomain, event_dim = constraints.real_vector, constraints.simplex, 1
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.softmax(-1)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.log()
+
+
+class StickBreakingTransform(Transform):
+    """n numbers to n + 1 probabilities: each sigmoid says how much is broken off what is left of a stick.
+
+    >>> norch.distributions.transforms.StickBreakingTransform()(norch.zeros(1))
+    tensor([0.5000, 0.5000])
+    """
+
+    domain, codomain, event_dim = constraints.real_vector, constraints.simplex, 1
+
+    @staticmethod
+    def _offsets(x: Tensor) -> Tensor:
+        """log(n), log(n - 1), ... log(1), so that zeros give equal parts."""
+        return x.detach().ones_like().cumsum(-1).flip(-1).log()
+
+    def _call(self, x: Tensor) -> Tensor:
+        z = (x - self._offsets(x)).sigmoid()
+        left = (1 - z).cumprod(-1)
+        return functional.pad(z, (0, 1), value=1.0) * functional.pad(left, (1, 0), value=1.0)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        parts = y.narrow(-1, 0, y.shape[-1] - 1)
+        left = (1 - parts.cumsum(-1)).clamp(min=smallest_step(y))
+        return parts.log() - left.log() + self._offsets(parts)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        x = x - self._offsets(x)
+        return (-softplus(x) + y.narrow(-1, 0, y.shape[-1] - 1).log()).sum(-1)
+
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return (*shape[:-1], shape[-1] + 1)
+
+
+class LowerCholeskyTransform(Transform):
+    """A matrix to one with zeros above a positive diagonal, by exp of its diagonal.
+
+    >>> norch.distributions.transforms.LowerCholeskyTransform()(norch.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+
+    domain, codomain, event_dim = constraints.independent(constraints.real, 2), constraints.lower_cholesky, 2
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
+
+
+class PositiveDefiniteTransform(Transform):
+    """A matrix to a positive definite one: L L^T for the L of LowerCholeskyTransform.
+
+    >>> norch.distributions.transforms.PositiveDefiniteTransform()(norch.zeros(1, 1))
+    tensor([[1.]])
+    """
+
+    domain, codomain, event_dim = constraints.independent(constraints.real, 2), constraints.positive_definite, 2
+
+    def _call(self, x: Tensor) -> Tensor:
+        lower = LowerCholeskyTransform()(x)
+        return lower @ lower.mT
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return LowerCholeskyTransform().inv(y.cholesky())
+
+
+class IndependentTransform(Transform):
+    """A transform whose last dimensions are parts of one value: their Jacobians are summed.
+
+    >>> t = norch.distributions.transforms
+    >>> t.IndependentTransform(t.ExpTransform(), 1).event_dim
+    1
+    """
+
+    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
+        super().__init__(cache_size)
+        self.base_transform = check_kind(base_transform, Transform, "IndependentTransform")
+        self.reinterpreted_batch_ndims, base = reinterpreted_batch_ndims, base_transform
+        self.bijective, self.sign = base.bijective, base.sign
+        self.event_dim = base.event_dim + reinterpreted_batch_ndims
+        self.domain = constraints.independent(base.domain, reinterpreted_batch_ndims)
+        self.codomain = constraints.independent(base.codomain, reinterpreted_batch_ndims)
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.base_transform(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.base_transform.inv(y)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+
+    def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
+        return self.base_transform.forward_shape(shape)
 
 
 class ComposeTransform(Transform):

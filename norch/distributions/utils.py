@@ -36,7 +36,11 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
 
 
 def smallest_step(x: Tensor) -> float:
-    """The distance from 1 to the next number of x's dtype."""
+    """The distance from 1 to the next number of x's dtype.
+
+    >>> norch.distributions.utils.smallest_step(norch.ones(1)) == 2.0**-23
+    True
+    """
     return {"float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}.get(x.dtype.name, 2.0**-23)
 
 

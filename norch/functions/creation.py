@@ -165,7 +165,7 @@ def full(
     >>> norch.full([2], 7)
     tensor([7, 7])
     """
-    kind = inferred([fill_value]) if dtype is out is None and type(fill_value) is not float else dtype
+    kind = inferred([fill_value]) if dtype is out is None and not isinstance(fill_value, float) else dtype
     place = place_of("full", (size,), None, kind, device, out)
     if isinstance(fill_value, (int, float)):
         result = wrap(lib.full_tensor(*place, number(fill_value)._ptr))

@@ -185,7 +185,7 @@ def randn_like(
 
 def randint_like(
     input: Tensor,
-    low: int,
+    low: int | None = None,
     high: int | None = None,
     *,
     dtype: DType | None = None,
@@ -202,7 +202,9 @@ def randint_like(
     >>> norch.randint_like(norch.zeros(2, 3), 10).shape
     norch.Size([2, 3])
     """
-    bounds = (0, low) if high is None else (low, high)
+    if low is None and high is None:
+        raise TypeError("randint_like: expected `high`, or `low` and `high`")
+    bounds = (0, low) if high is None else (low or 0, high)
     return leaf(empty_like(input, dtype=dtype, device=device).random_(*bounds, generator=generator), requires_grad)
 
 

@@ -313,6 +313,10 @@ class InteropMethods:
             raise ValueError(f"a tensor of {self.dtype} cannot become an array of {dtype} without a copy")
         return array.astype(dtype)
 
+    def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+        """What a function of NumPy made of this tensor, as a tensor again."""
+        return from_numpy(array)
+
     @property
     def __array_interface__(self: Tensor) -> dict[str, Any]:
         if self._edge is not None or self.is_cuda:

@@ -120,6 +120,9 @@ class ValueMethods:
             raise TypeError("a tensor of 0 dimensions cannot be iterated over")
         return iter(self.unbind())
 
+    def __reversed__(self: Tensor) -> Tensor:
+        return self.flip(0) if self.ndim else self
+
 
 def _only(x: Tensor) -> Tensor:
     """A tensor of one element as it is."""

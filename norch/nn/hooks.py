@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..autograd.function import HookHandle, Hooks
@@ -46,6 +47,10 @@ class ModuleHooks:
                 del hooks[key]
                 hooks[key] = other
         return handle
+
+    def given(self, kind: str) -> Mapping[int, Callable[..., Any]]:
+        """The hooks of a kind as they were registered, to look at; their handles remove them."""
+        return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
 
     def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""

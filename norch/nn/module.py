@@ -43,6 +43,9 @@ class _MadeByInit:
         )
 
 
+_NO_HOOKS = ModuleHooks()
+
+
 class Module(ModuleState):
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
@@ -355,6 +358,10 @@ class Module(ModuleState):
     def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
         self._hooks = self._hooks or ModuleHooks()
         return self._hooks.add(kind, hook, prepend)
+
+    _forward_pre_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("before"))
+    _forward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("after"))
+    _backward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("backward"))
 
     # ---- Modes, devices, dtypes ---------------------------------------------------------------------------------
 

@@ -14,11 +14,18 @@ from ..tensor import Tensor
 from .parameter import Parameter
 
 
-class IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` returns."""
-
+class _Keys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+
+class _IncompatibleKeys(_Keys):
+    """What `load_state_dict` returns."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if any(self) else "<All keys matched successfully>"
 
 
 class _Problems(list[str]):
@@ -106,7 +113,7 @@ class ModuleState:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy the values of `state_dict` into this module's own parameters and buffers.
 
         With `assign` the given tensors become the parameters and buffers themselves. Raises one RuntimeError that names
@@ -116,7 +123,7 @@ class ModuleState:
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"load_state_dict was given a {type(state_dict).__name__}, expected a dict of tensors")
         given = OrderedDict(state_dict)
-        keys, problems = IncompatibleKeys([], []), _Problems()
+        keys, problems = _IncompatibleKeys([], []), _Problems()
         hooks: list[tuple[ModuleState, Callable[..., Any]]] = []
         metadata = getattr(state_dict, "_metadata", {})
 

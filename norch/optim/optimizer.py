@@ -191,6 +191,8 @@ class Optimizer:
                 by_rule.append((parameters, gradients, states, group))
                 continue
             try:
+                if mode.recorder is not None:
+                    group = mode.recorder.current_settings_of(group)
                 entries, settings = self.entries((parameters, gradients, states, group), number, new)
             except struct.error:
                 given = {name: value for name, value in group.items() if name != "params"}
@@ -374,6 +376,23 @@ class Optimizer:
             lines.append(f"Parameter Group {number}")
             lines += [f"    {key}: {value}" for key, value in sorted(group.items()) if key != "params"]
         return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
+
+
+def tensors_in(group: Group) -> list[Tensor]:
+    """The tensors among a group's settings."""
+    settings = [x for name, x in group.items() if name != "params"]
+    return [y for x in settings for y in (x if isinstance(x, tuple) else (x,)) if isinstance(y, Tensor)]
+
+
+def numbers_in(group: Group) -> Group:
+    """A group's settings, with the value of a tensor in its place."""
+    if not tensors_in(group):
+        return dict(group)
+    return {name: x if name == "params" else _number_in(x) for name, x in group.items()}
+
+
+def _number_in(x: Any) -> Any:
+    return tuple(map(_number_in, x)) if isinstance(x, tuple) else x.item() if isinstance(x, Tensor) else x
 
 
 def _alike(x: Any, y: Any) -> bool:

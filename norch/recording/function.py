@@ -271,7 +271,8 @@ class _Call:
 
     def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
         """The result, and why it cannot be replayed; it is compared with an earlier recording."""
-        self.recorder = Recorder([*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients], model)
+        inputs = [*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients]
+        self.recorder = Recorder(inputs, model, self.watch.optimizers)
         edges = [x._edge for x in self.watch.tensors]
         obstacle = self._obstacle()
         if obstacle is not None:

@@ -16,6 +16,7 @@ from ..display.graph.formats import lines
 from ..display.graph.reading import Node
 from ..functions.creation import zeros
 from ..operation import array_of, mode, record, wrap
+from ..optim.optimizer import Group, numbers_in, tensors_in
 from ..tensor import Tensor
 from .display import header, nodes_of
 from .recorder import Recorder
@@ -120,7 +121,8 @@ class Program:
             else:
                 self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
                 number += 1
-        self.settings = [[dict(group) for group in x.param_groups] for x in recorder.steps]
+        self.settings = [[recorder.settings_of(group) for group in x.param_groups] for x in recorder.steps]
+        self.tensors_set = [any(map(tensors_in, x.param_groups)) for x in recorder.steps]  # a tensor as lr
         self.entry = outcome.entry
         self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
@@ -172,7 +174,10 @@ class Program:
     def _ready(self) -> bool:
         """Let options, generators and gradients be those of the moment; whether the program fits them."""
         for k, optimizer in enumerate(self.recorder.steps):
-            if optimizer.param_groups != self.settings[k] and not self._take_settings(k):
+            groups = optimizer.param_groups
+            if self.tensors_set[k]:
+                groups = list(map(numbers_in, groups))
+            if groups != self.settings[k] and not self._take_settings(k, groups):
                 return False
         if self.recorder.generators:
             for address, (generator, state) in list(self.recorder.generators.items()):
@@ -239,19 +244,19 @@ class Program:
 
     # ---- What may change between replays ------------------------------------------------------------------------
 
-    def _take_settings(self, k: int) -> bool:
+    def _take_settings(self, k: int, groups: list[Group]) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
         optimizer, settings = self.recorder.steps[k], self.settings[k]
-        if [group.keys() for group in optimizer.param_groups] != [group.keys() for group in settings]:
+        if [group.keys() for group in groups] != [group.keys() for group in settings]:
             return False
-        for group, old in zip(optimizer.param_groups, settings):
+        for group, old in zip(groups, settings):
             for name, x in group.items():
                 y, is_live = old[name], optimizer.live is None or name in optimizer.live
                 if x is not y and not (is_live and _is_number(x) and _is_number(y) and _zeros(x) == _zeros(y)):
                     return False
-        options = b"".join(optimizer.options(group) for group in optimizer.param_groups)
+        options = b"".join(map(optimizer.options, groups))
         lib.set_program_options(self.handle, k, options)
-        self.settings[k] = [dict(group) for group in optimizer.param_groups]
+        self.settings[k] = list(map(dict, groups))
         return True
 
     def _take_generator(self, address: int, generator: Any) -> None:

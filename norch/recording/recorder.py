@@ -6,9 +6,9 @@ import ctypes
 import os
 from typing import Any, Callable, Sequence, TypeVar
 
-from .._C import addresses, lib, raise_error
+from .._C import addresses, lib, raise_error, write_clock
 from ..operation import array_of, mode
-from ..optim.optimizer import Optimizer
+from ..optim.optimizer import Group, Optimizer, numbers_in, tensors_in
 from ..tensor import Tensor
 
 T = TypeVar("T")
@@ -23,8 +23,11 @@ class Recorder:
     With a `model`, the recorder of an earlier call, it notes as it goes on what this call does otherwise.
     """
 
-    def __init__(self, inputs: Sequence[Tensor], model: Recorder | None) -> None:
+    def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
         self.inputs = inputs
+        groups = [group for x in optimizers for group in x.param_groups]
+        self.numbers = [(group, numbers_in(group)) for group in groups if tensors_in(group)]
+        self.began = write_clock.value
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
         given = addresses([x._ptr for x in inputs])
@@ -38,6 +41,16 @@ class Recorder:
         """What is recorded from now on is the backward of results, from these gradients."""
         if lib.add_recording_inputs(self.handle, len(gradients), array_of([x._ptr for x in gradients])):
             raise_error()
+
+    def settings_of(self, group: Group) -> Group:
+        """A group of an optimizer with the numbers that tensors in it were when the call began."""
+        return next((numbers for given, numbers in self.numbers if given is group), None) or dict(group)
+
+    def current_settings_of(self, group: Group) -> Group:
+        """The same, if nothing was written to these tensors since: a replay reads them when it begins."""
+        if not self.numbers or any(lib.written_at(x._ptr) > self.began for x in tensors_in(group)):
+            return group
+        return self.settings_of(group)
 
     def uses(self, number: int) -> bool:
         """Whether an input is read or written."""

@@ -24,6 +24,7 @@ from ..tensor import Tensor
 from ..types import default
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
+_PLAIN_TYPES = frozenset(_PLAIN)
 _MOST = 100_000  # objects that are looked at
 _REGISTRIES = ("_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers")
 _OF_OPTIMIZERS = {"state", "param_groups", "defaults", "_owned"}  # attributes that are compared in other ways
@@ -53,7 +54,7 @@ class Watch:
         waiting = [function, *arguments]
         while waiting and len(self._seen) < _MOST:
             value = waiting.pop()
-            if id(value) not in self._seen and not isinstance(value, _PLAIN):
+            if type(value) not in _PLAIN_TYPES and id(value) not in self._seen:
                 self._seen[id(value)] = value
                 waiting.extend(self._behind(value))
         self.is_complete = not waiting
@@ -67,7 +68,7 @@ class Watch:
         self.kept = [(x, list(_states_of(x))) for x in self.optimizers if x.state]
         self.states = [(x, list(map(id, values))) for x, values in self.kept]
         self.version = operation.structure.version
-        self.attributes = [(x, dict(x)) for x in self._attributes()]
+        self.attributes = [(x, vars(x).copy()) for x in self.modules]  # what is in their registries is there, too
         self.state = self._state()
 
     def _names_read(self, function: Any) -> set[str]:
@@ -80,33 +81,45 @@ class Watch:
             others = [(name, names) for name, names in others if not names <= read]
         return read
 
-    def _behind(self, value: Any) -> Iterator[Any]:
+    def _behind(self, value: Any) -> Iterable[Any]:
         """What a value leads to; notes what it is."""
         if isinstance(value, Tensor):
             self.tensors.append(value)
             node = value._edge or value._leaf
-            if node is not None and (node.hooks or node.after):
-                yield from self._behind_hooks(node.hooks, node.after)
-        elif isinstance(value, Module):
-            self.modules.append(value)
-            hooks = value._hooks
-            if hooks is not None:
-                yield from self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
-            yield from (x for key, x in vars(value).items() if key not in _REGISTRIES)  # with what these hold
-            package = _package_of(type(value))
-            if package != _OWN:
-                self._users.add(package)
-                yield from self._behind_class(type(value))
-        elif isinstance(value, Optimizer):
-            self.optimizers.append(value)
-            self.sizes.append((value.state, len(value.state)))
-            yield from value.parameters
-            yield from self._behind_hooks(value._before, value._after)
-            if _package_of(type(value)) != _OWN:
-                self._users.add(_package_of(type(value)))
-                yield from self._entries(vars(value), vars(value).keys() - _OF_OPTIMIZERS)
-                yield from self._behind_class(type(value))
-        elif isinstance(value, (list, tuple, set, frozenset, deque)):
+            return self._behind_hooks(node.hooks, node.after) if node and (node.hooks or node.after) else ()
+        if isinstance(value, Module):
+            return self._behind_module(value)
+        if isinstance(value, Optimizer):
+            return self._behind_optimizer(value)
+        return self._behind_other(value)
+
+    def _behind_module(self, module: Module) -> list[Any]:
+        self.modules.append(module)
+        found = [x for key, x in vars(module).items() if key not in _REGISTRIES]  # with what is in them
+        hooks = module._hooks
+        if hooks is not None:
+            found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
+        package = _package_of(type(module))
+        if package != _OWN:
+            self._users.add(package)
+            found += self._behind_class(type(module))
+        return found
+
+    def _behind_optimizer(self, optimizer: Optimizer) -> list[Any]:
+        self.optimizers.append(optimizer)
+        self.sizes.append((optimizer.state, len(optimizer.state)))
+        found: list[Any] = [*optimizer.parameters, *self._behind_hooks(optimizer._before, optimizer._after)]
+        package = _package_of(type(optimizer))
+        if package != _OWN:
+            self._users.add(package)
+            found += self._entries(vars(optimizer), vars(optimizer).keys() - _OF_OPTIMIZERS)
+            found += self._behind_class(type(optimizer))
+        return found
+
+    def _behind_other(self, value: Any) -> Iterator[Any]:
+        if isinstance(value, _PLAIN):  # of a class derived from one
+            return
+        if isinstance(value, (list, tuple, set, frozenset, deque)):
             if all(isinstance(x, _PLAIN) for x in value):
                 if not isinstance(value, (tuple, frozenset)):
                     self.lists.append((value, value.copy()))
@@ -191,10 +204,6 @@ class Watch:
                 self.names.append((values, key, value))
                 yield value
 
-    def _attributes(self) -> list[dict[str, Any]]:
-        """What modules are made of."""
-        return [part for x in self.modules for part in (vars(x), x._parameters, x._modules, x._buffers)]
-
     def _state(self) -> list[Any]:
         """What optimizers and tensors are made of."""
         state: list[Any] = [default.dtype]
@@ -206,12 +215,7 @@ class Watch:
         return state
 
     def _is_made_as_before(self) -> bool:
-        parts = self._attributes()
-        return (
-            len(parts) == len(self.attributes)
-            and all(x is y and _same_values(x, copy) for x, (y, copy) in zip(parts, self.attributes))
-            and self._state() == self.state
-        )
+        return self._state() == self.state and all(_same_values(vars(x), copy) for x, copy in self.attributes)
 
     def holds(self) -> bool:
         """Whether all is as it was."""

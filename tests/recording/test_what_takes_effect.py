@@ -207,6 +207,52 @@ def test_a_change_takes_effect(name, kind):
     beside_eager(lambda: Scene(kind, **options).world(CHANGES[name]), steps=16)
 
 
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop], ids=lambda kind: kind.__name__)
+def test_a_tensor_as_rate(kind):
+    def make():
+        model, lr = nn.Linear(3, 2), norch.tensor(0.1)
+        optimizer = kind(model.parameters(), lr=lr)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            lr.mul_(0.75)  # of the next step
+            return loss
+
+        def before(i):
+            if i == 8:
+                lr.fill_(0.5)
+            elif i == 10:
+                optimizer.param_groups[0]["lr"] = 0.25
+
+        return World(step, lambda i: (norch.randn(4, 3),), lambda: state_of(model, optimizer), before)
+
+    for steps in (8, 10, 16):
+        function, warned = beside_eager(make, steps)
+        assert not warned and len(function.programs) == 1
+
+
+def test_a_tensor_as_rate_that_changes_before_the_step():
+    def make():
+        model, lr = nn.Linear(3, 2), norch.tensor(0.1)
+        optimizer = optim.SGD(model.parameters(), lr=lr)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            lr.mul_(0.75)
+            optimizer.step()
+            return loss
+
+        return World(step, lambda i: (norch.randn(4, 3),), lambda: state_of(model, optimizer))
+
+    function, warned = beside_eager(make)
+    assert len(warned) == 1 and "a value is read" in warned[0] and not function.programs
+
+
 NUMBERS = ["set_lr", "set_momentum", "manual_seed", "set_rng_state", "data_written", "buffer_written"]
 
 

@@ -226,7 +226,7 @@ def test_settings_and_namespaces():
 
 def test_names_that_only_pytorch_has_say_what_to_use():
     for find, message in [
-        (lambda: norch.vmap, "torch.vmap: norch has no vmap"),
+        (lambda: norch.fx.symbolic_trace, "torch.fx.symbolic_trace: norch runs the Python"),
         (lambda: norch.ones(1).to_sparse_csr, "COO"),
         (lambda: norch.optim.SparseAdam, "optim.Adam"),
         (lambda: norch.no_such_name, "no attribute 'no_such_name'"),
@@ -234,7 +234,7 @@ def test_names_that_only_pytorch_has_say_what_to_use():
     ]:
         with pytest.raises(AttributeError, match=message):
             find()
-    assert not hasattr(norch, "vmap") and not hasattr(norch.ones(1), "foo") and hasattr(nn.functional, "relu")
+    assert not hasattr(norch, "nested") and not hasattr(norch.ones(1), "foo") and hasattr(nn.functional, "relu")
 
 
 def test_checkpointed_parts_compute_the_same():
@@ -268,3 +268,18 @@ def test_memory_shared_with_a_forked_process():
 def test_versions_compare_as_pytorchs():
     assert norch.__version__ >= "1.8" and norch.__version__ >= (2, 1) and not norch.__version__ < "2.0.0+cpu"
     assert norch.__version__ == str(norch.__version__) and norch.__version__ < "3"
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("nested", "pad the sequences"),
+        ("ao.quantization", "norch.ao|torch.ao: norch has no quantized dtypes"),
+        ("nn.quantized", "torch.nn.quantized: norch has no quantized dtypes"),
+        ("masked", "where and masked_fill"),
+        ("nothing", "No module named 'norch.nothing'"),
+    ],
+)
+def test_importing_an_absent_module_says_what_to_use(name, said):
+    with pytest.raises(ModuleNotFoundError, match=said):
+        importlib.import_module("norch." + name)

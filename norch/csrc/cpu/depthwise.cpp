@@ -17,7 +17,7 @@ namespace {
 template <class T>
 struct Lanes {
     enum { COUNT = VECTOR_BYTES / sizeof(T) };
-    typedef T Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+    typedef T Vector __attribute__((vector_size(VECTOR_BYTES), may_alias));
     static Vector& at(T* x) { return *reinterpret_cast<Vector*>(x); }
     static const Vector& at(const T* x) { return *reinterpret_cast<const Vector*>(x); }
 };
@@ -27,7 +27,7 @@ struct Lanes {
 template <class T, class F>
 void for_each_place(const T* planes, int64_t plane, int64_t count, int64_t begin, int64_t end, F f) {
     enum { LANES = Lanes<T>::COUNT };
-    T tile[LANES * LANES] = {};
+    alignas(VECTOR_BYTES) T tile[LANES * LANES] = {};
     for (int64_t p = begin; p < end; p += LANES) {
         const int64_t places = smaller(LANES, end - p);
         transpose(planes + p, plane, tile, LANES, count, places);

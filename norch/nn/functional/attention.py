@@ -50,7 +50,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = (_for_heads(x, query) for x in (key, value))
     _check_shapes(query, key, value)
-    check_probability(dropout_p)
+    dropout_p = check_probability(dropout_p)
     mask = checked_mask("attn_mask", attn_mask, query)
     if is_causal and mask is not None:
         raise RuntimeError("scaled_dot_product_attention: expected attn_mask or is_causal, got both")

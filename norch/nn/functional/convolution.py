@@ -6,6 +6,7 @@ import math
 from typing import Sequence
 
 from ..._C import ShapeError
+from ...arguments import index_of
 from ...autograd.derivatives import convolution as kernels
 from ...autograd.derivatives.convolution import Window
 from ...operation import own
@@ -152,7 +153,7 @@ def _check_weights(name: str, axes: int, weight: Tensor, bias: Tensor | None, gr
     if weight.ndim != axes + 2:
         rest = ("kernel", "height, width", "depth, height, width")[axes - 1]
         raise ShapeError(f"{name}: weight has shape {list(weight.shape)}, expected {form}, {rest}]")
-    if not isinstance(groups, int):
+    if index_of(groups) is None:
         raise TypeError(f"{name}: groups is {shown(groups)}, expected an int")
 
 

@@ -99,7 +99,7 @@ def _drop(
 ) -> Tensor:
     """x times a random mask: of each element, or of each index of so many leading dimensions."""
     check_tensors(name, x)
-    check_probability(p)
+    p = check_probability(p)
     if not training:
         return x
     if x.ndim < leading:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Sequence
 
 from ..._C import ShapeError
+from ...arguments import index_of
 from ...autograd.derivatives.convolution import Window, window_array
 from ...operation import own
 from ...tensor import Tensor
@@ -24,11 +25,12 @@ def per_axis(value: Sizes, axes: int, name: str) -> tuple[int, ...]:
     given: tuple[Any, ...] = tuple(value) if isinstance(value, (tuple, list)) else (value,) * axes
     if len(given) == 1:
         given *= axes
-    if any(not isinstance(number, int) or isinstance(number, bool) for number in given):
+    found = tuple(number if type(number) is int else index_of(number) for number in given)
+    if None in found:
         raise TypeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
-    if len(given) != axes:
+    if len(found) != axes:
         raise ShapeError(f"{name} is {shown(value)}, expected an int or {axes} of them")
-    return given
+    return found  # type: ignore[return-value]
 
 
 _STILL = (1, 1, 1, 0, 0)  # the settings of an axis along which a window sees one element at a time

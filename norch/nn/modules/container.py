@@ -33,7 +33,7 @@ class _Container(Module, Generic[T]):
     def _checked(self, value: T | Tensor) -> T:
         if self.kind is Parameter and isinstance(value, Tensor) and not isinstance(value, Parameter):
             value = Parameter(value)
-        if not isinstance(value, self.kind):
+        if not isinstance(value, self.kind) and not (value is None and isinstance(self, (ModuleDict, ModuleList))):
             hint = self._hint(value)
             raise TypeError(f"{self.get_name()}: given {given(value)}, expected a {self.kind.__name__}{hint}")
         return value
@@ -203,7 +203,7 @@ class Sequential(_Modules):
 
 
 class ModuleList(_Modules):
-    """A list of modules, whose parameters the module around it finds. It has no forward.
+    """A list of modules, whose parameters the module around it finds; None holds a place. It has no forward.
 
     >>> layers = nn.ModuleList([nn.Linear(2, 3), nn.Linear(3, 1)])
     >>> len(layers), len(list(layers.parameters()))

@@ -56,13 +56,12 @@ class _Convolution(Module):
     ) -> None:
         super().__init__()
         name, axes = self.get_name(), self.axes
-        for channels, what in ((out_channels, "out_channels"), (groups, "groups")):
-            if per_axis(channels, 1, f"{name}: {what}")[0] < 1:
-                raise ValueError(f"{name}: {what} is {channels}, expected at least 1")
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        for what in ("out_channels", "groups"):
+            self._check_count(what)
         if padding_mode not in _MODES:
             expected = ", ".join(map(repr, _MODES))
             raise ValueError(f"{name}: padding_mode is {shown(padding_mode)}, expected {expected}")
-        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
         self.stride = per_axis(stride, axes, f"{name}: stride")
         self.dilation = per_axis(dilation, axes, f"{name}: dilation")
@@ -75,6 +74,12 @@ class _Convolution(Module):
         self._make_parameters(bias)
         self.to(device=device, dtype=dtype)
 
+    def _check_count(self, what: str) -> None:
+        """Make one of the counts an int. Raises TypeError for what is none, ValueError for one below 1."""
+        setattr(self, what, per_axis(getattr(self, what), 1, f"{self.get_name()}: {what}")[0])
+        if getattr(self, what) < 1:
+            raise ValueError(f"{self.get_name()}: {what} is {getattr(self, what)}, expected at least 1")
+
     def _make_parameters(self, bias: bool) -> None:
         shape = self._weight_shape()
         self.weight = Parameter(empty(shape))
@@ -83,9 +88,8 @@ class _Convolution(Module):
 
     def _weight_shape(self) -> list[int]:
         """The shape that the numbers of channels and the kernel give the weight; ValueError if they do not fit."""
+        self._check_count("in_channels")
         inputs, outputs, groups = self.in_channels, self.out_channels, self.groups
-        if per_axis(inputs, 1, f"{self.get_name()}: in_channels")[0] < 1:
-            raise ValueError(f"{self.get_name()}: in_channels is {inputs}, expected at least 1")
         if inputs % groups or outputs % groups:
             raise ValueError(
                 f"{self.get_name()}: {inputs} in_channels and {outputs} out_channels in {groups} groups: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import overload
 
 from ..._C import ShapeError
+from ...arguments import index_of
 from ...functions.creation import empty
 from ...operation import check_tensor
 from ...tensor import Tensor
@@ -93,9 +94,10 @@ def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: s
     if (ours is None) == (theirs is None):
         given = "neither" if ours is None else "both"
         raise TypeError(f"Linear: expected {our_name} or {their_name}, two names of one size; got {given}")
-    size = theirs if ours is None else ours
-    if not isinstance(size, int) or isinstance(size, bool):
-        raise TypeError(f"Linear: {our_name} is {shown(size)}, expected an int")
+    value = theirs if ours is None else ours
+    size = index_of(value)
+    if size is None:
+        raise TypeError(f"Linear: {our_name} is {shown(value)}, expected an int")
     if size < 0:
         raise ShapeError(f"Linear: {our_name} is {size}, expected no negative size")
     return size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._C import ShapeError
+from ...arguments import sizes_of
 from ...autograd import no_grad
 from ...functions.creation import ones, zeros
 from ...given import warn
@@ -240,7 +241,7 @@ class LayerNorm(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = tuple(sizes_of((normalized_shape,), self.get_name()))
         self.eps, self.elementwise_affine = eps, elementwise_affine
         shape = self.normalized_shape
         self.register_parameter("weight", Parameter(ones(shape)) if elementwise_affine else None)
@@ -321,7 +322,7 @@ class RMSNorm(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = tuple(sizes_of((normalized_shape,), self.get_name()))
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.register_parameter("weight", Parameter(ones(self.normalized_shape)) if elementwise_affine else None)
         self.to(device=device, dtype=dtype)

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any, Callable, Sequence, Union, overload
 
 from ..._C import ShapeError
+from ...arguments import index_of
 from ...autocasting import lowered
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
@@ -44,9 +45,10 @@ class _Recurrent(Module):
 
         def __getattr__(self, name: str) -> ParameterOrNone: ...  # weight_ih_l0 and so on
 
-    def _checked_size(self, name: str, size: int) -> int:
-        if not isinstance(size, int) or isinstance(size, bool):
-            raise TypeError(f"{self.get_name()}: {name} is {shown(size)}, expected an int")
+    def _checked_size(self, name: str, value: int) -> int:
+        size = index_of(value)
+        if size is None:
+            raise TypeError(f"{self.get_name()}: {name} is {shown(value)}, expected an int")
         if size <= 0:
             raise ValueError(f"{self.get_name()}: {name} is {size}, expected at least 1")
         return size

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from . import rnn  # isort: skip  (which the recurrent layers import)
-from . import parametrizations, parametrize
+from . import parametrizations, parametrize, prune, stateless
 from .clip_grad import *
 from .convert_parameters import *
 from .fusion import *

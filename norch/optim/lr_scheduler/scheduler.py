@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...arguments import index_of
 from ...autograd.mode import no_grad
 from ...given import settings
 from ...operation import refuse_recording
@@ -130,7 +131,17 @@ def for_each_group(value: Any, optimizer: Optimizer, name: str) -> list[Any]:
 
 
 def positive_integer(value: int, name: str) -> int:
-    """Return the value; raise ValueError if it is not an integer above 0."""
-    if not isinstance(value, int) or value < 1:
+    """The value as an int; ValueError if it is not an integer above 0."""
+    found = index_of(value)
+    if found is None or found < 1:
         raise ValueError(f"{name} is {shown(value)}, expected a positive integer")
-    return value
+    return found
+
+
+def positive(value: float, name: str) -> float:
+    """The value; ValueError if it is no number above 0. (Scripts also count epochs in floats.)"""
+    if isinstance(value, bool) or not isinstance(value, float):
+        return positive_integer(value, name)
+    if not value > 0:
+        raise ValueError(f"{name} is {shown(value)}, expected a number above 0")
+    return float(value)  # of NumPy's type too

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ...types import shown
 from ..optimizer import Optimizer, StateDict
-from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
+from .scheduler import LRScheduler, check_optimizer, for_each_group, positive
 
 Factor = Callable[[int], float]  # of an epoch
 
@@ -140,7 +140,7 @@ class StepLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1):
-        self.step_size = positive_integer(step_size, "step_size")
+        self.step_size = positive(step_size, "step_size")
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -256,7 +256,7 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1):
-        self.T_max, self.eta_min = positive_integer(T_max, "T_max"), eta_min
+        self.T_max, self.eta_min = positive(T_max, "T_max"), eta_min
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:

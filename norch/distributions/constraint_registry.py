@@ -1,0 +1,88 @@
+"""Transforms from all numbers to those that a constraint allows: for parameters that are optimized without bounds."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from . import constraints, transforms
+from .transforms import Transform
+
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
+
+Factory = Callable[[Any], Transform]
+
+
+class ConstraintRegistry:
+    """For each kind of constraint, what makes its transform. Raises NotImplementedError for a kind that it has not.
+
+    >>> d = norch.distributions
+    >>> d.transform_to(d.constraints.positive)(norch.zeros(1))
+    tensor([1.])
+    """
+
+    def __init__(self) -> None:
+        self._factories: dict[type, Factory] = {}
+
+    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+        """Have `factory(constraint)` make the transforms of a kind, that of a constraint or a class; or a decorator."""
+        if factory is None:
+            return lambda given: self.register(constraint, given)
+        kind = constraint if isinstance(constraint, type) else type(constraint)
+        if not issubclass(kind, constraints.Constraint):
+            raise TypeError(f"Expected constraint to be either a Constraint subclass or instance, but got {constraint}")
+        self._factories[kind] = factory
+        return factory
+
+    def __call__(self, constraint: Any) -> Transform:
+        """The transform whose results a constraint allows."""
+        for kind in type(constraint).__mro__:
+            if kind in self._factories:
+                return self._factories[kind](constraint)
+        raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+
+
+biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
+
+
+def _above(constraint: Any) -> Transform:
+    if constraint.lower_bound == 0:
+        return transforms.ExpTransform()
+    return transforms.ComposeTransform(
+        [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
+    )
+
+
+def _below(constraint: Any) -> Transform:
+    return transforms.ComposeTransform(
+        [transforms.ExpTransform(), transforms.AffineTransform(constraint.upper_bound, -1)]
+    )
+
+
+def _between(constraint: Any) -> Transform:
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if isinstance(low, (int, float)) and (low, high) == (0, 1):
+        return transforms.SigmoidTransform()
+    return transforms.ComposeTransform([transforms.SigmoidTransform(), transforms.AffineTransform(low, high - low)])
+
+
+for _registry in (biject_to, transform_to):
+    _registry.register(constraints.real, lambda constraint: transforms.identity_transform)
+    _registry.register(constraints.positive, _above)
+    _registry.register(constraints.nonnegative, _above)
+    _registry.register(constraints.less_than, _below)
+    _registry.register(constraints.interval, _between)
+    _registry.register(constraints.half_open_interval, _between)
+biject_to.register(constraints.simplex, lambda constraint: transforms.StickBreakingTransform())
+transform_to.register(constraints.simplex, lambda constraint: transforms.SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform())
+transform_to.register(constraints.positive_definite, lambda constraint: transforms.PositiveDefiniteTransform())
+
+
+@biject_to.register(constraints.independent)
+def _biject_to_independent(constraint: Any) -> Transform:
+    return transforms.IndependentTransform(biject_to(constraint.base), constraint.count)
+
+
+@transform_to.register(constraints.independent)
+def _transform_to_independent(constraint: Any) -> Transform:
+    return transforms.IndependentTransform(transform_to(constraint.base), constraint.count)

@@ -1,0 +1,342 @@
+"""Distributions of positive numbers, and of numbers from 0 to 1, that are functions of simpler ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from ..functions.random import rand
+from ..tensor import Tensor
+from . import constraints
+from .composed import TransformedDistribution
+from .continuous import Cauchy, Exponential, Uniform
+from .distribution import Distribution
+from .gamma import Gamma
+from .transforms import AffineTransform, ExpTransform, PowerTransform
+from .utils import EULER, broadcast_all, smallest_step
+
+
+class HalfCauchy(Distribution):
+    """|x| for x of a Cauchy distribution around 0.
+
+    >>> norch.distributions.HalfCauchy(1.0).log_prob(norch.tensor(0.0))
+    tensor(-0.4516)
+    """
+
+    arg_constraints = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        (self.scale,) = broadcast_all(scale)
+        super().__init__(self.scale.shape, validate_args=validate_args)
+
+    @property
+    def _cauchy(self) -> Cauchy:
+        return Cauchy(0.0, self.scale, validate_args=False)
+
+    mean = variance = property(lambda self: self.scale.detach() * 0 + math.inf)
+    mode = property(lambda self: self.scale.zeros_like())
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self._cauchy.rsample(sample_shape).abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        result = self._cauchy.log_prob(value) + math.log(2)
+        return (value >= 0)._choose(result, -math.inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return 2 * self._cauchy.cdf(value) - 1
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self._cauchy.icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self._cauchy.entropy() - math.log(2)
+
+
+class Pareto(TransformedDistribution):
+    """Density alpha scale^alpha / x^(alpha + 1) of numbers x above scale.
+
+    >>> norch.distributions.Pareto(norch.tensor(1.0), norch.tensor(3.0)).mean
+    tensor(1.5000)
+    """
+
+    arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
+
+    def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.alpha = broadcast_all(scale, alpha)
+        transforms = [ExpTransform(), AffineTransform(0.0, self.scale)]
+        super().__init__(Exponential(self.alpha, validate_args=validate_args), transforms, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Pareto:
+        return Pareto(self.scale.expand(batch_shape), self.alpha.expand(batch_shape), validate_args=False)
+
+    mode = property(lambda self: self.scale)
+    support = property(lambda self: constraints.greater_than_eq(self.scale))
+
+    @property
+    def mean(self) -> Tensor:
+        """alpha scale / (alpha - 1), infinite for alpha up to 1."""
+        a = self.alpha.clamp(min=1)
+        return a * self.scale / (a - 1)
+
+    @property
+    def variance(self) -> Tensor:
+        """Infinite for alpha up to 2."""
+        a = self.alpha.clamp(min=2)
+        return self.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))
+
+    def entropy(self) -> Tensor:
+        return (self.scale / self.alpha).log() + (1 + self.alpha.reciprocal())
+
+
+class Weibull(TransformedDistribution):
+    """scale x^(1 / concentration) for x of Exponential(1): times until a failure.
+
+    >>> norch.distributions.Weibull(norch.tensor([1.0]), norch.tensor([1.0])).mean
+    tensor([1.])
+    """
+
+    arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
+        self.scale, self.concentration = broadcast_all(scale, concentration)
+        transforms = [PowerTransform(self.concentration.reciprocal()), AffineTransform(0.0, self.scale)]
+        base = Exponential(self.scale.detach().ones_like(), validate_args=validate_args)
+        super().__init__(base, transforms, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Weibull:
+        return Weibull(self.scale.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=False)
+
+    mean = property(lambda self: self.scale * (1 + self.concentration.reciprocal()).lgamma().exp())
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely number, 0 for a concentration up to 1."""
+        c = self.concentration
+        return self.scale * ((c - 1).clamp(min=0) / c) ** c.reciprocal()
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        c = self.concentration.reciprocal()
+        return self.scale.pow(2) * ((1 + 2 * c).lgamma().exp() - (2 * (1 + c).lgamma()).exp())
+
+    def entropy(self) -> Tensor:
+        c = self.concentration.reciprocal()
+        return EULER * (1 - c) + (self.scale * c).log() + 1
+
+
+class Kumaraswamy(TransformedDistribution):
+    """Like Beta, of numbers from 0 to 1, with the cdf 1 - (1 - x^a)^b, a and b the concentrations.
+
+    >>> norch.distributions.Kumaraswamy(norch.tensor([1.0]), norch.tensor([1.0])).mean
+    tensor([0.5000])
+    """
+
+    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support = constraints.unit_interval
+
+    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+        self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
+        base = Uniform(self.concentration0.detach() * 0, self.concentration0.detach() * 0 + 1, validate_args=False)
+        powers = self.concentration0.reciprocal(), self.concentration1.reciprocal()
+        transforms = [PowerTransform(powers[0]), AffineTransform(1.0, -1.0), PowerTransform(powers[1])]
+        super().__init__(base, transforms, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Kumaraswamy:
+        a, b = self.concentration1.expand(batch_shape), self.concentration0.expand(batch_shape)
+        return Kumaraswamy(a, b, validate_args=False)
+
+    def _moment(self, n: int) -> Tensor:
+        a, b = self.concentration1, self.concentration0
+        first = 1 + n / a
+        return (first.lgamma() + b.log() + b.lgamma() - (first + b).lgamma()).exp()
+
+    mean = property(lambda self: self._moment(1))
+    variance = property(lambda self: self._moment(2) - self._moment(1).pow(2))
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely number, NaN where there is none inside."""
+        a, b = self.concentration1, self.concentration0
+        outside = (a < 1) | (b < 1) | (a * b == 1)
+        a, b = outside._choose(2.0, a), outside._choose(2.0, b)
+        return outside._choose(math.nan, ((a - 1) / (a * b - 1)) ** a.reciprocal())
+
+    def entropy(self) -> Tensor:
+        a, b = self.concentration1, self.concentration0
+        harmonic = (b + 1).digamma() + EULER
+        return (1 - a.reciprocal()) * harmonic + (1 - b.reciprocal()) - a.log() - b.log()
+
+
+class InverseGamma(TransformedDistribution):
+    """1 / x for x of Gamma(concentration, rate).
+
+    >>> norch.distributions.InverseGamma(norch.tensor([3.0]), norch.tensor([4.0])).mean
+    tensor([2.])
+    """
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.positive
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        super().__init__(base, PowerTransform(base.rate.detach() * 0 - 1), validate_args=validate_args)
+
+    concentration = property(lambda self: self.base_dist.concentration, doc="The concentration of 1 / x.")
+    rate = property(lambda self: self.base_dist.rate, doc="The rate of 1 / x.")
+    mode = property(lambda self: self.rate / (self.concentration + 1))
+
+    @property
+    def mean(self) -> Tensor:
+        """rate / (concentration - 1), infinite for a concentration up to 1."""
+        return (self.concentration > 1)._choose(self.rate / (self.concentration - 1), math.inf)
+
+    @property
+    def variance(self) -> Tensor:
+        """Infinite for a concentration up to 2."""
+        a = self.concentration
+        return (a > 2)._choose(self.rate.square() / ((a - 1).square() * (a - 2)), math.inf)
+
+    def entropy(self) -> Tensor:
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
+
+
+class FisherSnedecor(Distribution):
+    """(x / df1) / (y / df2) for independent x of Chi2(df1) and y of Chi2(df2).
+
+    >>> norch.distributions.FisherSnedecor(norch.tensor([1.0]), norch.tensor([4.0])).mean
+    tensor([2.])
+    """
+
+    arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        super().__init__(self.df1.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        """df2 / (df2 - 2), NaN for df2 up to 2."""
+        return (self.df2 > 2)._choose(self.df2 / (self.df2 - 2), math.nan)
+
+    @property
+    def mode(self) -> Tensor:
+        """The most likely number, NaN for df1 up to 2."""
+        found = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return (self.df1 > 2)._choose(found, math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        """NaN for df2 up to 4."""
+        a, b = self.df1, self.df2
+        found = 2 * b.pow(2) * (a + b - 2) / (a * (b - 2).pow(2) * (b - 4))
+        return (b > 4)._choose(found, math.nan)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        first, second = (Gamma(df * 0.5, df * 0.5, False).rsample(sample_shape) for df in (self.df1, self.df2))
+        return first / second.clamp(min=1.1754943508222875e-38)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
+        shape = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
+        powers = half1 * ratio.log() + (half1 - 1) * value.log()
+        return shape + powers - (half1 + half2) * (ratio * value).log1p()
+
+
+class ContinuousBernoulli(Distribution):
+    """Density proportional to p^x (1 - p)^(1 - x) of numbers x from 0 to 1: pixels between black and white.
+
+    Between the `lims` around p = 1/2, where the formulas divide 0 by 0, it takes their Taylor series.
+
+    >>> norch.distributions.ContinuousBernoulli(norch.tensor([0.5])).mean
+    tensor([0.5000])
+    """
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.unit_interval
+    has_rsample = True
+
+    def __init__(
+        self,
+        probs: Any = None,
+        logits: Any = None,
+        lims: tuple[float, float] = (0.499, 0.501),
+        validate_args: bool | None = None,
+    ) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        (given,) = broadcast_all(logits if probs is None else probs)
+        step = smallest_step(given)
+        self.probs = (given.sigmoid() if probs is None else given).clamp(min=step, max=1 - step)
+        self.logits = given if probs is None else self.probs.log() - (-self.probs).log1p()
+        self._lims = lims
+        super().__init__(given.shape, validate_args=validate_args)
+
+    def _outside(self) -> tuple[Tensor, Tensor]:
+        """Where p is outside of the lims, and p kept there."""
+        outside = (self.probs <= self._lims[0]) | (self.probs > self._lims[1])
+        return outside, outside._choose(self.probs, self._lims[0])
+
+    def _log_norm(self) -> Tensor:
+        outside, p = self._outside()
+        low, high = p.clamp(max=0.5), p.clamp(min=0.5)
+        sides = (p <= 0.5)._choose((-2.0 * low).log1p(), (2.0 * high - 1.0).log())
+        exact = ((-p).log1p() - p.log()).abs().log() - sides
+        x = (self.probs - 0.5).pow(2)
+        return outside._choose(exact, math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x) * x)
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        outside, p = self._outside()
+        x = self.probs - 0.5
+        series = 0.5 + (1.0 / 3.0 + 16.0 / 45.0 * x.pow(2)) * x
+        return outside._choose(p / (2.0 * p - 1.0) + 1.0 / ((-p).log1p() - p.log()), series)
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        outside, p = self._outside()
+        x = (self.probs - 0.5).pow(2)
+        series = 1.0 / 12.0 - (1.0 / 15.0 - 128.0 / 945.0 * x) * x
+        exact = p * (p - 1.0) / (1.0 - 2.0 * p).pow(2) + 1.0 / ((-p).log1p() - p.log()).pow(2)
+        return outside._choose(exact, series)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        return self.icdf(rand(shape, dtype=self.probs.dtype, device=self.probs.device))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return value * self.probs.log() + (1 - value) * (-self.probs).log1p() + self._log_norm()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        outside, p = self._outside()
+        exact = (p.pow(value) * (1.0 - p).pow(1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
+        inside = outside._choose(exact, value)
+        return (value <= 0)._choose(0.0, (value >= 1)._choose(1.0, inside))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        outside, p = self._outside()
+        exact = ((-p + value * (2.0 * p - 1.0)).log1p() - (-p).log1p()) / (p.log() - (-p).log1p())
+        return outside._choose(exact, value)
+
+    def entropy(self) -> Tensor:
+        log0, log1 = (-self.probs).log1p(), self.probs.log()
+        return self.mean * (log0 - log1) - self._log_norm() - log0

@@ -1,0 +1,265 @@
+"""Derivatives of functions of trees of tensors, each built of `autograd.grad`.
+
+What comes out is part of a graph if it depends on more than the arguments it was differentiated by: on parameters that
+the function uses, or on arguments that require gradients. So these functions nest, and `backward` passes through them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from ..autograd.engine import grad as gradients
+from ..autograd.mode import enable_grad, is_grad_enabled
+from ..functions.joining import stack
+from ..operation import edge
+from ..tensor import Tensor
+from ..utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+Function = Callable[..., Any]
+Tensors = list[Any]
+
+# ---- Variables, and what depends on them ----------------------------------------------------------------------------
+
+
+def _variables(tree: Any, name: str) -> tuple[Any, Tensors]:
+    """The tree with each tensor as a variable of a derivative, and these; they are in the tensor's graph, if any."""
+    leaves, spec = tree_flatten(tree)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise TypeError(f"{name}: expected tensors to differentiate by, got {type(leaf).__name__}")
+    made = [x.view(x.shape) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
+    return tree_unflatten(made, spec), made
+
+
+def _released(results: Any, variables: Tensors, outer: bool) -> Any:
+    """The results; apart from the graph, if nothing that requires gradients is in it but the variables made here."""
+    tensors = [x for x in tree_flatten(results)[0] if isinstance(x, Tensor) and x.requires_grad]
+    nodes = [edge(x) for x in variables]
+    own = {id(node) for node in nodes if node is not None and node.is_leaf}  # others lead to a graph around
+    kept = outer and _reaches_others([edge(x) for x in tensors], own)
+    return results if kept else tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, results)
+
+
+def _reaches_others(nodes: list[Any], own: set[int]) -> bool:
+    seen = set(own)
+    while nodes:
+        node = nodes.pop()
+        if node is None or id(node) in seen:
+            continue
+        if node.is_leaf:
+            return True
+        seen.add(id(node))
+        nodes += node.edges
+    return False
+
+
+def _pulled_back(outputs: Tensors, variables: Tensors, vectors: Tensors | None) -> Tensors:
+    """The gradients of outputs, weighted by vectors, kept differentiable; zeros where nothing depends."""
+    tracked = [i for i, y in enumerate(outputs) if y.requires_grad]
+    found: Sequence[Any] = [None] * len(variables)
+    if tracked:
+        weights = None if vectors is None else [vectors[i] for i in tracked]
+        found = gradients([outputs[i] for i in tracked], variables, weights, True, True, allow_unused=True)
+    return [x.zeros_like() if part is None else part for x, part in zip(variables, found)]
+
+
+def _outputs(returned: Any, name: str) -> tuple[Tensors, Any]:
+    leaves, spec = tree_flatten(returned)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{name}: expected the function to return only tensors, got {type(leaf).__name__}")
+    return leaves, spec
+
+
+def _called(func: Function, args: Any, kwargs: Any, has_aux: bool, name: str) -> tuple[Any, Any]:
+    """(value, aux), of which aux is None without has_aux."""
+    returned = func(*args, **kwargs)
+    if not has_aux:
+        return returned, None
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise RuntimeError(f"{name}: with has_aux the function returns (output, aux), got {type(returned).__name__}")
+    return returned
+
+
+def _chosen(args: tuple[Any, ...], argnums: Any, name: str) -> Any:
+    """The arguments to differentiate by: one of them, or a tuple. Raises ValueError for a number out of range."""
+    for number in argnums if isinstance(argnums, tuple) else (argnums,):
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"{name}: argnums is {argnums!r}, expected an int or a tuple of them")
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(f"{name}: argnums is {argnums!r}, but there are {len(args)} positional arguments")
+    return tuple(args[i] for i in argnums) if isinstance(argnums, tuple) else args[argnums]
+
+
+def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> list[Any]:
+    made = list(args)
+    for number, value in zip(argnums, values) if isinstance(argnums, tuple) else [(argnums, values)]:
+        made[number] = value
+    return made
+
+
+# ---- Gradients of numbers -------------------------------------------------------------------------------------------
+
+
+def grad_and_value(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+    """A function that returns (gradient, value) of `func`, whose result is a tensor of one number.
+
+    The gradient is of the argument `argnums`, a tree of tensors, and has its form. With `has_aux`, func returns
+    (number, aux), and the new function (gradient, (number, aux)). Raises RuntimeError for a result of other shapes.
+
+    >>> norch.func.grad_and_value(lambda x: (x * x).sum())(norch.tensor([1.0, 3.0]))
+    (tensor([2., 6.]), tensor(10.))
+    """
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        outer = is_grad_enabled()
+        with enable_grad():
+            chosen, variables = _variables(_chosen(args, argnums, "grad"), "grad")
+            value, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "grad")
+            if not isinstance(value, Tensor) or value.numel() != 1 or value.ndim:
+                shape = list(value.shape) if isinstance(value, Tensor) else type(value).__name__
+                raise RuntimeError(f"grad: expected the function to return a scalar tensor, got {shape}")
+            found = tree_unflatten(_pulled_back([value], variables, None), tree_flatten(chosen)[1])
+        made = found, ((value, aux) if has_aux else value)
+        return _released(made, variables, outer)
+
+    return wrapper
+
+
+def grad(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
+    """The gradient of `func`, as a function of the same arguments; with `has_aux` it returns (gradient, aux).
+
+    Otherwise as `grad_and_value`.
+
+    >>> norch.func.grad(norch.sin)(norch.tensor(0.0))
+    tensor(1.)
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return wrapper
+
+
+# ---- Products with the Jacobian -------------------------------------------------------------------------------------
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """(func(*primals), f): f takes a vector of the output's form, and returns its products with the Jacobians.
+
+    It returns a tuple, with an element for each primal. With `has_aux`, (output, f, aux).
+
+    >>> output, f = norch.func.vjp(norch.exp, norch.zeros(2))
+    >>> f(norch.tensor([1.0, 10.0]))
+    (tensor([ 1., 10.]),)
+    """
+    outer = is_grad_enabled()
+    with enable_grad():
+        values, variables = _variables(primals, "vjp")
+        returned, aux = _called(func, values, {}, has_aux, "vjp")
+        outputs, spec = _outputs(returned, "vjp")
+
+    def product(*cotangents: Any) -> Any:
+        vector = cotangents[0] if len(cotangents) == 1 else cotangents
+        vectors, form = tree_flatten(vector)
+        if form != spec:
+            raise RuntimeError(f"vjp: the vector has the form {form}, expected that of the output, {spec}")
+        outside = is_grad_enabled()
+        with enable_grad():
+            found = tree_unflatten(_pulled_back(outputs, variables, vectors), tree_flatten(values)[1])
+        return _released(found, variables, outside)
+
+    made = _released(returned, variables, outer)
+    return (made, product, _released(aux, variables, outer)) if has_aux else (made, product)
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False) -> Any:
+    """(func(*primals), J t): the output, and the product of the Jacobian with tangents of the primals' form.
+
+    v^T J is linear in v, and its derivative with respect to v is J: two passes backward make one forward. With
+    `has_aux`, (output, product, aux). `strict` changes nothing.
+
+    >>> norch.func.jvp(norch.sin, (norch.tensor(0.0),), (norch.tensor(2.0),))
+    (tensor(0.), tensor(2.))
+    """
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp: expected primals and tangents as tuples, one element for each argument")
+    vectors, form = tree_flatten(tangents)
+    if form != tree_flatten(primals)[1]:
+        raise RuntimeError(f"jvp: tangents have the form {form}, expected that of the primals")
+    outer = is_grad_enabled()
+    with enable_grad():
+        values, variables = _variables(primals, "jvp")
+        returned, aux = _called(func, values, {}, has_aux, "jvp")
+        outputs, spec = _outputs(returned, "jvp")
+        weights = [y.detach().zeros_like().requires_grad_() for y in outputs]
+        back = _pulled_back(outputs, variables, weights)
+        product = tree_unflatten(_pulled_back(back, weights, vectors), spec)
+    made = _released((returned, product, aux), [*variables, *weights], outer)
+    return made if has_aux else made[:2]
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """(func(*primals), f): f(*tangents) is the product of the Jacobian there with tangents, as of `jvp`."""
+    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+
+
+# ---- Jacobians ------------------------------------------------------------------------------------------------------
+
+
+def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool = False, **_: Any) -> Function:
+    """The Jacobian of `func` as a function: for an output and an argument it has the shape [*output, *argument].
+
+    Trees of outputs give trees of Jacobians, each of which has the form of the argument `argnums`. With `has_aux` the
+    new function returns (jacobian, aux). One pass backward for each number of the output.
+
+    >>> norch.func.jacrev(lambda x: x * x)(norch.tensor([1.0, 3.0]))
+    tensor([[2., 0.],
+            [0., 6.]])
+    """
+
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        outer = is_grad_enabled()
+        with enable_grad():
+            chosen, variables = _variables(_chosen(args, argnums, "jacrev"), "jacrev")
+            returned, aux = _called(func, _replaced(args, argnums, chosen), kwargs, has_aux, "jacrev")
+            outputs, spec = _outputs(returned, "jacrev")
+            form = tree_flatten(chosen)[1]
+            parts = [tree_unflatten(_jacobians(y, variables), form) for y in outputs]
+        found = _released(tree_unflatten(parts, spec), variables, outer)
+        return (found, tree_map(lambda x: x.detach() if isinstance(x, Tensor) else x, aux)) if has_aux else found
+
+    return wrapper
+
+
+def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
+    """The derivatives of each number of the output with respect to each variable."""
+    rows = []
+    for i in range(output.numel()):
+        vector = output.detach().new_zeros(output.numel())
+        vector[i] = 1
+        rows.append(_pulled_back([output], variables, [vector.view(output.shape)]))
+    return [stack(list(column)).view(*output.shape, *x.shape) for column, x in zip(zip(*rows), variables)]
+
+
+def jacfwd(
+    func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Function:
+    """As `jacrev`, whose result it gives, and which it is: norch has no forward mode.
+
+    >>> norch.func.jacfwd(norch.sin)(norch.zeros(1))
+    tensor([[1.]])
+    """
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func: Function, argnums: int | tuple[int, ...] = 0) -> Function:
+    """The second derivatives of `func`, as a function: the Jacobian of its Jacobian.
+
+    >>> norch.func.hessian(lambda x: (x ** 3).sum())(norch.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacrev(jacrev(func, argnums), argnums)

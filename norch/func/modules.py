@@ -1,0 +1,36 @@
+"""The parameters of several modules, stacked, for `vmap` over an ensemble."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+from ..functions.joining import stack
+from ..nn.module import Module
+from ..operation import check_kind
+from ..tensor import Tensor
+
+
+def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """(parameters, buffers) of models of one kind, each with those of all models stacked in a new first dimension.
+
+    For `vmap` over an ensemble: the parameters are new leaves that require gradients. Raises RuntimeError for no
+    models, and for models of several classes or modes.
+
+    >>> parameters, buffers = norch.func.stack_module_state([nn.Linear(2, 1), nn.Linear(2, 1)])
+    >>> parameters["weight"].shape
+    norch.Size([2, 1, 2])
+    """
+    if not models:
+        raise RuntimeError("stack_module_state: expected at least one model, got none")
+    for model in models:
+        check_kind(model, Module, "stack_module_state")
+    if len({type(model) for model in models}) > 1 or len({model.training for model in models}) > 1:
+        raise RuntimeError("stack_module_state: expected models of one class, all in training or all in eval mode")
+
+    def stacked(trees: list[dict[str, Any]]) -> dict[str, Tensor]:
+        return {name: stack([tree[name].detach() for tree in trees]) for name in trees[0]}
+
+    trained = {name: p.requires_grad for name, p in models[0].named_parameters()}
+    parameters = stacked([dict(model.named_parameters()) for model in models])
+    made = {name: x.requires_grad_(trained[name]) for name, x in parameters.items()}
+    return made, stacked([dict(model.named_buffers()) for model in models])

@@ -1,0 +1,83 @@
+"""vmap: a function of single samples applied to batches, one after another."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+from ..functions.generator import default_generator
+from ..functions.joining import stack
+from ..random import fork_rng
+from ..tensor import Tensor
+from ..utils._pytree import broadcast_prefix, tree_flatten, tree_unflatten
+
+Function = Callable[..., Any]
+
+
+def vmap(
+    func: Function, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *, chunk_size: int | None = None
+) -> Function:
+    """`func`, which takes samples, as a function of batches: it is called for each sample, and the results are stacked.
+
+    `in_dims` says along which dimension an argument is a batch, None if it is the same for all samples: one int for
+    all arguments, or a tuple, whose elements may be trees. `out_dims` says where the results' dimension goes. Keyword
+    arguments are the same for all. `randomness` says what random functions may do: "error" to be called, "same" to
+    give all samples the same numbers, "different". (PyTorch computes the samples at once, which the loop does not:
+    write the batch out where that matters. `chunk_size` changes nothing.)
+
+    Raises ValueError for batches of different sizes, and if func returns other things than tensors.
+
+    >>> norch.func.vmap(norch.dot)(norch.ones(2, 3), norch.arange(6.0).view(2, 3))
+    tensor([ 3., 12.])
+    """
+    if randomness not in ("error", "same", "different"):
+        raise RuntimeError(f"vmap: randomness is {randomness!r}, expected 'error', 'different' or 'same'")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        dims = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, args, "vmap: in_dims")
+        leaves, spec = tree_flatten(args)
+        mapped = [(leaf, _checked_dim(leaf, dim)) for leaf, dim in zip(leaves, dims)]
+        sizes = sorted({leaf.shape[dim] for leaf, dim in mapped if dim is not None})
+        if len(sizes) != 1 or sizes[0] == 0:
+            reason = "all are None" if not sizes else f"the batches have the sizes {sizes}"
+            raise ValueError(f"vmap: expected arguments with one batch size above 0; {reason}")
+        state, results = default_generator.get_state(), []
+        for i in range(sizes[0]):
+            sample = [leaf if dim is None else leaf.select(dim, i) for leaf, dim in mapped]
+            with fork_rng(enabled=randomness == "same" and i < sizes[0] - 1):
+                results.append(func(*tree_unflatten(sample, spec), **kwargs))
+            if randomness == "error" and not default_generator.get_state().equal(state):
+                raise RuntimeError("vmap: the function draws random numbers; pass randomness='different' or 'same'")
+        return _stacked(results, out_dims)
+
+    return wrapper
+
+
+def _checked_dim(leaf: Any, dim: Any) -> int | None:
+    if dim is None:
+        return None
+    if isinstance(dim, bool) or not isinstance(dim, int):
+        raise ValueError(f"vmap: in_dims holds {dim!r}, expected ints and None")
+    if not isinstance(leaf, Tensor):
+        raise ValueError(f"vmap: in_dims is {dim} for a {type(leaf).__name__}, expected None: it is no tensor")
+    if not -leaf.ndim <= dim < leaf.ndim:
+        raise ValueError(f"vmap: in_dims is {dim} for a tensor of shape {list(leaf.shape)}")
+    return dim
+
+
+def _stacked(results: list[Any], out_dims: Any) -> Any:
+    """The results of all samples as one, of the form of each."""
+    rows = [tree_flatten(result) for result in results]
+    spec = rows[0][1]
+    for leaves, form in rows:
+        if form != spec:
+            raise ValueError(f"vmap: the function returned the forms {spec} and {form}")
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"vmap: the function must return tensors, got {type(leaf).__name__}")
+    dims = broadcast_prefix(out_dims, tree_unflatten(rows[0][0], spec), "vmap: out_dims")
+    columns = zip(*(leaves for leaves, _ in rows))
+    return tree_unflatten(
+        [column[0] if dim is None else stack(column, dim) for column, dim in zip(columns, dims)], spec
+    )

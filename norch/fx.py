@@ -1,0 +1,24 @@
+"""Graph capture, which norch has not; scripts that mark functions for it run all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+T = TypeVar("T")
+
+__all__ = ["wrap"]
+
+
+def wrap(fn_or_name: T) -> T:
+    """The function itself: PyTorch marks it as one that its tracer does not enter.
+
+    >>> norch.fx.wrap(abs)(-1)
+    1
+    """
+    return fn_or_name
+
+
+if not TYPE_CHECKING:  # (a checker knows what is missing)
+    from .missing import missing as _missing
+
+    __getattr__ = _missing("fx")

@@ -1,0 +1,175 @@
+"""Trees: nested lists, tuples and dicts, taken apart into their leaves and put together again.
+
+Whatever is not one of these containers is a leaf, None too.
+
+>>> leaves, spec = tree_flatten({"a": [1, 2], "b": (3,)})
+>>> leaves, tree_unflatten([10, 20, 30], spec)
+([1, 2, 3], {'a': [10, 20], 'b': (30,)})
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import Any, Callable, Iterable, Iterator
+
+Children = list[Any]
+IsLeaf = Callable[[Any], bool]
+
+# For a type: its children and what else is needed to make one of them, and the way back.
+_NODES: dict[type, tuple[Callable[[Any], tuple[Children, Any]], Callable[[Children, Any], Any]]] = {
+    list: (lambda tree: (tree, None), lambda children, _: children),
+    tuple: (lambda tree: (list(tree), None), lambda children, _: tuple(children)),
+    dict: (lambda tree: ([*tree.values()], [*tree]), lambda children, keys: dict(zip(keys, children))),
+    OrderedDict: (lambda tree: ([*tree.values()], [*tree]), lambda children, keys: OrderedDict(zip(keys, children))),
+    defaultdict: (
+        lambda tree: ([*tree.values()], (tree.default_factory, [*tree])),
+        lambda children, context: defaultdict(context[0], zip(context[1], children)),
+    ),
+    deque: (lambda tree: (list(tree), tree.maxlen), lambda children, maxlen: deque(children, maxlen)),
+    namedtuple: (lambda tree: (list(tree), type(tree)), lambda children, kind: kind(*children)),  # type: ignore[dict-item]
+}
+
+
+class TreeSpec:
+    """The form of a tree: the type of its root, what else that needs, and the forms of its children; a leaf has none.
+
+    >>> tree_flatten([1, (2, 3)])[1].num_leaves
+    3
+    """
+
+    def __init__(self, type: Any = None, context: Any = None, children_specs: list[TreeSpec] | None = None) -> None:
+        self.type, self.context, self.children_specs = type, context, children_specs or []
+        self.num_leaves: int = 1 if type is None else sum(child.num_leaves for child in self.children_specs)
+        self.num_children = len(self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Whether the tree is a leaf alone."""
+        return self.type is None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        same = (self.type, self.context) == (other.type, other.context)
+        return same and self.children_specs == other.children_specs
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.num_leaves))
+
+    def __repr__(self) -> str:
+        if self.type is None:
+            return "*"
+        return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+
+
+LeafSpec = TreeSpec
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_fn: Callable[[Iterable[Any], Any], Any],
+    **_: Any,
+) -> None:
+    """Make instances of a class nodes: `flatten_fn` gives children and context of one, `unflatten_fn` one of these."""
+
+    def flatten(tree: Any) -> tuple[Children, Any]:
+        children, context = flatten_fn(tree)
+        return list(children), context
+
+    _NODES[cls] = flatten, unflatten_fn
+
+
+def _kind(tree: Any) -> Any:
+    """The row of _NODES that a value belongs to, None for a leaf."""
+    kind = type(tree)
+    if kind in _NODES:
+        return kind
+    return namedtuple if isinstance(tree, tuple) and hasattr(tree, "_fields") else None
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree, and its form; what `is_leaf` says yes to is not looked into."""
+    kind = None if is_leaf is not None and is_leaf(tree) else _kind(tree)
+    if kind is None:
+        return [tree], TreeSpec()
+    children, context = _NODES[kind][0](tree)
+    leaves, specs = [], []
+    for child in children:
+        found, spec = tree_flatten(child, is_leaf)
+        leaves += found
+        specs.append(spec)
+    return leaves, TreeSpec(kind, context, specs)
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """The tree of this form with these leaves. Raises ValueError for another number of them."""
+    leaves = list(leaves)
+    if len(leaves) != treespec.num_leaves:
+        raise ValueError(f"tree_unflatten: got {len(leaves)} leaves, expected {treespec.num_leaves} for {treespec}")
+    return _made(iter(leaves), treespec)
+
+
+def _made(leaves: Iterator[Any], spec: TreeSpec) -> Any:
+    if spec.type is None:
+        return next(leaves)
+    return _NODES[spec.type][1]([_made(leaves, child) for child in spec.children_specs], spec.context)
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
+    """The leaves of a tree."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> TreeSpec:
+    """The form of a tree."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf | None = None) -> Any:
+    """The tree with func(leaf) in the place of each leaf; with further trees of the same form, func(leaf, *others).
+
+    Raises ValueError if the forms differ.
+    """
+    leaves, spec = tree_flatten(tree, is_leaf)
+    columns = [leaves]
+    for other in rests:
+        found, form = tree_flatten(other, is_leaf)
+        if form != spec:
+            raise ValueError(f"tree_map: a tree has the form {form}, expected {spec}")
+        columns.append(found)
+    return tree_unflatten([func(*row) for row in zip(*columns)], spec)
+
+
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf | None = None) -> Any:
+    """Call func on every leaf, for what it does; returns the tree."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_map_only(type_or_types: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf | None = None) -> Any:
+    """The tree with func(leaf) in the place of the leaves of a type."""
+    return tree_map(lambda leaf: func(leaf) if isinstance(leaf, type_or_types) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None) -> bool:
+    """Whether all leaves satisfy a condition."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf | None = None) -> bool:
+    """Whether a leaf satisfies a condition."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def broadcast_prefix(prefix: Any, tree: Any, name: str) -> list[Any]:
+    """For each leaf of a tree what the prefix, a tree cut off early, has there; ValueError if it does not fit."""
+    kind = _kind(tree)
+    if kind is None or _kind(prefix) is None:
+        if _kind(prefix) is not None:
+            raise ValueError(f"{name} is {prefix!r}, which does not have the form of {tree!r}")
+        return [prefix] * len(tree_leaves(tree))
+    parts, context = _NODES[kind][0](tree)
+    given = _NODES[_kind(prefix)][0](prefix)[0]
+    if len(given) != len(parts) or (isinstance(tree, dict) and list(prefix) != context):
+        raise ValueError(f"{name} is {prefix!r}, which does not have the form of {tree!r}")
+    return [found for part, sub in zip(given, parts) for found in broadcast_prefix(part, sub, name)]

@@ -1,0 +1,136 @@
+"""norch.func beside torch.func: each row is computed in both; and what both refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import norch  # noqa: E402
+from norch.utils import _pytree  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # torch warns of its own scripts
+
+
+def vector(t):
+    return t.tensor([0.5, -1.0, 2.0])
+
+
+ROWS = {
+    "grad": lambda t, f: f.grad(lambda x: (x**3).sum())(vector(t)),
+    "grad of two": lambda t, f: f.grad(lambda x, y: (x * y).sum(), argnums=(0, 1))(vector(t), 2 * vector(t)),
+    "grad of a tree": lambda t, f: f.grad(lambda d: (d["a"] * d["b"][0]).sum())({"a": vector(t), "b": [vector(t) + 1]}),
+    "grad, aux": lambda t, f: f.grad(lambda x: (x.sum(), x * 2), has_aux=True)(vector(t)),
+    "grad and value": lambda t, f: f.grad_and_value(lambda x: (x.sin().sum(), x), has_aux=True)(vector(t)),
+    "grad of grad": lambda t, f: f.grad(lambda x: f.grad(lambda y: y**4)(x))(t.tensor(2.0)),
+    "grad of what does not depend": lambda t, f: f.grad(lambda x: t.tensor(1.0))(vector(t)),
+    "vjp": lambda t, f: f.vjp(t.exp, vector(t))[1](vector(t)),
+    "vjp of a tree": lambda t, f: f.vjp(lambda d: (d["x"] ** 2, d["x"].sum()), {"x": vector(t)})[1](
+        (vector(t), t.tensor(1.0))
+    ),
+    "vjp, aux": lambda t, f: [f.vjp(lambda x: (x * x, x), vector(t), has_aux=True)[i] for i in (0, 2)],
+    "jvp": lambda t, f: f.jvp(lambda x, y: x * y, (vector(t), vector(t) + 1), (vector(t), vector(t))),
+    "jvp of a dict": lambda t, f: f.jvp(lambda d: d["x"].sin(), ({"x": vector(t)},), ({"x": vector(t)},))[1],
+    "linearize": lambda t, f: f.linearize(t.sin, vector(t))[1](vector(t)),
+    "jacrev": lambda t, f: f.jacrev(lambda x: x.outer(x))(vector(t)),
+    "jacrev of several": lambda t, f: f.jacrev(lambda x, y: (x * y, x.sum()), argnums=(0, 1))(vector(t), vector(t)),
+    "jacrev, aux": lambda t, f: f.jacrev(lambda x: (x * x, x), has_aux=True)(vector(t)),
+    "jacfwd": lambda t, f: f.jacfwd(t.sin)(vector(t)),
+    "hessian": lambda t, f: f.hessian(lambda x: (x**3).sum() * x[0])(vector(t)),
+    "hessian of a dict": lambda t, f: f.hessian(lambda d: (d["x"] ** 2).sum() * d["y"])(
+        {"x": vector(t), "y": t.tensor(3.0)}
+    ),
+    "vmap": lambda t, f: f.vmap(t.dot)(t.ones(2, 3), t.arange(6.0).view(2, 3)),
+    "vmap of dims": lambda t, f: f.vmap(lambda a, b: a * b, in_dims=(0, 1), out_dims=1)(
+        t.ones(3, 2), t.arange(6.0).view(2, 3)
+    ),
+    "vmap with a constant": lambda t, f: f.vmap(lambda a, b: a + b, in_dims=(None, -1))(vector(t), t.ones(3, 4)),
+    "vmap of trees": lambda t, f: f.vmap(
+        lambda d: (d["a"] + d["b"], {"c": d["a"].sum()}), in_dims=({"a": 0, "b": None},)
+    )({"a": t.ones(2, 3), "b": vector(t)}),
+    "vmap of vmap": lambda t, f: f.vmap(f.vmap(lambda a, b: a - b, (0, None)), (None, 0))(vector(t), t.arange(2.0)),
+    "vmap of jacrev": lambda t, f: f.vmap(f.jacrev(lambda x: x**2))(t.arange(6.0).view(2, 3)),
+    "vmap in chunks": lambda t, f: f.vmap(t.sum, chunk_size=2)(t.ones(5, 2)),
+    "vmap of norch's own name": lambda t, f: t.vmap(lambda x: x.cumsum(0))(t.ones(2, 2)),
+    "under no_grad": lambda t, f: t.no_grad()(f.grad(lambda x: (x * x).sum()))(vector(t)),
+}  # fmt: skip
+
+
+def numbers(value):
+    leaves, spec = _pytree.tree_flatten(value)
+    return [np.array(x.tolist()) for x in leaves], [x.requires_grad for x in leaves], [tuple(x.shape) for x in leaves]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_function_transforms(name):
+    theirs, ours = numbers(ROWS[name](torch, torch.func)), numbers(ROWS[name](norch, norch.func))
+    assert ours[1:] == theirs[1:]
+    for mine, wanted in zip(ours[0], theirs[0]):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("t", [torch, norch])
+def test_results_stay_in_the_graph_around_them(t):
+    a = t.tensor(3.0, requires_grad=True)
+    t.func.grad(lambda x: a * x**2)(t.tensor(2.0)).backward()
+    assert float(a.grad) == 4.0
+    b = t.tensor(2.0, requires_grad=True)
+    t.func.grad(lambda x: x**3)(b).backward()
+    assert float(b.grad) == 12.0
+    with t.no_grad():
+        assert not t.func.grad(lambda x: a * x)(t.tensor(1.0)).requires_grad
+
+
+ERRORS = {
+    "no scalar": lambda t, f: f.grad(lambda x: x * 2)(t.ones(2)),
+    "no such argument": lambda t, f: f.grad(lambda x: x.sum(), argnums=1)(t.ones(2)),
+    "sizes": lambda t, f: f.vmap(lambda a, b: a + b)(t.ones(2), t.ones(3)),
+    "nothing mapped": lambda t, f: f.vmap(lambda a: a, in_dims=None)(t.ones(2)),
+    "no tensor returned": lambda t, f: f.vmap(lambda a: 3)(t.ones(2)),
+    "random numbers": lambda t, f: f.vmap(lambda a: a + t.rand(1))(t.ones(2)),
+    "unknown randomness": lambda t, f: f.vmap(lambda a: a, randomness="some")(t.ones(2)),
+    "wrong form of in_dims": lambda t, f: f.vmap(lambda a, b: a, in_dims=(0,))(t.ones(2), t.ones(2)),
+    "tangents": lambda t, f: f.jvp(t.sin, (t.ones(2),), (t.ones(2), t.ones(2))),
+    "models of two kinds": lambda t, f: f.stack_module_state([t.nn.ReLU(), t.nn.Tanh()]),
+    "no models": lambda t, f: f.stack_module_state([]),
+    "missing keys": lambda t, f: f.functional_call(t.nn.Linear(11, 1), {}, t.ones(1, 11), strict=True),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_refused(name):
+    for t in (torch, norch):
+        with pytest.raises((RuntimeError, ValueError)):
+            ERRORS[name](t, t.func)
+
+
+@pytest.mark.parametrize("t", [torch, norch])
+def test_functional_call_replaces_and_restores(t):
+    model = t.nn.Sequential(t.nn.Linear(11, 2), t.nn.BatchNorm1d(2))
+    tied = t.nn.ModuleDict({"a": model[0], "b": model[0]})
+    before = model[0].weight
+    zeros = {"0.weight": t.zeros(2, 11), "0.bias": t.ones(2), "1.running_mean": t.ones(2)}
+    model.eval()
+    assert t.func.functional_call(model, zeros, t.ones(1, 11)).abs().sum() < 1e-5
+    assert model[0].weight is before and dict(model.named_parameters())["0.weight"] is before
+    with pytest.raises(Exception, match="shape|size"):
+        t.func.functional_call(model, zeros, t.ones(1, 3))
+    assert model[0].weight is before
+    seen = []
+    tied.forward = lambda: seen.append([float(m.weight.sum()) for m in tied.values()])
+    t.func.functional_call(tied, {"a.weight": t.zeros(2, 11)}, ())
+    assert seen == [[0.0, 0.0]]
+    lstm = t.nn.LSTM(3, 2)
+    zero = {name: t.zeros_like(p) for name, p in lstm.named_parameters()}
+    assert float(t.func.functional_call(lstm, zero, t.ones(4, 1, 3))[0].abs().sum()) == 0
+
+
+@pytest.mark.parametrize("t", [torch, norch])
+def test_randomness(t):
+    def draw(x):
+        return x + t.rand(3)
+
+    same = t.func.vmap(draw, randomness="same")(t.zeros(4, 3))
+    assert bool((same == same[0]).all())
+    assert len(set(t.func.vmap(draw, randomness="different")(t.zeros(4, 3))[:, 0].tolist())) == 4
