@@ -39,31 +39,35 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
         result._untracked = True
     elif base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
-    _know_views(root, (ref(result),))
+    known = root._views
+    if known is None:
+        known = root._views = Views()
+    known.append(ref(result))
+    if len(known) > known.limit:
+        known.forget()
     return result
 
 
 def views(
-    base: Tensor, ptrs: Sequence[int], backward: Callable[..., Function], parameters: Iterable[tuple[Any, ...]]
+    base: Tensor,
+    ptrs: Sequence[int],
+    backward: Callable[..., Function],
+    parameters: Callable[[], Iterable[tuple[Any, ...]]],
 ) -> tuple[Tensor, ...]:
     """The Tensors of several views of `base`, recorded with backward(base, *those of the parameters)."""
     root = base if base._base is None else base._base
     if base._edge is not None or root._edge is not None or base._untracked or not mode.enabled:
-        return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters)])
+        return tuple([view(base, ptr, backward, *each) for ptr, each in zip(ptrs, parameters())])
     results = tuple(map(wrap, ptrs))
     for result in results:
         result._base = root
-    _know_views(root, map(ref, results))
-    return results
-
-
-def _know_views(root: Tensor, views: Iterable[ref[Tensor]]) -> None:
     known = root._views
     if known is None:
         known = root._views = Views()
-    known.extend(views)
+    known.extend(map(ref, results))
     if len(known) > known.limit:
         known.forget()
+    return results
 
 
 def view_or_copy(base: Tensor, ptr: int, backward: Callable[..., Function], *parameters: Any) -> Tensor:

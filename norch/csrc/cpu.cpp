@@ -38,17 +38,26 @@ ORDINARY(tan, formula::magnitude_bits(x), formula::magnitude_bits(formula::LARGE
 ORDINARY(log, formula::positive_normal_distance(x), formula::positive_normal_distance(formula::LARGEST))
 #undef ORDINARY
 
-// The same of two operands, by their quotient.
+// The same of two operands: those that fit(x, y).
 template <class Row>
-struct IsQuotient : std::false_type {};
-#define QUOTIENT(name)  \
-    struct name##_row;  \
-    template <>         \
-    struct IsQuotient<name##_row> : std::true_type {};
-QUOTIENT(fmod)
-QUOTIENT(remainder)
-QUOTIENT(floor_divide)
-#undef QUOTIENT
+struct OrdinaryPairs {
+    static constexpr bool exist = false;
+};
+#define ORDINARY_PAIR(name, condition)                                     \
+    struct name##_row;                                                     \
+    template <>                                                            \
+    struct OrdinaryPairs<name##_row> {                                     \
+        static constexpr bool exist = true;                                \
+        static bool fit(float x, float y) { return condition; }            \
+    };
+#define SMALL_QUOTIENT formula::magnitude_bits(x / y) <= formula::magnitude_bits(formula::LARGEST_QUOTIENT)
+ORDINARY_PAIR(fmod, SMALL_QUOTIENT)
+ORDINARY_PAIR(remainder, SMALL_QUOTIENT)
+ORDINARY_PAIR(floor_divide, SMALL_QUOTIENT)
+ORDINARY_PAIR(igamma, formula::is_ordinary_gamma(x, y))
+ORDINARY_PAIR(igammac, formula::is_ordinary_gamma(x, y))
+#undef SMALL_QUOTIENT
+#undef ORDINARY_PAIR
 
 // Whether the formula of a row is so long that a loop in blocks pays: all REAL rows except these.
 template <class Row>
@@ -150,13 +159,10 @@ void binary_block_loop(const Run& run) {
     Blocks<T> x(run, 0), y(run, 1);
     block_loop<T>(run, 2, [&](int64_t start, T* results) {
         const T *a = x.at(start, run.n), *b = y.at(start, run.n);
-        if constexpr (IsQuotient<Row>::value && std::is_same<T, float>::value) {
-            int32_t largest = 0;
-            for (int i = 0; i < Blocks<T>::SIZE; i++) {
-                const int32_t quotient = formula::magnitude_bits(a[i] / b[i]);
-                largest = quotient > largest ? quotient : largest;
-            }
-            if (largest <= formula::magnitude_bits(formula::LARGEST_QUOTIENT)) {
+        if constexpr (OrdinaryPairs<Row>::exist && std::is_same<T, float>::value) {
+            int32_t all = 1;
+            for (int i = 0; i < Blocks<T>::SIZE; i++) all &= int32_t(OrdinaryPairs<Row>::fit(a[i], b[i]));
+            if (all) {
                 INDEPENDENT for (int i = 0; i < Blocks<T>::SIZE; i++) results[i] =
                     Row::formula_of(formula::Ordinary(a[i]), formula::Ordinary(b[i]));
                 return;
@@ -195,6 +201,29 @@ void ternary_loop(const Run& run) {
 // Bits of int64 are worth vectors: these operations have kernels for every instruction set.
 #define IS_FOR_ALL(rule, dtype) (rule == WHOLE && dtype == INT64)
 
+// Calls kernel(x, out); where x repeats along a dimension, for one element of it, which is copied to the others.
+template <class F>
+void once(const Tensor& x, Tensor& out, F kernel) {
+    enum { FEW = 1024 };  // elements that are computed again sooner than copied
+    Tensor single = x, result = out;
+    for (int d = 0; d < x.ndim && x.size > FEW; d++)
+        if (x.strides[d] == 0) single.shape[d] = result.shape[d] = 1;
+    single.size = result.size = count_elements(single.shape, single.ndim);
+    if (x.size <= FEW || single.size == x.size) return kernel(x, out);
+    kernel(single, result);
+    for (int d = 0; d < x.ndim; d++) {
+        if (x.strides[d] != 0 || x.shape[d] == 1) continue;
+        Tensor first = result, others = result;  // along this dimension
+        first.shape[d] = others.shape[d] = out.shape[d] - 1;
+        first.size = others.size = result.size * others.shape[d];
+        first.strides[d] = 0;
+        others.data = data_as<char>(out) + out.strides[d] * item_size(out.dtype);
+        assign_tensor_cpu(first, others);
+        result.shape[d] = out.shape[d];
+        result.size *= out.shape[d];
+    }
+}
+
 template <class Row, Rule RULE>
 void unary(const Tensor& x, Tensor& out) {
     if constexpr (RULE == WHOLE)
@@ -214,7 +243,8 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         if (x.dtype == INT64) return walk<3>({&x, &y, &out}, 1, binary_loop<Row, int64_t>);
     for_rule<RULE>(wide_of(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
-        if constexpr ((RULE == REAL && IsLong<Row>::value) || (IsQuotient<Row>::value && std::is_same<T, float>::value))
+        if constexpr ((RULE == REAL && IsLong<Row>::value) ||
+                      (OrdinaryPairs<Row>::exist && std::is_same<T, float>::value))
             walk<3>({&x, &y, &out}, 1, binary_block_loop<Row, T>);
         else
             walk<3>({&x, &y, &out}, 1, binary_loop<Row, T>);
@@ -241,7 +271,7 @@ void binary(const Tensor& x, const Tensor& y, Tensor& out) {
         if (!IS_FOR_ALL(rule, x.dtype)) {                     \
             INTEGERS_IN_BASELINE(x.dtype, name, x, out);      \
         }                                                     \
-        unary<name##_row, rule>(x, out);                      \
+        once(x, out, [](const Tensor& single, Tensor& result) { unary<name##_row, rule>(single, result); }); \
     }
 UNARY_OPS(UNARY_CPU)
 ACTIVATION_OPS(UNARY_CPU)
@@ -301,12 +331,47 @@ SHAPED_DERIVATIVE_OPS(TERNARY_CPU)
 
 // ---- Copies ------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// Copies short rows that need no tile in between: of contiguous elements, or read backwards or every other one, or with
+// the same step as they are written; false for others.
+template <class T>
+bool assign_rows(const Tensor& x, Tensor& out) {
+    Layout<2> layout = collapse<2>({&x, &out});
+    const int last = layout.ndim - 1;
+    for (int d = 0; d < last; d++)
+        if (llabs(layout.strides[1][d]) < llabs(layout.strides[1][last])) swap_dims(layout, d, last);
+    const int64_t n = layout.shape[last], step = layout.strides[0][last], out_step = layout.strides[1][last];
+    const bool plain = out_step == 1 && (step == 1 || step == 2 || step == -1);
+    if (layout.size == 0 || n < SHORT_ROW || n > PIECE || layout.size * int64_t(sizeof(T)) > LARGE ||
+        !(plain || (step == out_step && step != 0)))
+        return false;
+    parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+        Odometer<2> at(layout, last);
+        at.seek(begin);
+        for (; begin < end; begin++, at.next()) {
+            const T* from = data_as<const T>(x) + at.offset[0];
+            T* to = data_as<T>(out) + at.offset[1];
+            if (step == 1 && out_step == 1) {
+                memmove(to, from, size_t(n) * sizeof(T));
+            } else if (out_step == 1) {
+                copy_line<T, false>(to, const_cast<T*>(from), n, step);
+            } else {
+                for (int64_t j = 0; j < n; j++) to[j * step] = from[j * step];
+            }
+        }
+    });
+    return true;
+}
+
+}  // namespace
+
 // out.data[i] = x.data[i], converted if the dtypes differ. reshape, contiguous and to(dtype) copy with it.
 void assign_tensor_cpu(const Tensor& x, Tensor& out) {
     if (x.dtype == out.dtype)
         return for_bits(x.dtype, [&](auto type) {
             using T = typename decltype(type)::type;
-            walk_as_stored<2>({&x, &out}, 1, assign_loop<T, T>);
+            if (!assign_rows<T>(x, out)) walk_as_stored<2>({&x, &out}, 1, assign_loop<T, T>);
         });
     if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
     if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);

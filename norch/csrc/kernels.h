@@ -46,6 +46,7 @@ struct Placing {
     int64_t stride;
     bool wraps;  // negative integers count from the end
     bool apart;  // index_put: no two elements of out share memory, so that threads may share the work
+    bool fresh;  // index_put: nobody sees out if a place is out of bounds
 };
 
 // A range that values have to be in, both ends included.
@@ -319,7 +320,7 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     /* out = the elements of x at places */                                                         \
     KERNEL(index, (const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out))     \
     /* the elements of out at places = x, or (of wide dtypes) += x, *= x ...; places may repeat; x has out's shape and \
-       dtype. Nothing is written if a place is out of bounds */                                     \
+       dtype. Nothing is written if a place is out of bounds, unless out is fresh */                                     \
     KERNEL(index_put, (const Tensor& x, const Tensor& places, const Placing& placing, Combining how, Tensor& out)) \
     /* out = x above (upper) or below a diagonal and on it, zeros elsewhere; of one shape [..., m, n], maybe the same */ \
     KERNEL(triangle, (const Tensor& x, int64_t diagonal, bool upper, Tensor& out))                  \

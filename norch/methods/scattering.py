@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING
 
 from .._C import lib, number
 from ..arguments import broadcast_shapes, flags, one_size
@@ -30,7 +30,7 @@ from .places import (
     put_,
     put_by,
 )
-from .selection import check_mask, integers, of_slices, source_of, with_axis
+from .selection import check_mask, of_slices, source_of, with_axis
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -136,18 +136,7 @@ class ScatteringMethods:
         tensor([[6., 0.],
                 [0., 5.]])
         """
-        values = check_tensor(source, "put_")
-        if self.is_contiguous():
-            return _put_flat(self, check_tensor(index, "put_"), values, accumulate, True)
-        places = integers(index, "put_")
-        if values.dtype is not self.dtype:
-            raise RuntimeError(f"put_: expected a source of the tensor's dtype {self.dtype}, got {values.dtype}")
-        if values.numel != places.numel:
-            raise IndexError(f"put_: got {places.numel} indices for {values.numel} elements")
-        if places.numel:
-            place = AtIndices(_coordinates(places.reshape(-1), self.shape))
-            put_(self, place, values.reshape(-1), ADD if accumulate else REPLACE)
-        return self
+        return _put_flat(self, check_tensor(index, "put_"), check_tensor(source, "put_"), accumulate, True)
 
     @flags
     def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
@@ -265,15 +254,3 @@ def _neutral(kind: dtype, how: Combining) -> float:
         return how is Combining.SMALLEST
     limits = iinfo(kind)
     return limits.max if how is Combining.SMALLEST else limits.min
-
-
-def _coordinates(places: Tensor, shape: Sequence[int]) -> list[Tensor]:
-    """The index along each dimension of places in the flattened tensor, which may count from its end."""
-    total = math.prod(shape)
-    outside = (places < -total).logical_or(places >= total)
-    places = outside._choose(total, (places < 0)._choose(places + total, places))  # the first index will be too large
-    found = []
-    for size in reversed(shape[1:]):
-        found.append(places % size)
-        places = places // size
-    return [places, *reversed(found)]

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import _C, operation
 from .._C import addresses, lib, raise_error
@@ -64,7 +65,10 @@ class SplittingMethods:
         if not shape:
             raise RuntimeError("chunk: expected at least one dimension, got a tensor of none")
         total = shape[axis]
-        return _parts(self, axis, _sizes_of(total, -(-total // count)) if total else [0] * count)
+        if not total:
+            return _parts(self, axis, [0] * count)
+        sizes, packed = _chunk_sizes(total, -(-total // count))
+        return _parts(self, axis, sizes, packed)
 
     def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
@@ -81,7 +85,7 @@ class SplittingMethods:
         if count == 0:
             return ()
         parts = lib.split_tensor(self._ptr, axis, None, count) or raise_error()
-        return views(self, parts, d.SelectBackward, zip(itertools.repeat(axis), itertools.count()))
+        return views(self, parts, d.SelectBackward, lambda: zip(itertools.repeat(axis), itertools.count()))
 
     def split_with_sizes(self: Tensor, split_sizes: Sizes, dim: int = 0) -> tuple[Tensor, ...]:
         """The same as `split` with a list of sizes.
@@ -184,14 +188,20 @@ def _sizes_of(total: int, size: int) -> list[int]:
     return [size] * (count - 1) + [total - size * (count - 1)] if count else [0]
 
 
-def _parts(x: Tensor, axis: int, sizes: Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of these sizes, which cover a dimension."""
+@functools.lru_cache(64)
+def _chunk_sizes(total: int, size: int) -> tuple[list[int], Any]:
+    """The same for a few parts, and as C takes them."""
+    sizes = _sizes_of(total, size)
+    return sizes, addresses(sizes)
+
+
+def _parts(x: Tensor, axis: int, sizes: Sequence[int], packed: Any = None) -> tuple[Tensor, ...]:
+    """Views of these sizes, which cover a dimension; `packed` are they as C takes them."""
     if not sizes:
         return ()
-    parts = lib.split_tensor(x._ptr, axis, addresses(sizes), len(sizes)) or raise_error()
-    starts = itertools.accumulate(sizes, initial=0)
-    repeat = itertools.repeat
-    return views(x, parts, d.SliceBackward, zip(repeat(axis), starts, sizes, repeat(1)))
+    parts = lib.split_tensor(x._ptr, axis, packed or addresses(sizes), len(sizes)) or raise_error()
+    starts, repeat = itertools.accumulate, itertools.repeat
+    return views(x, parts, d.SliceBackward, lambda: zip(repeat(axis), starts(sizes, initial=0), sizes, repeat(1)))
 
 
 def _countable(places: range, name: str) -> range:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import TYPE_CHECKING, Sequence
@@ -88,12 +89,20 @@ class ViewMethods:
         >>> norch.zeros(2, 12).unflatten(1, (3, -1)).shape
         norch.Size([2, 3, 4])
         """
-        axis, parts = axis_of(self, dim, "unflatten"), sizes_of((list(sizes),), "unflatten")
+        axis, given, shape = axis_of(self, dim, "unflatten"), tuple(sizes), self.shape
+        if given and shape:
+            try:
+                all_sizes = packed((*shape[:axis], *given, *shape[axis + 1 :]), "unflatten")
+            except TypeError:
+                all_sizes = packed((given,), "unflatten")  # names no more than was given
+            ptr = lib.view_tensor(self._ptr, *all_sizes)
+            if ptr:
+                return view(self, ptr, d.ReshapeBackward)
+        parts = sizes_of((given,), "unflatten")
         if not self.ndim:
             raise RuntimeError("unflatten: a tensor of no dimensions has none to split")
         if not parts:
             raise RuntimeError("unflatten: expected at least one size, got none")
-        shape = tuple(self.shape)
         size = shape[axis]
         if -1 in parts and parts.count(-1) == 1:
             known = -math.prod(parts)
@@ -101,7 +110,7 @@ class ViewMethods:
                 parts[parts.index(-1)] = size // known
         if math.prod(parts) != size or min(parts) < 0:
             raise _C.ShapeError(
-                f"unflatten: sizes {list(sizes)} do not multiply to {size}, the size of dimension {dim}"
+                f"unflatten: sizes {list(given)} do not multiply to {size}, the size of dimension {dim}"
             )
         all_sizes = packed((*shape[:axis], *parts, *shape[axis + 1 :]), "unflatten")
         return view(self, lib.view_tensor(self._ptr, *all_sizes), d.ReshapeBackward)
@@ -162,9 +171,12 @@ class ViewMethods:
         >>> norch.ones(5, 2, 3).mT.shape
         norch.Size([5, 3, 2])
         """
+        ptr = lib.transpose_tensor(self._ptr, -2, -1)
+        if ptr:
+            return view(self, ptr, d.TransposeBackward, -2, -1)
         if self.ndim == 1:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
-        return self.transpose(-2, -1) if self.ndim else self.transpose(0, 0)
+        return self.transpose(0, 0)
 
     @property
     def mH(self: Tensor) -> Tensor:
@@ -211,23 +223,21 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).movedim(0, 2).shape
         norch.Size([3, 4, 2])
         """
-        if not isinstance(source, (list, tuple)) and not isinstance(destination, (list, tuple)):
-            order = list(range(self.ndim or 1))
-            order.insert(axis_of(self, destination, "movedim"), order.pop(axis_of(self, source, "movedim")))
-            return self.permute(order[: self.ndim])
-        if not (isinstance(source, (list, tuple)) and isinstance(destination, (list, tuple))):
+        several = isinstance(source, (list, tuple))
+        if several != isinstance(destination, (list, tuple)):
             raise TypeError(
                 f"movedim: expected two integers, or a list of each, got {shown(source)} and {shown(destination)}"
             )
-        sources = [axis_of(self, axis, "movedim") for axis in source]
-        places = [axis_of(self, axis, "movedim") for axis in destination]
-        if len(sources) != len(places) or len(set(sources)) < len(sources) or len(set(places)) < len(places):
+        sources, places = (list(source), list(destination)) if several else ([source], [destination])  # type: ignore
+        try:
+            order = _moved(self.ndim, len(sources), *sources, *places)
+        except (LookupError, TypeError):  # not Python's own integers, or out of range
+            axes = [axis_of(self, axis, "movedim") for axis in (*sources, *places)]
+            order = _moved(self.ndim, len(sources), *axes)
+        if order is None:
             given = f"{source} and {destination}"
             raise RuntimeError(f"movedim: expected as many different places as dimensions, got {given}")
-        order = [axis for axis in range(self.ndim) if axis not in sources]
-        for place, axis in sorted(zip(places, sources)):
-            order.insert(place, axis)
-        return self.permute(tuple(order[: self.ndim]))
+        return view(self, lib.permute_tensor(self._ptr, *order), d.PermuteBackward, *order)
 
     def permute(self: Tensor, *axes: Sizes, dims: Sizes | None = None) -> Tensor:
         """The dimensions in another order: [a, b, c] by 2, 0, 1 gives a view [c, a, b] of the same dtype.
@@ -391,6 +401,25 @@ class ViewMethods:
 
     swapdims = transpose
     moveaxis = movedim
+
+
+@functools.lru_cache(256, typed=True)  # True is not 1
+def _moved(rank: int, count: int, *axes: int) -> tuple[bytes, int] | None:
+    """The order of the dimensions, as C takes it, when the first `count` axes have moved to the places after them.
+
+    None if two are the same, or there are more or fewer places. Raises LookupError for others than Python's own
+    integers in range.
+    """
+    known = rank or 1
+    if not all(type(axis) is int and -known <= axis < known for axis in axes):
+        raise LookupError
+    sources, places = ([axis % known for axis in part] for part in (axes[:count], axes[count:]))
+    if not len(set(sources)) == len(set(places)) == count == len(places):
+        return None
+    order = [axis for axis in range(known) if axis not in sources]
+    for place, axis in sorted(zip(places, sources)):
+        order.insert(place, axis)
+    return int64_array(order[:rank]), rank
 
 
 # ---- The parts of an index: x[3] and x[1:9:2] ------------------------------------------------------------------------

@@ -92,6 +92,21 @@ VALUES = {
     "norch.tensor([True, True]).scatter_reduce(0, norch.tensor([1]), norch.tensor([False]), 'prod')": [True, False],
     "norch.zeros(2).put_(norch.tensor([[0, 0]]), norch.tensor([1.0, 2.0]), accumulate=True)": [3.0, 0.0],
     "norch.zeros(2, 2).t().put_(norch.tensor([1, -1]), norch.tensor([1.0, 2.0]))": [[0.0, 1.0], [0.0, 2.0]],
+    "norch.arange(6).view(1, 2, 3).permute(2, 0, 1).put_(norch.tensor([[1], [-2]]), norch.tensor([7, 8]))": [
+        [[0, 7]],
+        [[1, 4]],
+        [[8, 5]],
+    ],
+    "norch.zeros(8, 3).t().put(norch.tensor([1, 1, -1]), norch.tensor([2.0, 3.0, 4.0]), True)[:, ::6]": [
+        [0.0, 0.0],
+        [0.0, 0.0],
+        [0.0, 0.0],
+    ],
+    "norch.zeros(8, 3).t().put(norch.tensor([1, 1, -1]), norch.tensor([2.0, 3.0, 4.0]), True)[:, 1::6]": [
+        [5.0, 0.0],
+        [0.0, 0.0],
+        [0.0, 4.0],
+    ],
     "norch.tensor(5.0).index_fill(0, norch.tensor([0]), 2.0)": 2.0,
     "norch.tensor(5.0).index_add(0, norch.tensor([0]), norch.tensor(2.0), alpha=3)": 11.0,
     "norch.tensor(5.0).index_select(0, norch.tensor([0]))": 5.0,

@@ -271,6 +271,20 @@ def test_gradients_of_the_second_operand(name):
         function(a.requires_grad_(), x).sum().backward()
 
 
+@pytest.mark.parametrize("name", ["igamma", "igammac"])
+def test_incomplete_gamma_functions_of_float32_are_those_of_float64(name):
+    """Rounded: a float32 has a way of its own for a up to 32 and x up to 128."""
+    norch.manual_seed(5)
+    a = (norch.rand(3, 1000) * norch.tensor([[4.0], [40.0], [1.0]])).clamp(min=1e-6)
+    parts = [norch.rand(1000) * 8, a[1] * (norch.rand(1000) + 0.5), (norch.rand(1000) * 60 - 30).exp()]
+    x = norch.stack(parts)
+    expected, found = getattr(a.double(), name)(x.double()), getattr(a, name)(x)
+    unit = 2.0 ** (norch.frexp(expected)[1].clamp(min=-125).double() - 24)
+    assert ((found.double() - expected).abs() / unit).max().item() <= 0.51
+    few = getattr(norch.cat([a[0], norch.tensor([1e-9])]), name)(norch.cat([x[0], norch.tensor([1e4])]))
+    assert few[:1000].equal(found[0])  # one extreme does not change its neighbours
+
+
 def test_xlog1py_gradients():
     x = norch.tensor([[0.5], [-2.0]], dtype=norch.float64, requires_grad=True)
     y = norch.tensor([0.7, 2.0], dtype=norch.float64, requires_grad=True)

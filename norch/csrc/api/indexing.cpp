@@ -14,6 +14,7 @@
 
 #include "api.h"
 #include "api/checks.h"
+#include "api/storage_order.h"
 #include "dispatch.h"
 
 namespace {
@@ -28,7 +29,7 @@ struct Selection {
     Owned memory;     // of places, if it is the selection's own
 };
 
-const Placing OFFSETS = {{Fault::NONE, 0, "", 0, 0, 0}, 1, false, true};
+const Placing OFFSETS = {{Fault::NONE, 0, "", 0, 0, 0}, 1, false, true, false};
 
 // Whether the elements of a tensor lie apart from each other, as far as a look at the strides tells.
 bool lies_apart(const Tensor& x) {
@@ -56,6 +57,23 @@ void check_index(const Tensor& tensor, const Tensor& index, const char* name) {
 void locate(const Tensor& index, const Placing& placing, bool first, Tensor& offsets) {
     if (offsets.size)
         kernels::locate.launch(offsets.device, index, placing.bounds, placing.wraps, placing.stride, first, offsets);
+}
+
+// The offsets of elements by their number p in row order. With q[d] = p / (the size of a slice of axis d), the index along
+// axis d is q[d] - shape[d] q[d - 1]; so the offset is the sum of q[d] (strides[d] - shape[d + 1] strides[d + 1]).
+Owned offsets_of(const Tensor& tensor, const Tensor& index, const Fault& bounds) {
+    Owned numbers = new_tensor(index.shape, index.ndim, INT64, index.device),
+          offsets = new_tensor(index.shape, index.ndim, INT64, index.device);
+    locate(index, {bounds, 1, true, true, false}, true, *numbers);
+    const int last = tensor.ndim - 1;
+    locate(*numbers, {bounds, tensor.strides[last], false, true, false}, true, *offsets);
+    for (int d = last; d > 0; d--) {  // numbers becomes q[d - 1]
+        const Owned size = taken(number_tensor(0, tensor.shape[d], INT64));
+        if (floor_divide_into(numbers.tensor, numbers.tensor, size.tensor)) throw last_error();
+        const int64_t stride = tensor.strides[d - 1] - tensor.shape[d] * tensor.strides[d];
+        locate(*numbers, {bounds, stride, false, true, false}, false, *offsets);
+    }
+    return offsets;
 }
 
 // tensor[indices]: indices[d] selects along axis d, null takes all of it. The index tensors broadcast together; their
@@ -87,7 +105,7 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
 
     const auto placing = [&](int d) {
         const Fault bounds = {Fault::INDEX, int32_t(axes ? axes[d] : d), name, tensor.shape[d], 0, 0};
-        return Placing{bounds, tensor.strides[d], wraps, lies_apart(tensor)};
+        return Placing{bounds, tensor.strides[d], wraps, lies_apart(tensor), false};
     };
     enum { FEW = 1024 };  // elements, for which it does not matter if their places are looked at again
     int64_t around = 1;   // how often an index is looked at
@@ -145,7 +163,7 @@ Selection select_along(const Tensor& tensor, int64_t axis, const Tensor& index, 
              "axis {}",
              name, shape_text(index), shape_text(tensor), at);
     const Fault bounds = {Fault::PLACE, at, name, x.shape[at], 0, 0};
-    Selection result = {x, along, {bounds, x.strides[at], wraps, lies_apart(x)}, Owned()};
+    Selection result = {x, along, {bounds, x.strides[at], wraps, lies_apart(x), false}, Owned()};
     result.elements.strides[at] = 0;
     result.elements.ndim = along.ndim;
     result.elements.size = along.size;
@@ -172,11 +190,16 @@ Selection select_slices(const Tensor& tensor, int64_t axis, const Tensor& index,
     return select_by(x, indices, nullptr, at + 1, wraps, name);
 }
 
-// The elements of a contiguous tensor by their number in row order, in the shape of the index.
+// The elements of a tensor by their number in row order, in the shape of the index.
 Selection select_flat(const Tensor& tensor, const Tensor& index, const char* name) {
-    if (!is_contiguous(tensor)) fail(RUNTIME_ERROR, "{}: expected a contiguous tensor", name);
     const Fault bounds = {Fault::INDEX, 0, name, tensor.size, 0, 0};
-    Selection result = {tensor, index, {bounds, 1, true, true}, Owned()};
+    Selection result = {tensor, index, {bounds, 1, true, true, false}, Owned()};
+    if (!is_contiguous(tensor) && index.size) {
+        result.memory = offsets_of(tensor, index, bounds);
+        result.places = *result.memory;
+        result.placing = OFFSETS;
+        result.placing.apart = lies_apart(tensor);
+    }
     for (int64_t& stride : result.elements.strides) stride = 0;
     result.elements.ndim = index.ndim;
     result.elements.size = index.size;
@@ -351,7 +374,8 @@ void divide(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, boo
     done((is_real(target.dtype) ? div_into : floor_divide_into)(&target, &target, counts.tensor));
 }
 
-void scatter(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, Tensor& given, int32_t how,
+// fresh: nobody sees the target if this fails.
+void scatter(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, Tensor& given, int32_t how, bool fresh,
              const char* name) {
     const int32_t combining = how & ~(WITHOUT_SELF | AVERAGED | CONVERTED);
     check_values(target, given, how, name);
@@ -362,7 +386,11 @@ void scatter(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, Te
         made = reshaped(given, index.shape, index.ndim);
     }
     const Tensor source = made.tensor ? *made : source_of(target, given, index, axis, kind, name);
-    const auto selected = [&](Tensor& out) { return select(out, index, axis, kind, name); };
+    const auto selected = [&](Tensor& out) {
+        Selection selection = select(out, index, axis, kind, name);
+        selection.placing.fresh = fresh;
+        return selection;
+    };
     if (how & WITHOUT_SELF) put(target, *neutral(target, combining), REPLACE, name, selected);
     put(target, source, combining, name, selected);
     if (how & AVERAGED) divide(target, index, axis, kind, !(how & WITHOUT_SELF), name);
@@ -419,13 +447,14 @@ Tensor* gather_tensor(Tensor* tensor, Tensor* index, int64_t axis, int32_t kind)
 }
 
 int scatter_into(Tensor* target, Tensor* index, int64_t axis, int32_t kind, Tensor* source, int32_t how) {
-    return attempt([&] { scatter(*target, *index, axis, kind, *source, how, name_of_write(kind, how)); });
+    return attempt([&] { scatter(*target, *index, axis, kind, *source, how, false, name_of_write(kind, how)); });
 }
 
 Tensor* scatter_tensor(Tensor* tensor, Tensor* index, int64_t axis, int32_t kind, Tensor* source, int32_t how) {
     return build([&] {
-        Owned result = cast(*tensor, tensor->dtype);
-        scatter(*result, *index, axis, kind, *source, how, name_of_write(kind, how));
+        const bool keeps_order = (kind & KIND) == FLAT && index->size < tensor->size / 4;  // else rows are quicker
+        Owned result = (keeps_order ? converted : cast)(*tensor, tensor->dtype);
+        scatter(*result, *index, axis, kind, *source, how, true, name_of_write(kind, how));
         return result;
     });
 }

@@ -15,7 +15,8 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    GROUP = 128,  // rows of x for which rows of y are transposed once
+    GROUP = 128,  // rows of x, at most, for which rows of y are transposed once
+    FEWEST = 16,  // and at least
     SUMMED = 64,  // terms that are summed in T before they go into a double
     BLOCK = 64,   // rows of y that are transposed together
     FEW = 48,     // rows of y that go in blocks of SMALL_BLOCK
@@ -92,14 +93,16 @@ template <int WIDTH, class Norm, class T>
 void distances(const T* x, const T* y, T* out, int64_t batches, int64_t rows, int64_t others, int64_t n, double p,
                bool pairs) {
     const Norm norm(p);
-    const int64_t blocks = (others + WIDTH - 1) / WIDTH, groups = (rows + GROUP - 1) / GROUP;
-    const int64_t work = 1 + smaller(rows, GROUP) * WIDTH * n / 4;
+    const int64_t blocks = (others + WIDTH - 1) / WIDTH, parts = 4 * int64_t(thread_count());
+    int64_t group = GROUP;
+    while (thread_count() > 1 && group > FEWEST && batches * blocks * ((rows + group - 1) / group) < parts) group /= 2;
+    const int64_t groups = (rows + group - 1) / group, work = 1 + smaller(rows, group) * WIDTH * n / 4;
     parallel_for(batches * blocks * groups, 1 + SMALL_WORK / work, [=](int64_t begin, int64_t end) {
         Scratch<T> columns(n * WIDTH + WIDTH);  // the last row is read up to WIDTH
         memset(columns.data, 0, size_t(columns.count) * sizeof(T));
         for (int64_t k = begin; k < end; k++) {
-            const int64_t top = k % groups * GROUP, first = k / groups % blocks * WIDTH, batch = k / groups / blocks;
-            const int64_t width = smaller(WIDTH, others - first), bottom = smaller(top + GROUP, rows);
+            const int64_t top = k % groups * group, first = k / groups % blocks * WIDTH, batch = k / groups / blocks;
+            const int64_t width = smaller(WIDTH, others - first), bottom = smaller(top + group, rows);
             if (pairs && top >= first + width - 1) continue;
             copy_tile<false>(sizeof(T), reinterpret_cast<char*>(columns.data),
                              const_cast<char*>(reinterpret_cast<const char*>(y + (batch * others + first) * n)), n,

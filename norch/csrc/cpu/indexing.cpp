@@ -11,9 +11,8 @@ inline namespace NORCH_ISA {
 namespace {
 
 enum {
-    BLOCK = 256,         // integers that become offsets at once
-    PIECE = 32 * BLOCK,  // elements of a row that a thread takes
-    SHORT_ROW = 1024,    // bytes
+    PIECE = 8192,      // elements of a row that a thread takes
+    SHORT_ROW = 1024,  // bytes
 };
 
 // A row of three operands: n elements of each, from these offsets on, and the strides between them.
@@ -72,40 +71,41 @@ void check_places(const Placing& placing, const int64_t* given, int64_t step, in
     }
 }
 
-// The offsets of the places of a row, block by block: f(offsets, step, first of the row, count).
+// Calls f(offset) for the places of a row, one after another; fails at one that is out of bounds. The branch costs
+// nothing, and the elements are on their way while the next integers are looked at.
 template <class F>
-void for_offsets(const Placing& placing, const int64_t* given, int64_t step, int64_t n, bool checked, F f) {
-    if (placing.bounds.kind == Fault::NONE) return f(given, step, int64_t(0), n);
-    const int64_t size = placing.bounds.size, stride = placing.stride;
-    int64_t offsets[BLOCK];
-    for (int64_t first = 0; first < n; first += BLOCK, given += BLOCK * step) {
-        const int64_t count = smaller(BLOCK, n - first);
-        if (!checked) check_places(placing, given, step, count);
-        if (step == 1) {
-            for (int64_t j = 0; j < count; j++) offsets[j] = (given[j] + (given[j] < 0 ? size : 0)) * stride;
-        } else {
-            for (int64_t j = 0; j < count; j++)
-                offsets[j] = (given[j * step] + (given[j * step] < 0 ? size : 0)) * stride;
-        }
-        f(offsets, int64_t(1), first, count);
+inline __attribute__((always_inline)) void for_offsets(const Placing& placing, const int64_t* given, int64_t step,
+                                                       int64_t n, F f) {
+    if (placing.bounds.kind == Fault::NONE) {
+        for (; n > 0; n--, given += step) f(*given);
+        return;
     }
+    const int64_t size = placing.bounds.size, stride = placing.stride;
+    const auto walk = [&](auto place_of) {
+        for (; n > 0; n--, given += step) {
+            const int64_t place = place_of(*given);
+            if (uint64_t(place) >= uint64_t(size)) fail_with(placing.bounds, *given);
+            f(place * stride);
+        }
+    };
+    if (placing.wraps) return walk([=](int64_t place) { return place + ((place >> 63) & size); });
+    walk([](int64_t place) { return place; });
 }
 
 // The offset of a row that has one place.
-int64_t offset_of(const Placing& placing, const int64_t* given, bool checked) {
-    if (placing.bounds.kind == Fault::NONE) return *given;
-    if (uint64_t(*given) < uint64_t(placing.bounds.size)) return *given * placing.stride;
-    if (!checked) check_places(placing, given, 0, 1);
-    return (*given + (*given < 0 ? placing.bounds.size : 0)) * placing.stride;
+int64_t offset_of(const Placing& placing, const int64_t* given) {
+    int64_t offset = 0;
+    for_offsets(placing, given, 0, 1, [&](int64_t found) { offset = found; });
+    return offset;
 }
 
 // ---- Reading -----------------------------------------------------------------------------------------------------
 
 template <class T>
-void read(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
+__attribute__((noinline)) void read(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
     const int64_t step = row.stride[0], out_step = row.stride[2];
     if (row.stride[1] == 0) {  // a whole row from one place
-        x += offset_of(placing, places, false);
+        x += offset_of(placing, places);
         if (step == 1 && out_step == 1) {
             row.n* int64_t(sizeof(T)) <= SHORT_ROW ? copy_row(x, out, row.n)
                                                    : (void)memcpy(out, x, size_t(row.n) * sizeof(T));
@@ -114,16 +114,11 @@ void read(const T* x, const int64_t* places, const Placing& placing, T* out, con
         }
         return;
     }
-    for_offsets(placing, places, row.stride[1], row.n, false,
-                [&](const int64_t* offsets, int64_t place_step, int64_t first, int64_t count) {
-                    const T* from = x + first * step;
-                    T* to = out + first * out_step;
-                    if (place_step == 1 && out_step == 1) {
-                        for (int64_t j = 0; j < count; j++) to[j] = from[j * step + offsets[j]];
-                    } else {
-                        for (int64_t j = 0; j < count; j++) to[j * out_step] = from[j * step + offsets[j * place_step]];
-                    }
-                });
+    for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
+        *out = x[offset];
+        x += step;
+        out += out_step;
+    });
 }
 
 }  // namespace
@@ -144,22 +139,24 @@ void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& plac
 namespace {
 
 template <Combining HOW, class T>
-void write(const T* x, const int64_t* places, const Placing& placing, T* out, const Row& row) {
+__attribute__((noinline)) void write(const T* x, const int64_t* places, const Placing& placing, T* out,
+                                     const Row& row) {
     const int64_t step = row.stride[0], out_step = row.stride[2];
-    if (row.stride[1] == 0 && step == 1 && out_step == 1) {  // a whole row into one place
-        T* line = out + offset_of(placing, places, true);
-        INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], x[j]);
+    if (row.stride[1] == 0 && out_step == 1 && (step == 0 || step == 1)) {  // a whole row into one place
+        T* line = out + offset_of(placing, places);
+        const T value = *x;
+        if (step == 0) {
+            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], value);
+        } else {
+            INDEPENDENT for (int64_t j = 0; j < row.n; j++) line[j] = combined<HOW>(line[j], x[j]);
+        }
         return;
     }
-    for_offsets(placing, places, row.stride[1], row.n, true,
-                [&](const int64_t* offsets, int64_t place_step, int64_t first, int64_t count) {
-                    const T* from = x + first * step;
-                    T* to = out + first * out_step;
-                    for (int64_t j = 0; j < count; j++) {
-                        T& element = to[j * out_step + offsets[j * place_step]];
-                        element = combined<HOW>(element, from[j * step]);
-                    }
-                });
+    for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
+        out[offset] = combined<HOW>(out[offset], *x);
+        x += step;
+        out += out_step;
+    });
 }
 
 // A part of a dimension.
@@ -205,7 +202,7 @@ void index_put_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& 
     if (how != REPLACE) {
         INTEGERS_IN_BASELINE(x.dtype, index_put, x, places, placing, how, out);
     }
-    if (placing.bounds.kind != Fault::NONE) {
+    if (placing.bounds.kind != Fault::NONE && !placing.fresh) {
         for_rows(places, places, places, false, [&](const Row& row) {
             check_places(placing, data_as<const int64_t>(places) + row.start[0], row.stride[0], row.n);
         });

@@ -8,9 +8,54 @@
 #include "cpu/backend.h"
 #include "host/parallel.h"
 #include "cpu/loops/odometer.h"
+#include "cpu/loops/simd.h"
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 inline namespace NORCH_ISA {
 namespace {
+
+// ---- Blocks ------------------------------------------------------------------------------------------------------
+
+#ifdef __SSE2__
+typedef uint64_t Vector __attribute__((vector_size(VECTOR_BYTES)));
+
+struct VectorProduct {  // by an instruction that the compiler does not find
+    Vector operator()(Vector x, uint32_t y) const {
+#if defined(__AVX512F__)
+        return Vector(_mm512_mul_epu32(__m512i(x), _mm512_set1_epi64(y)));
+#elif defined(__AVX2__)
+        return Vector(_mm256_mul_epu32(__m256i(x), _mm256_set1_epi64x(y)));
+#else
+        return Vector(_mm_mul_epu32(__m128i(x), _mm_set1_epi64x(y)));
+#endif
+    }
+};
+
+// The blocks of COUNT indices from `first` on, a multiple of 8.
+template <int COUNT>
+void draw_blocks(Stream stream, uint64_t first, Block* blocks) {
+    enum { SIDE = VECTOR_BYTES / sizeof(uint64_t) };
+    Vector index;
+    for (int j = 0; j < SIDE; j++) index[j] = first + uint64_t(j);
+    for (int k = 0; k < COUNT; k += SIDE, index += uint64_t(SIDE)) {
+        const Words<Vector> words = philox_words(stream, index, VectorProduct());
+        const Vector lower = uint64_t(UINT32_MAX) + Vector(), low = (words.word[0] & lower) | words.word[1] << 32,
+                     high = (words.word[2] & lower) | words.word[3] << 32;
+        uint64_t halves[2 * SIDE];
+        for (int j = 0; j < SIDE; j++) halves[2 * j] = low[j], halves[2 * j + 1] = high[j];
+        memcpy(blocks + k, halves, sizeof halves);
+    }
+}
+#else
+template <int COUNT>
+void draw_blocks(Stream stream, uint64_t first, Block* blocks) {
+    for (int k = 0; k < COUNT; k++) blocks[k] = philox(stream, first + uint64_t(k));
+}
+#endif
+
+// ---- Draws -------------------------------------------------------------------------------------------------------
 
 enum { MANY = 64, FEW = 8 };  // blocks that are made at a time, in loops that the compiler vectorises
 
@@ -18,15 +63,9 @@ enum { MANY = 64, FEW = 8 };  // blocks that are made at a time, in loops that t
 template <int LANES, class T, class Draw>
 int64_t fill_from(T* data, int64_t start, int64_t left, Stream stream, Draw draw) {
     enum { STEP = LANES * Draw::PER_BLOCK };
-    if constexpr (Draw::PER_BLOCK == 1) {
-        const int64_t count = smaller(LANES, left);
-        INDEPENDENT for (int64_t i = start; i < start + count; i++)
-            draw.elements(philox(stream, uint64_t(i)), data + i);
-        return count;
-    }
     Block blocks[LANES];
     T values[STEP];
-    for (int k = 0; k < LANES; k++) blocks[k] = philox(stream, uint64_t(start / Draw::PER_BLOCK + k));
+    draw_blocks<LANES>(stream, uint64_t(start / Draw::PER_BLOCK), blocks);
     for (int k = 0; k < LANES; k++) draw.elements(blocks[k], values + k * Draw::PER_BLOCK);
     const int64_t count = smaller(STEP, left);
     memcpy(data + start, values, size_t(count) * sizeof(T));
@@ -73,14 +112,19 @@ void integers_tensor_cpu(Tensor& out, Stream stream, int64_t low, uint64_t range
 
 void places_tensor_cpu(Tensor& out, Stream stream) {
     int64_t* data = data_as<int64_t>(out);
-    const bool is_near = out.size <= UINT32_MAX;
-    parallel_for(out.size, 1 + SMALL_WORK / 8, [=](int64_t begin, int64_t end) {
-        const Stream own = stream;  // which no store changes
-        if (is_near)
-            INDEPENDENT for (int64_t i = begin; i < end; i++) data[i] =
-                below(uint32_t(i + 1), philox(own, uint64_t(i)));
-        else
-            for (int64_t i = begin; i < end; i++) data[i] = int64_t(below(uint64_t(i + 1), philox(own, uint64_t(i))));
+    const int64_t size = out.size, steps = (size + MANY - 1) / MANY;
+    const bool is_near = size <= UINT32_MAX;
+    parallel_for(steps, 1 + SMALL_WORK / 8 / MANY, [=](int64_t begin, int64_t end) {
+        for (int64_t start = begin * MANY; start < smaller(end * MANY, size); start += MANY) {
+            Block blocks[MANY];
+            int64_t places[MANY];
+            draw_blocks<MANY>(stream, uint64_t(start), blocks);
+            if (is_near)
+                for (int k = 0; k < MANY; k++) places[k] = below(uint32_t(start + k + 1), blocks[k]);
+            else
+                for (int k = 0; k < MANY; k++) places[k] = int64_t(below(uint64_t(start + k + 1), blocks[k]));
+            memcpy(data + start, places, size_t(smaller(MANY, size - start)) * sizeof(int64_t));
+        }
     });
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
-    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many where elements stay what they are
+    LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
@@ -33,7 +33,7 @@ template <class Op, int BYTES = LANE_BYTES, class T>
 __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
-    constexpr bool many = BYTES > TAIL_BYTES && std::is_floating_point_v<Partial> && sizeof(Partial) == sizeof(T);
+    constexpr bool many = BYTES > TAIL_BYTES && std::is_floating_point_v<T> && std::is_floating_point_v<Partial>;
     enum { LANES = (many ? 2 : 1) * BYTES / sizeof(Partial) };
     Total total = Op::empty();
     int64_t i = 0;

@@ -108,7 +108,7 @@ void for_chunks(const Layout<2>& layout, F f) {
 
 }  // namespace
 
-// The chunks are counted first, so that each knows where its results begin.
+// The chunks are counted first, so that each knows where its results begin; a few follow one another anyway.
 void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
     Layout<2> layout;
     if (like) {
@@ -125,15 +125,17 @@ void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
     int64_t* results = data_as<int64_t>(out);
     Scratch<int64_t> counts((layout.size + CHUNK - 1) / CHUNK);
     memset(counts.data, 0, size_t(counts.count) * sizeof(int64_t));
+    const bool in_turn = counts.count <= SMALL_WORK / CHUNK;
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* data = data_as<const T>(x);
-        for_chunks(layout, [&](const Odometer<2>& at, int64_t first, int64_t count, int64_t chunk) {
+        const auto count_chunk = [&](const Odometer<2>& at, int64_t first, int64_t count, int64_t chunk) {
             const T* from = data + at.offset[0] + first * step;
             int32_t found = 0;
             for (int64_t j = 0; j < count; j++) found += from[j * step] != T(0);
             counts[chunk] += found;
-        });
+        };
+        if (!in_turn) for_chunks(layout, count_chunk);
         int64_t total = 0;
         for (int64_t k = 0; k < counts.count; k++) {
             const int64_t before = total;
@@ -142,22 +144,23 @@ void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
         }
         for_chunks(layout, [&](const Odometer<2>& at, int64_t first, int64_t count, int64_t chunk) {
             const T* from = data + at.offset[0] + first * step;
+            int64_t& done = counts[in_turn ? 0 : chunk];
             int32_t places[CHUNK], found = 0;
             for (int64_t j = 0; j < count; j++) {  // without a branch, which would be guessed wrong half of the time
                 places[found] = int32_t(j);
                 found += from[j * step] != T(0);
             }
             if (like) {
-                int64_t* to = results + counts[chunk];
+                int64_t* to = results + done;
                 for (int32_t k = 0; k < found; k++) to[k] = at.offset[1] + (first + places[k]) * like_step;
             } else {
-                int64_t* row = results + counts[chunk] * layout.ndim;
+                int64_t* row = results + done * layout.ndim;
                 for (int32_t k = 0; k < found; k++) {
                     for (int d = 0; d < last; d++) *row++ = at.index[d];
                     *row++ = first + places[k];
                 }
             }
-            counts[chunk] += found;
+            done += found;
         });
     });
 }

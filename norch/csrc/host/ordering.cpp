@@ -216,6 +216,15 @@ void mode_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices) {
 
 namespace {
 
+enum { BLOCK = 16 };
+
+template <bool LARGEST, class T>
+bool any_extends(const T* x, T extreme) {
+    int any = 0;
+    for (int j = 0; j < BLOCK; j++) any |= extends(x[j], extreme, LARGEST);
+    return any;
+}
+
 template <bool LARGEST>
 void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis) {
     const int64_t n = x.shape[axis], step = x.strides[axis];
@@ -248,11 +257,19 @@ void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis
                 const T* source = data_as<const T>(x) + at.offset[0];
                 T* value = data_as<T>(values) + at.offset[1];
                 int64_t* place = data_as<int64_t>(indices) + at.offset[2];
-                for (int64_t i = 0; i < n;) {  // extremes are seldom: each is written until the next one comes
+                for (int64_t i = 0; i < n;) {  // extremes are seldom: after a few elements blocks are looked through
                     const T best = source[i];
                     const int64_t index = i;
-                    do value[i] = best, place[i] = index;
-                    while (++i < n && !extends(source[i], best, LARGEST));
+                    const auto goes_on = [&](int64_t end, int64_t until) {  // the first of them that is an extreme
+                        while (end < until && !extends(source[end], best, LARGEST)) end++;
+                        return end;
+                    };
+                    int64_t end = goes_on(i + 1, std::min(n, i + BLOCK));
+                    if (end == i + BLOCK) {
+                        while (end + BLOCK <= n && !any_extends<LARGEST>(source + end, best)) end += BLOCK;
+                        end = goes_on(end, n);
+                    }
+                    for (; i < end; i++) value[i] = best, place[i] = index;
                 }
             }
         });

@@ -21,21 +21,37 @@ struct Block {  // 128 random bits
 HOST_DEVICE uint32_t high_half(uint64_t x) { return uint32_t(x >> 32); }
 HOST_DEVICE uint64_t joined(uint32_t low, uint32_t high) { return uint64_t(high) << 32 | low; }
 
+template <class Word>
+struct Words {
+    Word word[4];
+};
+
+struct HalfProduct {  // of the lower halves
+    HOST_DEVICE uint64_t operator()(uint64_t x, uint32_t y) const { return uint64_t(uint32_t(x)) * y; }
+};
+
 // The counter is (index, draw), the key is the seed: each round multiplies two words and mixes the halves of the
-// products.
-HOST_DEVICE Block philox(Stream stream, uint64_t index) {
-    uint32_t c0 = uint32_t(index), c1 = high_half(index), c2 = uint32_t(stream.draw), c3 = high_half(stream.draw);
+// products. The words are the lower halves of integers of 64 bits, or of vectors of them (cpu/random.cpp); the upper halves
+// are no matter.
+template <class Word, class Product>
+HOST_DEVICE Words<Word> philox_words(Stream stream, Word index, Product product) {
+    Word c0 = index, c1 = index >> 32, c2 = Word() + stream.draw, c3 = Word() + (stream.draw >> 32);
     uint32_t k0 = uint32_t(stream.seed), k1 = high_half(stream.seed);
     for (int round = 0; round < 10; round++) {
-        const uint64_t p0 = uint64_t(0xD2511F53u) * c0, p1 = uint64_t(0xCD9E8D57u) * c2;
-        c0 = high_half(p1) ^ c1 ^ k0;
-        c1 = uint32_t(p1);
-        c2 = high_half(p0) ^ c3 ^ k1;
-        c3 = uint32_t(p0);
+        const Word p0 = product(c0, 0xD2511F53u), p1 = product(c2, 0xCD9E8D57u);
+        c0 = (p1 >> 32) ^ c1 ^ uint64_t(k0);
+        c1 = p1;
+        c2 = (p0 >> 32) ^ c3 ^ uint64_t(k1);
+        c3 = p0;
         k0 += 0x9E3779B9u;  // the golden ratio
         k1 += 0xBB67AE85u;  // sqrt(3) - 1
     }
     return {{c0, c1, c2, c3}};
+}
+
+HOST_DEVICE Block philox(Stream stream, uint64_t index) {
+    const Words<uint64_t> words = philox_words(stream, index, HalfProduct());
+    return {{uint32_t(words.word[0]), uint32_t(words.word[1]), uint32_t(words.word[2]), uint32_t(words.word[3])}};
 }
 
 // ---- Uniform: a block gives four floats of 24 bits, or two doubles of 53 -----------------------------------------

@@ -74,26 +74,32 @@ using Max = Extreme<T, true>;
 template <class T>
 using Min = Extreme<T, false>;
 
+// Whether an element is not 0, as an integer of its width: so many fit into a vector.
 template <class T>
-struct Any {
+struct Truths {
     using Total = bool;
-    using Partial = bool;
+    using Partial = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint8_t>>;
     using Result = bool;
-    HOST_DEVICE static constexpr bool empty() { return false; }
-    HOST_DEVICE static bool lift(T x) { return x != T(0); }
-    HOST_DEVICE static bool combine(bool a, bool b) { return a | b; }
+    HOST_DEVICE static Partial lift(T x) { return x != T(0); }
     HOST_DEVICE static bool repeated(bool total, int64_t) { return total; }
 };
 
 template <class T>
-struct All {
-    using Total = bool;
-    using Partial = bool;
-    using Result = bool;
+struct Any : Truths<T> {
+    HOST_DEVICE static constexpr bool empty() { return false; }
+    template <class A>
+    HOST_DEVICE static A combine(A a, A b) {
+        return A(a | b);
+    }
+};
+
+template <class T>
+struct All : Truths<T> {
     HOST_DEVICE static constexpr bool empty() { return true; }
-    HOST_DEVICE static bool lift(T x) { return x != T(0); }
-    HOST_DEVICE static bool combine(bool a, bool b) { return a & b; }
-    HOST_DEVICE static bool repeated(bool total, int64_t) { return total; }
+    template <class A>
+    HOST_DEVICE static A combine(A a, A b) {
+        return A(a & b);
+    }
 };
 
 }  // namespace NORCH_ISA

@@ -354,10 +354,17 @@ UNARY_OF_FLOAT(bessel_y1)
 UNARY_OF_FLOAT(spherical_bessel_j0)
 UNARY_OF_FLOAT(airy_ai)
 BINARY_OF_FLOAT(zeta)
-BINARY_OF_FLOAT(igamma)
-BINARY_OF_FLOAT(igammac)
 #undef UNARY_OF_FLOAT
 #undef BINARY_OF_FLOAT
+
+HOST_DEVICE float igamma(Ordinary a, Ordinary x) { return incomplete_gamma(a, x, false); }
+HOST_DEVICE float igammac(Ordinary a, Ordinary x) { return incomplete_gamma(a, x, true); }
+SPECIAL float igamma(float a, float x) {
+    return is_ordinary_gamma(a, x) ? igamma(Ordinary(a), Ordinary(x)) : float(igamma(double(a), double(x)));
+}
+SPECIAL float igammac(float a, float x) {
+    return is_ordinary_gamma(a, x) ? igammac(Ordinary(a), Ordinary(x)) : float(igammac(double(a), double(x)));
+}
 
 }  // namespace formula
 }  // namespace NORCH_ISA

@@ -1,5 +1,6 @@
 // Special functions of a float, computed in double without branches, so that loops become vectors (special.h has those
-// of a double): erfinv, ndtr, ndtri, lgamma, digamma and the modified Bessel functions of order 0 and 1.
+// of a double): erfinv, ndtr, ndtri, lgamma, digamma, the incomplete gamma functions and the modified Bessel functions of
+// order 0 and 1.
 //
 // The polynomials are the best of their degree by Lawson's weights, with relative errors from 2^-27 to 2^-37.
 
@@ -111,6 +112,54 @@ HOST_DEVICE float digamma(float x) {
     const float y = float(given <= 0.0 ? above - 2.0 * HALF_PI * (at.cosine / at.sine) : above);
     const float pole = x == 0.0f ? with_sign_of(-x, double(INFINITY)) : (at.sine == 0.0) & (x < 0.0f) ? NAN : y;
     return x < INFINITY ? pole : x;
+}
+
+// The incomplete gamma functions P(a, x) and Q = 1 - P of ordinary arguments (those of a double: special.h).
+const float LARGEST_SHAPE = 32.0f, SMALLEST_SHAPE = 0.0009765625f, LARGEST_LIMIT = 128.0f;
+
+HOST_DEVICE bool is_ordinary_gamma(float a, float x) {
+    return (a >= SMALLEST_SHAPE) & (a <= LARGEST_SHAPE) & (x > 0.0f) & (x <= LARGEST_LIMIT);
+}
+
+// e^x to 2^-50, for x in [-150, 0]; less is taken as -150
+HOST_DEVICE double wide_exp(double x) {
+    const double turns = (x > -150.0 ? x : -150.0) * (1.0 / LN2), shifted = turns + ROUNDING_DOUBLE;
+    const double r = (turns - (shifted - ROUNDING_DOUBLE)) * LN2;
+    const double p = polynomial({1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
+                                 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600},
+                                r);
+    return p * bits_as<double>((bits_as<int64_t>(shifted) + 1023) * (int64_t(1) << 52));
+}
+
+// Up to a + 3 a series for P, beyond it Legendre's continued fraction for Q (DLMF 8.7.1 and 8.9.2), of as many terms as
+// a float needs at a = 32. Both are quotients of two polynomials, computed from the last term to the first.
+HOST_DEVICE float incomplete_gamma(Ordinary shape, Ordinary limit, bool upper) {
+    const double a = shape.value, x = limit.value;
+    double top = 1.0, bottom = 1.0;  // 1 + x / (a + 1) (1 + x / (a + 2) (...))
+#pragma GCC unroll 64
+    for (int k = 48; k > 0; k--) {
+        bottom *= a + double(k);
+        top = top * x + bottom;
+    }
+    double whole = x - a + 33.0, part = 1.0;  // x - a + 1 + 1 (a - 1) / (x - a + 3 + 2 (a - 2) / (...))
+#pragma GCC unroll 64
+    for (int k = 16; k > 0; k--) {
+        const double next = (x - a + double(2 * k - 1)) * whole + double(k) * (a - double(k)) * part;
+        part = whole;
+        whole = next;
+    }
+    // x^a e^-x / gamma(a + 1): Stirling's series for gamma(a + 9), as in lgamma
+    const double z = a + 9.0, r = 1.0 / z;
+    const double product =
+        (a + 1.0) * (a + 2.0) * (a + 3.0) * (a + 4.0) * ((a + 5.0) * (a + 6.0) * (a + 7.0) * (a + 8.0));
+    const double series = polynomial(
+        {1.0 / 12, -1.0 / 360, 1.0 / 1260, -1.0 / 1680, 1.0 / 1188, -691.0 / 360360, 1.0 / 156, -3617.0 / 122400},
+        r * r);
+    const double stirling = (z - 0.5) * wide_log(z) - z + 0.91893853320467274178 + series * r;
+    const double density = product * wide_exp(a * wide_log(x) - x - stirling);
+    const bool below = x < a + 3.0;
+    const double found = density * (below ? top : a * part) / (below ? bottom : whole);
+    return float(below == upper ? 1.0 - found : found);
 }
 
 // ---- Modified Bessel functions -----------------------------------------------------------------------------------
