@@ -68,7 +68,8 @@ FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno
 # The emulator's variants test other kernels and need only the baseline.
 BASELINE_ONLY := $(FIRST)$(filter emu,$(CUDA))
 FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY) $(if $(FIRST),-DNORCH_REALS_ONLY)
-ifneq ($(findstring clang,$(CXX)),)
+CLANG := $(findstring clang,$(shell $(CXX) --version))# macOS calls it g++, too
+ifneq ($(CLANG),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
 FLAGS += -Wno-bitwise-conditional-parentheses -Wno-pass-failed
 endif
@@ -142,7 +143,7 @@ $(ISAS:%=$(BUILD)/cpu/fill.%.o) $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp
 # The loops of these files are many, for all dtypes and formulas. What -O3 repeats for arguments that are constants and
 # for the last elements of a loop makes their code a quarter larger, and not faster; 64 lanes of floats (row_sum.h), so
 # many vectors and one, stay unrolled.
-ifeq ($(findstring clang,$(CXX)),)
+ifeq ($(CLANG),)
 UNROLLED_baseline := 15
 UNROLLED_avx2     := 7
 UNROLLED_avx512   := 3
@@ -215,9 +216,10 @@ $(BUILD)/flags: FORCE
 # ---- Wheels ----------------------------------------------------------------------------------------------------------
 
 # One file for Linux with glibc 2.27 or later and CPython 3.9 or later; with CUDA=1 that of norch-cuda, which brings the
-# library with CUDA beside norch's own. For another processor: make wheel MACHINE=aarch64 CXX=aarch64-linux-gnu-g++
+# library with CUDA beside norch's own (glibc 2.34, for cudart). For another processor:
+# make wheel MACHINE=aarch64 CXX=aarch64-linux-gnu-g++
 DIST     := dist
-PLATFORM := manylinux_2_27_$(firstword $(subst -, ,$(shell $(CXX) -dumpmachine)))
+PLATFORM := manylinux_$(if $(filter 1,$(CUDA)),2_34,2_27)_$(firstword $(subst -, ,$(shell $(CXX) -dumpmachine)))
 PORTABLE := $(BUILD)/portable/libnorch.so
 wheel: $(PORTABLE)
 ifeq ($(CUDA),1)

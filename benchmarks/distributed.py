@@ -68,9 +68,10 @@ def collectives(counts: tuple[int, ...], rounds: int) -> float:
     found = {}
     for count in counts:
         part = max(1, count // world)
-        x, theirs, copy = norch.zeros(count), numpy.zeros(count, numpy.float32), norch.empty(count)
-        small, many = norch.zeros(part), norch.zeros(part * world)
-        their_small, their_many = (numpy.zeros(t.numel(), numpy.float32) for t in (small, many))
+        # All are written once: what numpy.zeros gives is, until then, one page of zeros that never leaves the cache.
+        x, theirs, copy = norch.ones(count), numpy.ones(count, numpy.float32), norch.ones(count)
+        small, many = norch.ones(part), norch.ones(part * world)
+        their_small, their_many = (numpy.ones(t.numel(), numpy.float32) for t in (small, many))
         pairs: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
             "all_reduce": (
                 lambda x=x: dist.all_reduce(x),

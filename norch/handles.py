@@ -8,10 +8,13 @@ import sys
 from ctypes import c_int32, c_int64, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .version import release
+
 
 def _load() -> ctypes.CDLL:
-    own, with_cuda = (os.path.join(os.path.dirname(__file__), name) for name in ("libnorch.so", "libnorch_cuda.so"))
-    # the package norch-cuda brings the second
+    # The package norch-cuda of this version brings the second; that of another version has other functions.
+    names = "libnorch.so", f"libnorch_cuda-{release}.so"
+    own, with_cuda = (os.path.join(os.path.dirname(__file__), name) for name in names)
     path = os.environ.get("NORCH_LIBRARY") or (with_cuda if os.path.exists(with_cuda) else own)
     if not os.path.exists(path):
         raise ImportError(f"norch's C library is not built: {path} does not exist. Run `make` in the repository.")

@@ -1,6 +1,6 @@
 """python tools/cuda_wheel.py LIBRARY PLATFORM FOLDER: packs the library with CUDA as the wheel of norch-cuda.
 
-The wheel puts norch/libnorch_cuda.so beside the library of the package norch of the same version, which prefers it.
+The wheel puts norch/libnorch_cuda-VERSION.so beside the library of norch, which prefers that of its own version.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def main(library: str, platform: str, folder: str) -> None:
     info = f"norch_cuda-{version}.dist-info"
     tag = f"py3-none-{platform}"
     files = {
-        "norch/libnorch_cuda.so": Path(library).read_bytes(),
+        f"norch/libnorch_cuda-{version}.so": Path(library).read_bytes(),
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: norch-cuda\nVersion: {version}\nLicense: MIT\n"
         f"Summary: norch's library with CUDA\nRequires-Python: >=3.9\nRequires-Dist: norch=={version}\n".encode(),
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: norch\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),

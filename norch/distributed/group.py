@@ -244,12 +244,12 @@ def _join(limit: float) -> ProcessGroup:
     world = ProcessGroup(comm, range(size), rank, limit, Board.found(rank, size))
     node = comm.Split_type(_groups.MPI.COMM_TYPE_SHARED)
     neighbours, place = node.Get_size(), node.Get_rank()
-    processors = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
-    sharing = sum(not processors.isdisjoint(others) for others in node.allgather(processors))
+    own = mpi.processors()
+    sharing = sum(not own.isdisjoint(others) for others in node.allgather(own))
     node.Free()
     if size > 1 and "NORCH_NUM_THREADS" not in os.environ:  # pools of all processors in every rank would be slower
-        set_num_threads(max(1, len(processors) // sharing))
-    world.crowded = 1e-3 if sharing > len(processors) else 0.0
+        set_num_threads(max(1, len(own) // sharing))
+    world.crowded = 1e-3 if sharing > len(own) else 0.0
     _tell_environment(rank, size, place, neighbours)
     return world
 

@@ -29,6 +29,11 @@ def launched_size() -> int:
     return max(told((name,), 1) for name in SIZES)
 
 
+def processors() -> set[int]:
+    """The numbers of those that this process may run on."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
 def is_available() -> bool:
     """Whether mpi4py and an MPI library are installed.
 

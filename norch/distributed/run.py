@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Iterable, Sequence
 
 from .board import VARIABLE, size_of
-from .mpi import INSTALL
+from .mpi import INSTALL, processors
 from .watch import Watch
 
 __all__ = ["main"]
@@ -85,9 +85,7 @@ def is_open_mpi(version: str) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start the ranks, and return 0 if all of them came to their end."""
     options = _arguments().parse_args(arguments)
-    per_node = (
-        len(os.sched_getaffinity(0)) if options.nproc_per_node in ("auto", "cpu") else int(options.nproc_per_node)
-    )
+    per_node = len(processors()) if options.nproc_per_node in ("auto", "cpu") else int(options.nproc_per_node)
     nodes = int(options.nnodes)
     ranks = per_node * nodes
     if ranks < 1:

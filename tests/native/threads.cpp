@@ -2,6 +2,7 @@
 //
 // `make races` builds and runs it. With the argument `race` two threads write to one tensor, which must be found.
 
+#include <atomic>
 #include <initializer_list>
 #include <mutex>
 #include <stdio.h>
@@ -104,6 +105,49 @@ static void share_a_model() {
     }
 }
 
+// Ranks of norch.distributed, which share a board: here threads, and MPI is a counter of those that came.
+static std::atomic<int64_t> arrived;
+
+static int start_counting(uint64_t data, uint64_t ranks, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                          uint64_t request) {
+    *reinterpret_cast<int64_t*>(request) = (arrived++ / int64_t(ranks) + 1) * int64_t(ranks);  // complete at this count
+    *reinterpret_cast<float*>(data) += 1;
+    return 0;
+}
+
+static int test_counter(void* request, int* done, void*) {
+    *done = arrived >= *static_cast<int64_t*>(request);
+    return 0;
+}
+
+static void communicate() {
+    enum { RANKS = 3, ROWS = 64, CALLS = 500, DONE = 0, UNDER_WAY, DIFFERENT };
+    static std::atomic<int64_t> board[ROWS * RANKS];
+    auto as_rank = [](uint64_t rank) {
+        const int64_t shape[] = {1}, first[] = {0};
+        Tensor *x = empty_tensor(shape, 1, FLOAT32, CPU), *zero = number_tensor(0.0, 0, FLOAT64);
+        assign_tensor(x, zero);
+        // As direct.py packs it: start, eight words, the request's place among them, test, the board, a check.
+        uint64_t call[16] = {uint64_t(start_counting), uint64_t(x->data), RANKS};
+        const uint64_t rest[] = {7, uint64_t(test_counter), uint64_t(board), ROWS, RANKS, rank, 77};
+        for (int i = 0; i < 7; i++) call[9 + i] = rest[i];
+        int64_t request;
+        for (int64_t number = 1; number <= CALLS; number++)
+            check(run_collective(call, number, 1 << 30, &request, x) == DONE, "a collective");
+        check(get_item(x, first) == CALLS && version_of(x) > CALLS, "a collective's result");
+        if (rank == 0) {
+            check(run_collective(call, CALLS + 1, 1, &request, x) == UNDER_WAY, "a collective alone");
+            call[14] = 1, call[15] = 78;
+            check(run_collective(call, CALLS + 1, 1, &request, x) == DIFFERENT, "another rank's other call");
+        }
+        for (Tensor* tensor : {x, zero}) free_tensor(tensor);
+    };
+    std::thread first(as_rank, 1), second(as_rank, 2);
+    as_rank(0);
+    first.join();
+    second.join();
+}
+
 static void planted_race() {
     const int64_t shape[] = {1000};
     Tensor *shared = empty_tensor(shape, 1, FLOAT32, CPU), *one = number_tensor(1.0, 0, FLOAT64);
@@ -125,6 +169,7 @@ int main(int count, char**) {
     work(20);
     for (std::thread& thread : threads) thread.join();
     share_a_model();
+    communicate();
     check(memory_allocated(CPU) == 0 && live_tensors() == 0, "something leaked");
 
     // A child has no workers of its parent and makes its own.

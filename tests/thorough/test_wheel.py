@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import norch
+
 ROOT = Path(__file__).resolve().parents[2]
 TRAIN = (
     "import norch; x = norch.Tensor([3.0], requires_grad=True); (x * x).sum().backward();"
@@ -115,12 +117,35 @@ def portable(tmp_path_factory):
 NEWEST = {"GLIBC": (2, 27), "GLIBCXX": (3, 4, 24), "CXXABI": (1, 3, 11), "GCC": (7, 0)}  # of manylinux_2_27
 
 
+def check_what_is_asked_for(library, objdump):
+    asked = set(re.findall(r"\(([A-Z]+)_([\d.]+)\)", run(objdump, "-T", library, folder=library.parent)))
+    assert {name for name, _ in asked} >= {"GLIBC", "GLIBCXX"}
+    assert [pair for pair in asked if tuple(map(int, pair[1].split("."))) > NEWEST[pair[0]]] == []
+
+
+CROSS, QEMU = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64-static")
+OTHER = os.environ.get("AARCH64_ROOT", "")  # a folder with usr/bin/python3 of that processor, and its libraries
+PYTHONS = sorted(Path(OTHER, "usr", "bin").glob("python3.[0-9]*")) if OTHER else []
+
+
+@pytest.mark.skipif(not (CROSS and QEMU), reason="needs g++-aarch64-linux-gnu and qemu-user-static")
+@pytest.mark.skipif(not PYTHONS, reason="needs AARCH64_ROOT, a folder with a Python for aarch64 (CONTRIBUTING.md)")
+def test_the_wheel_for_aarch64_trains_there(tmp_path):
+    command = ["make", "wheel", f"DIST={tmp_path}", f"PYTHON={sys.executable}", "CUDA=0"]
+    command += ["MACHINE=aarch64", f"CXX={CROSS}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = tmp_path.glob("norch-*-py3-none-manylinux_2_27_aarch64.whl")
+    zipfile.ZipFile(built).extractall(tmp_path)
+    check_what_is_asked_for(tmp_path / "norch" / "libnorch.so", "aarch64-linux-gnu-objdump")
+    gradient, location = run(QEMU, "-L", OTHER, PYTHONS[0], "-c", TRAIN, folder=tmp_path).split(maxsplit=1)
+    assert gradient == "6.0" and Path(location.strip()).parent == tmp_path / "norch"
+
+
 def test_the_portable_wheel_asks_for_old_libraries_alone(portable, tmp_path):
     assert "-py3-none-manylinux_2_27_" in portable.name
     library = zipfile.ZipFile(portable).extract("norch/libnorch.so", tmp_path)
-    asked = set(re.findall(r"\(([A-Z]+)_([\d.]+)\)", run("objdump", "-T", library, folder=tmp_path)))
-    assert {name for name, _ in asked} >= {"GLIBC", "GLIBCXX"}
-    assert [pair for pair in asked if tuple(map(int, pair[1].split("."))) > NEWEST[pair[0]]] == []
+    check_what_is_asked_for(Path(library), "objdump")
 
 
 def test_the_portable_wheel_trains_in_every_python_here(portable, tmp_path):
@@ -141,7 +166,9 @@ def test_norch_cuda_is_preferred_where_it_is_installed(portable, tmp_path):
     run(python, "-m", "pip", "install", "--no-index", portable, packed.strip(), folder=tmp_path)
     asked = "import norch; print([line.split()[-1] for line in open('/proc/self/maps') if 'libnorch' in line][0])"
     loaded = run(python, "-c", asked, folder=tmp_path)
-    assert Path(loaded.strip()).name == "libnorch_cuda.so"
+    assert Path(loaded.strip()).name == f"libnorch_cuda-{norch.__version__}.so"
+    Path(loaded.strip()).rename(Path(loaded.strip()).with_name("libnorch_cuda-0.0.9.so"))  # of an older norch
+    assert Path(run(python, "-c", asked, folder=tmp_path).strip()).name == "libnorch.so"
 
 
 def test_pip_install_in_isolation(source, tmp_path):
