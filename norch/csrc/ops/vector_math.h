@@ -169,7 +169,7 @@ HOST_DEVICE float log1p(float x) {
 
 // ---- sin and cos -------------------------------------------------------------------------------------------------
 
-const float LARGEST_ANGLE = 1e6f;  // in magnitude, for which pi in parts reduces exactly enough
+const float LARGEST_ANGLE = 4e5f;  // in magnitude: beyond it, x / pi rounds so that r leaves its interval by too much
 
 // sin(x + turn pi), turn being 0 or 1/2. With n the integer nearest to x / pi + turn it is sin(r), for an even n, or
 // -sin(r) of r = x - (n - turn) pi, which lies in [-pi / 2, pi / 2] or a little outside. sin(r) is r + r p(r^2 -
@@ -238,14 +238,15 @@ HOST_DEVICE float sigmoid(float x) {
 // ---- erf and erfc ------------------------------------------------------------------------------------------------
 
 // erf(x) for x in [-3/4, 3/4]
-HOST_DEVICE float erf_near_0(float x) {
-    const float s = x * x;
-    float p = -6.73758390e-4f;
-    p = p * s + 5.11315698e-3f;
-    p = p * s - 2.68343352e-2f;
-    p = p * s + 1.12833790e-1f;
-    p = p * s - 3.76126200e-1f;
-    p = p * s + 1.28379166e-1f;
+template <class T>
+HOST_DEVICE T erf_near_0(T x) {
+    const T s = x * x;
+    T p = T(-6.73758390e-4f);
+    p = p * s + T(5.11315698e-3f);
+    p = p * s - T(2.68343352e-2f);
+    p = p * s + T(1.12833790e-1f);
+    p = p * s - T(3.76126200e-1f);
+    p = p * s + T(1.28379166e-1f);
     return p * x + x;
 }
 
@@ -271,7 +272,7 @@ HOST_DEVICE float erf(float x) {
     return bits_as<float>(bits_as<int32_t>(y) | (bits_as<int32_t>(x) & INT32_MIN));
 }
 
-// In float, the rounding of x^2 and of the polynomial would be 4 ULP: both are doubles.
+// In float, the rounding of x^2 and of the polynomials would be 4 ULP: they are doubles.
 HOST_DEVICE float erfc_of(double x) {
     const double size = x < 0.0 ? -x : x, z = size > 10.1 ? 10.1 : size;  // erfc(10.1) rounds to 0
     const double square = z * z;
@@ -279,8 +280,8 @@ HOST_DEVICE float erfc_of(double x) {
     const Exponential e = exponential(float(n * -0.69314718055994531 - square), shifted);
     const int32_t half = e.n >> 1;  // 2^n in two factors, as in exp
     const float g = float(scaled_erfc(z));
-    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half), rounded = float(x);
-    return float(z) < 0.75f ? 1.0f - erf_near_0(rounded) : rounded < 0.0f ? 2.0f - y : y;
+    const float y = (g * e.rest + g) * power_of_two(half) * power_of_two(e.n - half);
+    return z < 0.75 ? float(1.0 - erf_near_0(x)) : x < 0.0 ? 2.0f - y : y;
 }
 HOST_DEVICE float erfc(float x) { return erfc_of(double(x)); }
 
