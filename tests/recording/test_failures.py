@@ -127,14 +127,14 @@ def test_peak_memory_is_at_most_that_of_eager():
 
     peaks = []
     for function in (chain, norch.compile(chain)):
-        x = norch.randn(1000)
-        for _ in range(4):
+        x = norch.randn(100_000)
+        norch.empty_cache()
+        before = norch.memory_reserved()
+        for _ in range(5):  # the last call alone fills the cache with what it gives back
+            norch.empty_cache()
             function(x)
-        norch.cuda.reset_peak_memory_stats("cpu")
-        before = norch.memory_allocated()
-        function(x)
-        peaks.append(norch.cuda.max_memory_allocated("cpu") - before)
-    assert peaks[1] <= peaks[0]
+        peaks.append(norch.memory_reserved() - before)
+    assert 0 < peaks[1] <= peaks[0]
 
 
 def test_threads_that_call_one_function():
