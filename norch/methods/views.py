@@ -90,7 +90,7 @@ class ViewMethods:
         norch.Size([2, 3, 4])
         """
         axis, given, shape = axis_of(self, dim, "unflatten"), tuple(sizes), self.shape
-        if given and shape:
+        if given and shape and 0 not in shape:
             try:
                 all_sizes = packed((*shape[:axis], *given, *shape[axis + 1 :]), "unflatten")
             except TypeError:

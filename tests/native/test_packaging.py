@@ -103,7 +103,9 @@ def test_an_old_python_gets_a_sentence():
 
 def make(folder, *arguments):
     """The Makefile's output with a compiler and a Python that only say that they were called."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "CUDA", "NORCH"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "CUDA", "NORCH", "ARGS"))
+    }
     tools = [f"CXX={folder / 'compiler'}", f"PYTHON={folder / 'python'}", "CUDA=0"]
     command = ["make", *tools, *arguments]
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
