@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 from .functions.random import rand, randint
 from .methods.interop import as_tensor
 from .tensor import Tensor
-from .types import bfloat16, dtype, float16, float32, float64
+from .types import bfloat16, dtype, float16, float32, float64, shown
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
@@ -164,6 +164,8 @@ def make_tensor(
 ) -> Tensor:
     """Random numbers of a dtype, from low up to but without high: [-9, 9), [0, 9) of uint8, True and False of bool.
 
+    Raises TypeError if a bound is no number.
+
     >>> norch.testing.make_tensor((2, 3), dtype=norch.int64, device="cpu", low=0, high=2).max() < 2
     tensor(True)
     """
@@ -172,6 +174,9 @@ def make_tensor(
         sizes = [*sizes[:-1], 2 * sizes[-1]]
     low = (0 if not _signed(dtype) else -9) if low is None else low
     high = (2 if str(dtype).endswith("bool") else 9) if high is None else high
+    for bound in (low, high):
+        if not isinstance(bound, (int, float)):
+            raise TypeError(f"make_tensor: expected numbers as low and high, got {shown(bound)}")
     if dtype.is_floating_point:
         made = (rand(sizes, device=device) * (high - low) + low).to(dtype)
     else:

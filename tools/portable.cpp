@@ -11,13 +11,16 @@
 
 #ifdef __x86_64__
 #define FIRST "GLIBC_2.2.5"
+#define AFFINITY "GLIBC_2.3.4"  // an earlier one took other arguments
 #else
 #define FIRST "GLIBC_2.17"
+#define AFFINITY FIRST
 #endif
 
-#define OLD(TYPE, NAME, PARAMETERS, ARGUMENTS)                                   \
+#define OLD(TYPE, NAME, PARAMETERS, ARGUMENTS) OLD_OF(FIRST, TYPE, NAME, PARAMETERS, ARGUMENTS)
+#define OLD_OF(VERSION, TYPE, NAME, PARAMETERS, ARGUMENTS)                       \
     extern "C" TYPE old_##NAME PARAMETERS;                                       \
-    __asm__(".symver old_" #NAME ", " #NAME "@" FIRST);                          \
+    __asm__(".symver old_" #NAME ", " #NAME "@" VERSION);                        \
     extern "C" __attribute__((visibility("hidden"))) TYPE NAME PARAMETERS {      \
         return old_##NAME ARGUMENTS;                                             \
     }
@@ -31,8 +34,14 @@ OLD(double, hypot, (double x, double y), (x, y))
 OLD(void*, dlsym, (void* library, const char* name), (library, name))
 OLD(int, pthread_create, (pthread_t * thread, const pthread_attr_t* how, void* (*run)(void*), void* with),
     (thread, how, run, with))
+OLD_OF(AFFINITY, int, pthread_setaffinity_np, (pthread_t thread, size_t size, const cpu_set_t* set), (thread, size, set))
 OLD(int, pthread_detach, (pthread_t thread), (thread))
 OLD(int, pthread_sigmask, (int how, const sigset_t* given, sigset_t* before), (how, given, before))
+
+// Whether std::shared_ptr may count without atomics (2.32).
+extern "C" {
+__attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
+}
 
 namespace std {
 // GLIBCXX_3.4.29

@@ -150,7 +150,8 @@ def grad(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = Fal
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     """(func(*primals), f): f takes a vector of the output's form, and returns its products with the Jacobians.
 
-    It returns a tuple, with an element for each primal. With `has_aux`, (output, f, aux).
+    It returns a tuple, with an element for each primal. With `has_aux`, (output, f, aux). f raises RuntimeError for a
+    vector of another form.
 
     >>> output, f = norch.func.vjp(norch.exp, norch.zeros(2))
     >>> f(norch.tensor([1.0, 10.0]))
@@ -180,7 +181,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     """(func(*primals), J t): the output, and the product of the Jacobian with tangents of the primals' form.
 
     v^T J is linear in v, and its derivative with respect to v is J: two passes backward make one forward. With
-    `has_aux`, (output, product, aux). `strict` changes nothing.
+    `has_aux`, (output, product, aux). `strict` changes nothing. Raises RuntimeError for what is
+    no tuple, and for tangents of another form.
 
     >>> norch.func.jvp(norch.sin, (norch.tensor(0.0),), (norch.tensor(2.0),))
     (tensor(0.), tensor(2.))
@@ -203,7 +205,12 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """(func(*primals), f): f(*tangents) is the product of the Jacobian there with tangents, as of `jvp`."""
+    """(func(*primals), f): f(*tangents) is the product of the Jacobian there with tangents, as of `jvp`.
+
+    >>> output, f = norch.func.linearize(norch.sin, norch.tensor(0.0))
+    >>> f(norch.tensor(2.0))
+    tensor(2.)
+    """
     return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
 
 

@@ -47,14 +47,14 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"affine_grid: theta of shape {list(theta.shape)} and size {sizes}, expected [N, 2, 3] and [N, C, height, "
             "width], or [N, 3, 4] and [N, C, depth, height, width], all at least 1"
         )
+    last = ones(sizes[2:], dtype=theta.dtype, device=theta.device)  # first, as it fails where memory is short
     points = []  # of each axis, the last first
     for axis, length in reversed(list(enumerate(sizes[2:]))):
         places = _places(length, theta)
         if not align_corners:
             places = places * (length - 1) / length
         points.append(places.reshape([-1 if k == axis else 1 for k in range(axes)]).expand(sizes[2:]))
-    points.append(ones(sizes[2:], dtype=theta.dtype, device=theta.device))
-    base = stack(points, -1).reshape(1, -1, axes + 1)
+    base = stack([*points, last], -1).reshape(1, -1, axes + 1)
     return (base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes)
 
 

@@ -27,6 +27,9 @@ class BasePruningMethod:
 
     That is "unstructured" (single weights), "structured" (whole slices) or "global"; it says what a method that prunes
     a module again is shown: the weights that are left, the slices that are left, or the whole tensor.
+
+    >>> nn.utils.prune.Identity.apply(nn.Linear(2, 1), "weight").PRUNING_TYPE
+    'unstructured'
     """
 
     PRUNING_TYPE = "unstructured"
@@ -97,7 +100,14 @@ class BasePruningMethod:
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods that prune one parameter, one after another; each sees what the ones before it left."""
+    """Several methods that prune one parameter, one after another; each sees what the ones before it left.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> for amount in (1, 1):
+    ...     method = nn.utils.prune.L1Unstructured.apply(layer, "weight", amount)
+    >>> type(method).__name__, layer.weight_mask
+    ('PruningContainer', tensor([[0., 0.]]))
+    """
 
     def __init__(self, *methods: BasePruningMethod) -> None:
         self._methods: list[BasePruningMethod] = []
@@ -142,7 +152,13 @@ class PruningContainer(BasePruningMethod):
 
 
 class Identity(BasePruningMethod):
-    """Prunes nothing, but gives the module a mask."""
+    """Prunes nothing, but gives the module a mask.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> method = nn.utils.prune.Identity.apply(layer, "weight")
+    >>> layer.weight_mask
+    tensor([[1., 1.]])
+    """
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return default_mask
@@ -177,7 +193,13 @@ class _Amount(BasePruningMethod):
 
 
 class RandomUnstructured(_Amount):
-    """Prunes weights at random."""
+    """Prunes weights at random.
+
+    >>> layer = nn.Linear(2, 1)
+    >>> method = nn.utils.prune.RandomUnstructured.apply(layer, "weight", 1)
+    >>> layer.weight_mask.sum()
+    tensor(1.)
+    """
 
     def __init__(self, amount: float) -> None:
         super().__init__(amount)
@@ -189,7 +211,12 @@ class RandomUnstructured(_Amount):
 
 
 class L1Unstructured(_Amount):
-    """Prunes the weights of the smallest magnitude."""
+    """Prunes the weights of the smallest magnitude.
+
+    >>> method = nn.utils.prune.L1Unstructured(1)
+    >>> method.compute_mask(norch.tensor([3.0, -1.0, 2.0]), norch.ones(3))
+    tensor([1., 0., 1.])
+    """
 
     def __init__(self, amount: float) -> None:
         super().__init__(amount)
@@ -203,7 +230,12 @@ class L1Unstructured(_Amount):
 
 
 class RandomStructured(_Amount):
-    """Prunes whole slices along a dimension, at random."""
+    """Prunes whole slices along a dimension, at random.
+
+    >>> method = nn.utils.prune.RandomStructured(1, dim=0)
+    >>> method.compute_mask(norch.ones(2, 3), norch.ones(2, 3)).sum()
+    tensor(3.)
+    """
 
     PRUNING_TYPE = "structured"
 
@@ -212,7 +244,13 @@ class RandomStructured(_Amount):
 
 
 class LnStructured(_Amount):
-    """Prunes the slices along a dimension whose n-norm is smallest."""
+    """Prunes the slices along a dimension whose n-norm is smallest.
+
+    >>> method = nn.utils.prune.LnStructured(1, n=2, dim=0)
+    >>> method.compute_mask(norch.tensor([[3.0, 0.0], [1.0, 1.0]]), norch.ones(2, 2))
+    tensor([[1., 1.],
+            [0., 0.]])
+    """
 
     PRUNING_TYPE = "structured"
 
@@ -230,7 +268,12 @@ class LnStructured(_Amount):
 
 
 class CustomFromMask(BasePruningMethod):
-    """Prunes what a given mask has as 0."""
+    """Prunes what a given mask has as 0.
+
+    >>> method = nn.utils.prune.CustomFromMask(norch.tensor([1.0, 0.0]))
+    >>> method.compute_mask(norch.ones(2), norch.ones(2))
+    tensor([1., 0.])
+    """
 
     PRUNING_TYPE = "global"
 
@@ -353,6 +396,7 @@ def remove(module: Module, name: str) -> Module:
     Parameter containing:
     tensor([0.], requires_grad=True)
     """
+    check_kind(module, Module, "prune.remove")
     method = _method_of(module, name)
     if method is None:
         raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
@@ -366,6 +410,7 @@ def is_pruned(module: Module) -> bool:
     >>> nn.utils.prune.is_pruned(nn.Linear(1, 1))
     False
     """
+    check_kind(module, Module, "prune.is_pruned")
     found = (hook for inner in module.modules() for hook in inner._forward_pre_hooks.values())
     return any(isinstance(hook, BasePruningMethod) for hook in found)
 
