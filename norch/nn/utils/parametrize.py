@@ -16,7 +16,7 @@ from typing import Any
 from ...arguments import flags
 from ...autograd import no_grad
 from ...guards import Guard
-from ...operation import check_tensor
+from ...operation import check_kind, check_tensor
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
@@ -255,6 +255,7 @@ def transfer_parametrizations_and_params(
     >>> nn.utils.parametrize.is_parametrized(target, "weight")
     True
     """
+    check_kind(from_module, Module, "transfer_parametrizations_and_params")
     if not is_parametrized(from_module, tensor_name):
         raise ValueError(f"{from_module.get_name()} has no parametrization of {shown(tensor_name or 'any parameter')}")
     for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
