@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api.h"
+#include "api/objects.h"
 
 std::atomic<int32_t> recording_threads;
 static std::atomic<uint64_t> serials;
