@@ -380,8 +380,13 @@ class Optimizer:
 
 def tensors_in(group: Group) -> list[Tensor]:
     """The tensors among a group's settings."""
-    settings = [x for name, x in group.items() if name != "params"]
-    return [y for x in settings for y in (x if isinstance(x, tuple) else (x,)) if isinstance(y, Tensor)]
+    found: list[Tensor] = []
+    for name, x in group.items():
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, tuple) and name != "params":
+            found += [y for y in x if isinstance(y, Tensor)]
+    return found
 
 
 def numbers_in(group: Group) -> Group:
