@@ -169,7 +169,7 @@ class Distribution:
             )
         expected = tuple(self._batch_shape) + tuple(self._event_shape)
         for given, own in zip(reversed(value.shape), reversed(expected)):
-            if given != 1 and own != 1 and given != own:
+            if 1 not in (given, own) and given != own:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {expected}."
                 )

@@ -271,7 +271,7 @@ class Optimizer:
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """What `update` finds in `state`: "step", which counts from 1, and names of tensors, see `initial`."""
-        return ()
+        return ("step", *self.fused_state) if self.fused_state else ()
 
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """The first value of something remembered: zeros, if a subclass does not say otherwise."""
