@@ -80,6 +80,14 @@ from torch.nn.modules.flatten import Flatten, Unflatten
 from torch.nn.modules.pixelshuffle import PixelShuffle, PixelUnshuffle
 print([name for name in sorted(dir()) if not name.startswith("_")])
 """,
+    "power iterations of the older spectral_norm": """
+layer = torch.nn.utils.spectral_norm(torch.nn.Linear(3, 2, bias=False), n_power_iterations=2)
+with torch.no_grad():
+    layer.weight_orig.copy_(torch.tensor([[1.0, 2.0, -1.0], [0.5, 0.0, 3.0]]))
+    layer.weight_u.copy_(torch.tensor([0.6, 0.8]))
+for _ in range(2):
+    print(layer(torch.ones(1, 3)).detach(), layer.weight_u, layer.weight_v)
+""",
     "sparse": "print(torch.eye(2).to_sparse_coo().indices())",
 }
 
