@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any, Callable
 from weakref import WeakSet, ref
 
@@ -26,6 +27,17 @@ Reason = tuple[str, "Line | None"]
 _REMEDIES = {
     "a value is read": "; return the tensor and read it after the call",
     "the shape of a result depends on values": "; choose elements with norch.where, which keeps the shape",
+    "the elements of an array are copied": "; pass a tensor",
+    "a scheduler takes its step": "; let it do so after the call",
+    "LBFGS takes its step": " and decides by values; call it outside, with a compiled closure",
+    "GradScaler looks for infinite gradients": "; unscale and step after the call",
+    "a model is averaged": ", from its second update on; call update_parameters after the call",
+    "a hook is registered": "; register it before",
+    "a hook is called in its backward": "; call backward in the function",
+    "the state of a random generator is set": "; set it before the call",
+    "ranks communicate": "; let them do so after the call",
+    "it works on several devices": "; compile a function for each device",
+    "a tensor that is made here outlives the call, other than as a result or a gradient": "; return it",
 }
 _CHANGES = "it changes a variable, an attribute or a container that it looks at"
 
@@ -76,6 +88,7 @@ class CompiledFunction:
         self.__wrapped__ = function
         self.__doc__ = function.__doc__
         self.__name__ = getattr(function, "__name__", self.name)
+        self.__qualname__, self.__module__ = self.name, getattr(function, "__module__", None) or __name__
         self.reset()
         compiled_functions.add(self)
 
@@ -196,6 +209,18 @@ class CompiledFunction:
         if message not in self._warned:
             self._warned.add(message)
             warn(f"{message}. It runs as if it were not compiled")
+
+    def __reduce__(self) -> Any:
+        """For copies and pickles: the name of a global one, the method of an object; else one without programs."""
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:
+            return self.__qualname__
+        owner = getattr(self.function, "__self__", None)
+        if getattr(owner, "__dict__", {}).get(self.__name__) is self:
+            return getattr, (owner, self.__name__)
+        return CompiledFunction, (self.function, self.fullgraph)
 
     def __repr__(self) -> str:
         return f"<compiled {self.name}: {len(self.programs)} programs>"
@@ -465,7 +490,7 @@ def _leaves_behind(tensors: list[Tensor]) -> list[Any] | None:
     while waiting:
         node = waiting.pop()
         if node is not None and id(node) not in seen:
-            if node.hooks:
+            if node.hooks or node.calls_hook:  # recording a backward would call it once more
                 return None
             seen[id(node)] = node
             waiting += node.edges

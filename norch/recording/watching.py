@@ -29,7 +29,6 @@ _MOST = 100_000  # objects that are looked at
 _REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers"}
 _OF_OPTIMIZERS = {"state", "param_groups", "defaults", "_owned"}  # attributes that are compared in other ways
 _OWN = __name__.partition(".")[0]
-_OWN_MODULES = _OWN + "."
 _STANDARD = os.path.dirname(os.__file__) + os.sep  # where the standard library is
 # Packages whose objects change by themselves and decide nothing that norch computes.
 _RESTLESS = {_OWN, "builtins", "threading", "weakref", "ctypes", "logging"}
@@ -118,7 +117,7 @@ class Watch:
         if hooks is not None:
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
         kind = type(module)
-        if not kind.__module__.startswith(_OWN_MODULES):
+        if _root(kind.__module__) != _OWN:
             self._users.add(_package_of(kind))
             found += self._behind_class(kind)
         return found
@@ -130,7 +129,7 @@ class Watch:
         if optimizer._before or optimizer._after:
             found += self._behind_hooks(optimizer._before, optimizer._after)
         kind = type(optimizer)
-        if not kind.__module__.startswith(_OWN_MODULES):
+        if _root(kind.__module__) != _OWN:
             self._users.add(_package_of(kind))
             found += self._entries(vars(optimizer), vars(optimizer).keys() - _OF_OPTIMIZERS)
             found += self._behind_class(kind)
@@ -162,6 +161,8 @@ class Watch:
             yield value.fget
         elif isinstance(value, type):
             yield from self._behind_class(value)
+        elif _package_of(type(value)) == _OWN:
+            yield getattr(value, "__wrapped__", None)  # of a compiled function
         elif not isinstance(value, types.ModuleType) and _package_of(type(value)) not in _RESTLESS:
             if hasattr(value, "__dict__"):
                 self.sizes.append((vars(value), len(vars(value))))
