@@ -445,6 +445,28 @@ def doubled(x):
 helped = scaled
 
 
+class Lazy:
+    def __getattr__(self, name):
+        return factor
+
+
+class Missing(dict):
+    def __missing__(self, key):
+        return factor
+
+
+lazy, missing = Lazy(), Missing()
+
+
+@pytest.mark.parametrize("value", [lambda: lazy.k, lambda: missing["k"]], ids=["getattr", "missing"])
+def test_what_special_methods_look_at(monkeypatch, value):
+    function, x = norch.compile(lambda x: x * value()), norch.ones(2)
+    for _ in range(4):
+        function(x)
+    monkeypatch.setitem(globals(), "factor", 3.0)
+    assert function.programs and function(x).tolist() == [3.0, 3.0]
+
+
 factor = 2.0
 tripled = norch.compile(lambda x: x * factor)
 
