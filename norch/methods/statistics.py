@@ -15,10 +15,9 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
-from ..operation import check_tensor, recorded, several, wrap
+from ..operation import check_floating, check_tensor, recorded, several, wrap
 from ..return_types import PICKED, Picked, printed
 from ..types import bool_, float32, float64, int64, shown
-from .composed import check_floating
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
