@@ -16,6 +16,8 @@ REFUSED = "norch refuses, torch computes: "
 BOTH = "both refuse: "
 
 STEPS = re.compile(r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder")
+HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
+CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
 # The last statement, what differs, and the reason
 DIFFERENCES: list[tuple[str, str, str]] = [
@@ -157,6 +159,20 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
+    ("diff", "is_leaf", "of no elements torch gives the tensor itself"),
+    (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
+    ("as_strided_scatter", r"elements", "torch's derivative is not that of what is left of the first operand"),
+    ("as_strided_scatter", "report a bug to PyTorch", GAVE_UP + "what torch's own functions cannot read"),
+    ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
+    (r"softplus\(v\d+, (0|False),", "elements .*nan", "with a beta of 0 norch divides by it"),
+    ("clip_grad", r"nested_tensorlist", GAVE_UP + "nothing to clip"),
+    (r"norm", "does not have an identity", GAVE_UP + "a norm of no elements"),
+    ("RMSNorm|rms_norm", "floating dtype, got norch.*, torch ValueError", BOTH + "norch looks at dtypes first"),
+    (r"backward\(|grad\(", "incompatible with .grad\\(\\)", GAVE_UP + "gradients of some inputs of a checkpoint"),
+    ("", "In-place elu backward .* negative slope", GAVE_UP + "a negative alpha, as norch saves what elu was given"),
+    (r"functional\.", "stack expects a non-empty", GAVE_UP + "derivatives of nothing"),
+    (r"jac(rev|fwd|obian)|hessian", "requires_grad False", "derivatives of nothing need no gradient"),
+    ("vmap", r"the batches have the sizes \[0\], torch computes", REFUSED + "a vmap of no batch, which is a loop"),
     ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -332,6 +348,14 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
+    if ".grad elements" in found and "as_strided_scatter" in whole:
+        if not run([line for line in lines if "as_strided_scatter" not in line]):
+            return "torch's derivative of as_strided_scatter is not that of what is left of the first operand"
+    if ".grad elements" in found and re.search(HOOK_OF_VIEW, whole):
+        if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
+            return "torch loses the hooks of a view when it is written to"
+    if ".grad elements" in found and CHOOSING.search(whole) and _permuted(found):
+        return "of equal elements any gets the gradient"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -355,15 +379,20 @@ def _torch_expands(lines: Sequence[str]) -> bool:
 
 
 def _overlaps(lines: Sequence[str], out: str) -> bool:
-    """Whether another operand of the last statement lies in the memory of `out`, at other places."""
+    """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
     written = pair.theirs[out]
     others = [pair.theirs.get(name) for name in variables(lines[-1]) if name != out]
     memory = written.untyped_storage().data_ptr()
-    tensors = [x for x in others if isinstance(x, torch.Tensor) and x.stride() != written.stride()]
+    tensors = [x for x in others if isinstance(x, torch.Tensor) and _places(x) != _places(written)]
     return any(x.untyped_storage().data_ptr() == memory for x in tensors)
+
+
+def _places(x: torch.Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+    """Which elements of its memory a tensor has."""
+    return x.shape, x.stride(), x.storage_offset()
 
 
 def _is_expanded(x: Any) -> bool:
@@ -387,6 +416,7 @@ def _rounded_otherwise(lines: Sequence[str]) -> bool:
 
 def _variance_is_rounding(lines: Sequence[str]) -> bool:
     """Whether some variance is 0 in one of the libraries, and not in the other."""
+    lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
     names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
     pair = Pair()
     for line in lines if names else ():
@@ -415,6 +445,13 @@ def _norch_spreads_nan(found: str) -> bool:
     """Whether elements differ only where norch has NaN."""
     pairs = _pairs(found)
     return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def _permuted(found: str) -> bool:
+    """Whether the libraries have the same elements in another order."""
+    ours, theirs = ([pair[k] for pair in _pairs(found)] for k in (0, 1))
+    pairs = zip(sorted(ours), sorted(theirs))
+    return bool(ours) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
 
 
 def _pairs(found: str) -> list[tuple[float, float]]:
