@@ -116,3 +116,20 @@ def test_a_call_with_other_parameters_and_a_change_that_fails_leave_the_module_a
     with pytest.raises(RuntimeError):
         Broken.apply(layer, "weight")
     assert layer.weight is before[0] and list(layer._buffers) == [] and not layer._forward_pre_hooks
+
+
+def test_numbers_are_as_precise_as_what_they_meet():
+    x = tensor([1.0, 3.7, 5.0])
+    assert norch.isin(x, 3.7).tolist() == [False, True, False] and norch.isin(3.7, x).item()
+    assert norch.searchsorted(x, 3.7).item() == norch.bucketize(3.7, x).item() == 1
+    assert x.index_add(0, norch.tensor([0]), x[:1], alpha=0.1).tolist() == [1.1, 3.7, 5.0]
+
+
+def test_a_gradient_with_a_graph_of_a_grid_point_that_is_nowhere_is_the_plain_one():
+    found = []
+    for create_graph in (False, True):
+        image = tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
+        grid = tensor([[[[0.1, math.nan], [0.0, 0.5]]]])
+        read = F.grid_sample(image, grid, mode="bicubic", align_corners=False)
+        found += norch.autograd.grad((read**3).sum(), image, create_graph=create_graph)
+    assert norch.allclose(*found) and not found[0].isnan().any()

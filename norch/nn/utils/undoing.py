@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from ...operation import structure
 from ...tensor import Tensor
@@ -19,6 +19,7 @@ def all_or_nothing(*modules: Module, data: Sequence[Tensor] = ()) -> Iterator[No
     """
     memory = [(x, x.data) for x in data]
     kept = [(module, type(module), dict(vars(module))) for module in modules]
+    entries: list[tuple[dict[Any, Any], dict[Any, Any]]]
     entries = [(x, dict(x)) for _, _, had in kept for x in had.values() if isinstance(x, Registry)]
     entries += [(x.before, dict(x.before)) for x in (module._hooks for module in modules) if x is not None]
     try:

@@ -93,7 +93,6 @@ MORE = """
 {new} = {x}.index_reduce({dim}, {indices2}, {x}.index_select({dim}, {indices2}), {index_reduce})
 {x}.scatter_reduce_({dim}, {everywhere}, {same}, {reduce}, include_self={flag})
 {x}.index_reduce_({dim}, {indices2}, {x}.index_select({dim}, {indices2}).detach(), {index_reduce})
-{new} = {x}.as_strided_scatter({x}.detach().as_strided([1], [1]) * 2, [1], [1])
 {new} = {x}.put({indices0}, {x}.take({indices0}))
 {new} = {x}.nan_to_num({number})
 {new} = ({x} / {like}).nan_to_num({number}, {number2}, -1)
@@ -183,7 +182,7 @@ CUSTOM(lambda ctx, t: (ctx.save_for_backward(t), t.exp())[1], lambda ctx, g: g *
 {new} = {g}[{index}]; {new}.register_hook(lambda g: g * 2)
 {new} = {g}.view_as({g}); {new}.retain_grad(); {new} = {new} * 2
 ({g} * {g}).sum().backward(inputs=[{leaf}], retain_graph=True)
-({g}.exp() * {g2}.sum()).sum().backward(inputs=[{leaf}, {g}], retain_graph=True)
+({g}.exp() * {g2}.sum()).sum().backward(inputs=[{leaf}], retain_graph=True)
 """.replace("CUSTOM", CUSTOM)
     .strip()
     .splitlines()
