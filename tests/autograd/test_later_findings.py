@@ -118,6 +118,19 @@ def test_a_call_with_other_parameters_and_a_change_that_fails_leave_the_module_a
     assert layer.weight is before[0] and list(layer._buffers) == [] and not layer._forward_pre_hooks
 
 
+def test_a_module_is_initialized_a_second_time():
+    layer = nn.Linear(2, 1)
+    layer.__init__(3, 2, bias=False)
+    assert layer(norch.ones(3)).shape == (2,) and [name for name, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_results_of_compositions_are_no_views():
+    image, kernel = norch.ones(1, 1, 2, 2, 2, requires_grad=True), norch.ones(1, 1, 1, 1, 1)
+    theta = norch.ones(1, 2, 3, requires_grad=True)
+    for result in (F.conv3d(image, kernel), F.affine_grid(theta, [1, 1, 2, 2], align_corners=True)):
+        assert not result.detach_().requires_grad
+
+
 def test_numbers_are_as_precise_as_what_they_meet():
     x = tensor([1.0, 3.7, 5.0])
     assert norch.isin(x, 3.7).tolist() == [False, True, False] and norch.isin(3.7, x).item()

@@ -13,6 +13,7 @@ from ...arguments import flags, sizes_of
 from ...autograd.derivatives import by_formula
 from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
+from ...operation import own
 from ...tensor import Tensor
 from ...types import float32, float64, shown
 from .checks import check_floating, check_tensors
@@ -55,7 +56,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             places = places * (length - 1) / length
         points.append(places.reshape([-1 if k == axis else 1 for k in range(axes)]).expand(sizes[2:]))
     base = stack([*points, last], -1).reshape(1, -1, axes + 1)
-    return (base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes)
+    return own((base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes))
 
 
 def _places(length: int, like: Tensor) -> Tensor:

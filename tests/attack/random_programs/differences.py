@@ -16,7 +16,8 @@ REFUSED = "norch refuses, torch computes: "
 BOTH = "both refuse: "
 
 STEPS = re.compile(
-    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder|\b(all|any|count_nonzero)\("
+    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder"
+    r"| [=!<>]=? |\b(all|any|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
 )
 TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
 DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
@@ -183,6 +184,9 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("EmbeddingBag|embedding_bag", "step must be nonzero", GAVE_UP + "bags of nothing"),
     ("Pad|pad\\(", "possibly 0 batch size and other non-zero", GAVE_UP + "images of no channels"),
     ("matrix_rank", "expected float32 or float64, got", REFUSED + "a matrix of integers, also of no elements"),
+    (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
+    (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
+    ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
     ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -295,6 +299,7 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.grad ",
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
     ),
+    (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
     (r"\.data = ", "requires_grad|is_leaf", "a view that was given other memory by `.data =` is no view any more"),
     (
@@ -324,6 +329,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
     if ".grad" in found and re.search(r"\.logical_\w+_\(", whole):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
+    if re.search(r"\.grad elements.*torch has .*inf", found) and "binary_cross_entropy(" in whole:
+        return "the loss has bounded logarithms; torch's gradient of a target has others"
     if re.search(r"\.grad elements", found) and re.search(r"\bnormal\(", whole):
         return "norch passes the gradient of a mean on, torch's is 0"
     if re.search(r"\bbeta=(0|False)\b", whole) and "a NoneType, torch has a tensor" in found:
@@ -344,6 +351,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and _torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
+    if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
+        return "how the results of transforms lie in memory"
     if "shares memory" in found and "autograd.grad(" in whole and _torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
@@ -355,7 +364,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "a derivative of 0 is zeros, which a NaN before it makes NaN"
     if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and _overlaps(lines, told[1]):
         return GAVE_UP + "norch writes what it has read completely"
-    if "elements" in found and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
+    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
     if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
         return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
