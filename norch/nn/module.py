@@ -82,6 +82,8 @@ class Module(Hookable, ModuleState):
     def __init__(self) -> None:
         own = self.__dict__
         for name in _REPLACEMENTS:
+            for earlier in own.get(name, ()):  # of a call before
+                own.pop(earlier, None)
             own[name] = Registry(ref(self))
         own["_transient_buffers"] = set()
         self.training = True
