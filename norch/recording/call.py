@@ -126,8 +126,7 @@ class Call:
         if self.nodes or self.stand_ins:
             self._note_gradients()
         if self.entry:
-            number = len(self.recorder.inputs) - len(self.entry)
-            self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
+            self.uses_entry = self.recorder.uses_inputs(len(self.recorder.inputs) - len(self.entry))
             self.outcome.entry = self.entry if self.uses_entry else []
         reason = reason or self.recorder.refused()
         if self.stand_ins:
