@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, lib, number, raise_error, write_clock
-from .given import type_name
+from .given import to_floating, type_name
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -120,6 +120,13 @@ def check_tensor(value: Any, name: str) -> Any:
     return value
 
 
+def check_floating(x: Any, name: str) -> Any:
+    """Return x; raise RuntimeError if its dtype is not floating."""
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}{to_floating(x.dtype)}")
+    return x
+
+
 def check_kind(value: Any, kind: type[T], name: str) -> T:
     """Return an instance of a class; raise TypeError for anything else."""
     if not isinstance(value, kind):
@@ -162,6 +169,7 @@ class _Mode(threading.local):
     autocast_cache: dict[Any, Any] | None = None  # converted parameters (autocasting.py); None: they are not kept
     recorder: Any = None  # what records this thread's launches, for norch.compile (recording/)
     anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
+    asked: set[Any] | None = None  # in a walk for some inputs: the nodes that it visits (autograd/engine.py)
 
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 
