@@ -49,6 +49,16 @@ x = torch.ones(2, requires_grad=True)
 handles = [x.register_hook(lambda g: 3 * g), torch.nn.ReLU().register_forward_hook(print)]
 print([isinstance(handle, RemovableHandle) for handle in handles])
 """,
+    "hooks pickled": """
+import copy, operator, pickle
+net = torch.nn.Sequential(torch.nn.Identity())
+net.handles = [net.register_forward_pre_hook(operator.ne), net[0].register_forward_hook(slice)]
+for made in copy.deepcopy(net), pickle.loads(pickle.dumps(net)):
+    shown = made(torch.ones(2))
+    print(type(shown).__name__, shown.stop, shown.step, [isinstance(handle.id, int) for handle in made.handles])
+net.handles[0].remove()
+print(net(torch.ones(2)).step, pickle.loads(pickle.dumps(net))(torch.zeros(1)).stop)
+""",
     "gradients of convolutions": """
 import torch.nn as nn
 for n in 1, 2, 3:
