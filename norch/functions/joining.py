@@ -315,6 +315,8 @@ def _padded(x: Tensor, rank: int) -> Tensor:
 
 
 def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Any:
+    if not tensors:
+        return ()
     given = tensors[0] if len(tensors) == 1 else tensors
     if hasattr(given, "_ptr"):
         return _padded(check_tensor(given, name), rank)
