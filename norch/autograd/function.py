@@ -497,3 +497,4 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FunctionCtx = Function  # the `ctx` of a custom operation is its node
+InplaceFunction = Function  # PyTorch's base for what may write to its input

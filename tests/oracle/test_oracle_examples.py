@@ -49,6 +49,27 @@ x = torch.ones(2, requires_grad=True)
 handles = [x.register_hook(lambda g: 3 * g), torch.nn.ReLU().register_forward_hook(print)]
 print([isinstance(handle, RemovableHandle) for handle in handles])
 """,
+    "quantizers": """
+from torch.autograd.function import InplaceFunction
+from torch.autograd.gradcheck import GradcheckError, gradcheck
+class Quantize(InplaceFunction):
+    @staticmethod
+    def forward(ctx, x, inplace=False):
+        if inplace:
+            ctx.mark_dirty(x)
+        return x.round_() if inplace else x.clone().round_()
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+x = torch.tensor([0.4, 1.7], dtype=torch.float64, requires_grad=True)
+for inplace in False, True:
+    Quantize.apply(x * 2, inplace).sum().backward()
+    print(x.grad)
+try:
+    gradcheck(Quantize.apply, [x])
+except GradcheckError:
+    print("the gradient is not that of round")
+""",
     "hooks pickled": """
 import copy, operator, pickle
 net = torch.nn.Sequential(torch.nn.Identity())
