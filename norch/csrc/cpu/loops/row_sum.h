@@ -34,6 +34,7 @@ double row_sum_in_lanes(int64_t n, F term, G last, H ahead) {
 
 template <class T, class F, class G, class H>
 double row_sum(int64_t n, F term, G last, H ahead) {
+    if (n < TAIL) return last(int64_t(0), n);
     if (n < SHORT) return row_sum_in_lanes<T, TAIL>(n, term, last, ahead);
     return row_sum_in_lanes<T, LANES>(n, term, last, ahead);
 }
