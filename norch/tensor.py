@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from types import FunctionType
-from typing import Any, SupportsIndex, overload
+from typing import Any, overload
 
 from . import _C, autocasting, operation
 from ._C import CTensor, lib
@@ -45,7 +45,7 @@ from .methods.sorting import SortingMethods
 from .methods.sparse_forms import SparseFormMethods
 from .methods.splitting import SplittingMethods
 from .methods.statistics import StatisticsMethods
-from .methods.storage import StorageMethods, restored_tensor
+from .methods.storage import StorageMethods
 from .methods.values import ValueMethods
 from .methods.view_writes import ViewWriteMethods
 from .methods.views import ViewMethods
@@ -450,25 +450,6 @@ class Tensor(
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in ABSENT["Tensor"]]
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
-        if self.grad_fn is not None:
-            raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
-        copy = memo[id(self)] = wrap(lib.clone_tensor(self._ptr), type(self))
-        copy.requires_grad = self.requires_grad
-        copy.grad = None if self.grad is None else self.grad.clone()
-        return copy
-
-    def __copy__(self) -> Tensor:
-        copy = wrap(lib.alias_tensor(self._ptr), type(self))
-        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
-        return copy
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        """For pickle: the storage, which tensors that share it share again, and the place in it."""
-        own = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
-        place = tuple(self.shape), self.stride(), self.storage_offset()
-        return restored_tensor, (type(self), self.untyped_storage(), self.dtype, *place, self.requires_grad, own)
 
 
 operation.Tensor = Tensor

@@ -31,7 +31,7 @@ from norch.methods.values import ValueMethods
 from norch.methods.view_writes import ViewWriteMethods
 from norch.methods.views import ViewMethods
 from norch.types import Count, DType, Operand, Size, dtype
-from typing import Any, SupportsIndex, overload
+from typing import overload
 from typing_extensions import Self
 import ctypes
 
@@ -529,7 +529,3 @@ class Tensor(GradientMethods, ViewMethods, SplittingMethods, SparseFormMethods, 
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product over the last two dimensions; the leading ones broadcast, and vectors have one dimension."""
     def __dir__(self) -> list[str]: ...
-    def __deepcopy__(self, memo: dict[int, object]) -> Tensor: ...
-    def __copy__(self) -> Tensor: ...
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        """For pickle: the storage, which tensors that share it share again, and the place in it."""

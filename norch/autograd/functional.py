@@ -65,7 +65,7 @@ def _gradients(
     return tuple(x.zeros_like() if part is None else part for x, part in zip(inputs, found))
 
 
-def _vectors(v: Any, like: Made, single: bool, name: str) -> Made:
+def _vectors(v: Any, like: Made, name: str) -> Made:
     """The vectors of a product, of the shapes of the tensors they belong to; for a single number 1 may be left out."""
     if v is None:
         if len(like) != 1 or like[0].numel != 1:
@@ -100,7 +100,7 @@ def vjp(
         given = _tuple_of(inputs, "vjp: inputs")
         x = _leaves(given, create_graph)
         y, single = _call("vjp", func, x)
-        v = _vectors(v, y, single, "vjp")
+        v = _vectors(v, y, "vjp")
         found = _gradients(y, x, v, create_graph, strict, "vjp", retain=create_graph)
     return _result(y, single, create_graph), _result(found, isinstance(inputs, Tensor), create_graph)
 
@@ -118,7 +118,7 @@ def jvp(
     """
     with enable_grad():
         given = _tuple_of(inputs, "jvp: inputs")
-        v = _vectors(v, given, isinstance(inputs, Tensor), "jvp")
+        v = _vectors(v, given, "jvp")
         x = _leaves(given, create_graph)
         y, single = _call("jvp", func, x)
         weights = tuple(part.detach().zeros_like().requires_grad_() for part in y)
@@ -206,7 +206,7 @@ def vhp(
     """
     with enable_grad():
         given = _tuple_of(inputs, "vhp: inputs")
-        v = _vectors(v, given, isinstance(inputs, Tensor), "vhp")
+        v = _vectors(v, given, "vhp")
         x = _leaves(given, create_graph)
         y, single = _call("vhp", func, x)
         _scalar(y, "vhp")

@@ -316,6 +316,8 @@ class ClampBackward(Function):
 
 
 class _ReductionBackward(Function):
+    """What the derivatives of reductions over axes (all, if None) share."""
+
     def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
         super().__init__(x)
         self.shape, self.axes, self.keepdim = x.shape, axes, keepdim
@@ -331,7 +333,7 @@ class SumBackward(_ReductionBackward):
     keeps_input = False
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [with_axes(gradient, self.shape, self.axes, self.keepdim).expand(self.shape)]
+        return [self.whole(gradient).expand(self.shape)]
 
 
 class MeanBackward(_ReductionBackward):
@@ -344,17 +346,24 @@ class MeanBackward(_ReductionBackward):
         return [self.whole(gradient / float(count)).expand(self.shape)]
 
 
-class VarianceBackward(Function):
-    """v = sum((x - m)^2) / n, with m the mean: dv/dx = 2 (x - m) / n"""
+class _SpreadBackward(_ReductionBackward):
+    """What the derivatives of the variance and its root share: n, the number of elements less those `lost`."""
 
     def __init__(self, x: Tensor, axes: Axes, keepdim: bool, lost: float) -> None:
-        super().__init__(x)
-        self.axes, self.keepdim, self.lost = axes, keepdim, lost
+        super().__init__(x, axes, keepdim)
+        self.lost = lost
+
+    def divisor(self, gradient: Tensor) -> float:
+        """n, for a gradient in the shape of the result."""
+        return float(max(math.prod(self.shape) // (gradient.numel or 1) - self.lost, 0))
+
+
+class VarianceBackward(_SpreadBackward):
+    """v = sum((x - m)^2) / n, with m the mean: dv/dx = 2 (x - m) / n"""
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x, whole = self.x, with_axes(gradient, self.x.shape, self.axes, self.keepdim)
-        left = float(max(x.numel // (gradient.numel or 1) - self.lost, 0))
-        return [whole / left * 2.0 * (x - x.mean(self.axes, keepdim=True))]
+        x = self.x
+        return [self.whole(gradient) / self.divisor(gradient) * 2.0 * (x - x.mean(self.axes, keepdim=True))]
 
 
 class LogSumExpBackward(_ReductionBackward):
@@ -403,21 +412,16 @@ class ProdBackward(_ReductionBackward):
         return others.permute([order.index(d) for d in range(x.ndim)])
 
 
-class ExtremumBackward(Function):
+class ExtremumBackward(_ReductionBackward):
     """The gradient of a maximum or minimum over axes, shared evenly by the elements that attain it."""
 
     saves_output = True
 
-    def __init__(self, x: Tensor, axes: Axes, keepdim: bool) -> None:
-        super().__init__(x)
-        self.axes, self.keepdim = axes, keepdim
-
     def backward(self, gradient: Tensor) -> Gradients:
-        x = self.x.detach()
-        extremum = with_axes(self.output.detach(), x.shape, self.axes, self.keepdim)
+        x, extremum = self.x.detach(), self.whole(self.output.detach())
         attained = (x == extremum).logical_or(x.isnan().logical_and(extremum.isnan()))
         count = attained.sum(self.axes, keepdim=True).to(gradient.dtype)
-        return [attained._choose(with_axes(gradient, x.shape, self.axes, self.keepdim) / count, 0.0)]
+        return [attained._choose(self.whole(gradient) / count, 0.0)]
 
 
 class MaxBackward(ExtremumBackward):

@@ -9,9 +9,6 @@
 #include "kernels.h"
 #include "tensor.h"
 
-#include <memory>
-#include <vector>
-
 #define API extern "C" __attribute__((visibility("default")))
 
 // What a function with several results returns (api/objects.cpp): to CPython a tuple of Handles, 0 for a tensor that it
@@ -57,8 +54,8 @@ API int64_t offset_of(Tensor* tensor);
 API int32_t is_in_row_order(Tensor* tensor);  // without gaps
 
 // ---- Creation and copies
-API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype,
-                          int32_t device);                                                    // copies
+// Copies the data
+API Tensor* create_tensor(const void* data, const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);
 API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int32_t device);  // values unset
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
@@ -174,8 +171,8 @@ REDUCTIONS(DECLARE_REDUCTION)
 API Tensor* mean_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
 // the sum of squared distances from the mean, divided by the number of elements less `lost`
 API Tensor* variance_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
-API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim,
-                             double lost);                                                               // its root
+// its root
+API Tensor* deviation_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double lost);
 API Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim, double p);  // for p > 0
 // Two results: the smallest and the largest elements; or the extreme ones along an axis and their first indices
 API Results* aminmax_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t keepdim);
@@ -225,8 +222,8 @@ API Tensor* logcumsumexp_tensor(Tensor* tensor, int64_t axis);
 API Tensor* diff_tensor(Tensor* tensor, int64_t axis, int64_t times);  // each element less the one before it
 // The integral along an axis by the trapezoidal rule, of points dx apart; or, if it runs, up to each but the first
 API Tensor* trapezoid_tensor(Tensor* tensor, int64_t axis, double dx, int32_t runs);
-API Tensor* slopes_tensor(Tensor* tensor, int64_t axis,
-                          double step);  // differences over two steps, at the ends over one
+// Differences over two steps, at the ends over one
+API Tensor* slopes_tensor(Tensor* tensor, int64_t axis, double step);
 // Slices along an axis whose p-norm is larger than `most`, scaled down to it
 API Tensor* renorm_tensor(Tensor* tensor, int64_t axis, double p, double most);
 // The p-norms of the differences of rows: [..., m, n] and [..., k, n] give [..., m, k]. Without a second tensor of each
@@ -270,8 +267,8 @@ API void use_python(const PythonFunctions* functions, const ObjectFunctions* of_
 // The types that handles.py calls Handle and StorageHandle, and the functions of norch/guards.py (api/objects.cpp)
 struct PythonObject;
 API void know_objects(void* const* found);  // types, constants and errors of Python
-// A function of `library` as a builtin one; None where that cannot be. kinds: a letter for the result and each parameter (_KINDS in _C.py);
-// owner: the type of a Handle that it returns
+// A function of `library` as a builtin one; None where that cannot be. kinds: a letter for the result and each parameter
+// (_KINDS in _C.py); owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
 API PythonObject* handle_type(int32_t kind, PythonObject* bases);
@@ -292,9 +289,9 @@ API Storage* hold_storage(Tensor* tensor);  // one more reference to its storage
 API void free_storage(Storage* storage);
 API Tensor* storage_tensor(Storage* storage, int32_t dtype);  // all its elements, as a vector
 API int32_t is_read_only(Tensor* tensor);
+// Over the memory of a Python object, which it keeps alive
 API Tensor* external_tensor(void* data, const int64_t* shape, const int64_t* strides, int32_t ndim, int32_t dtype,
-                            int32_t read_only,
-                            void* owner);  // over the memory of a Python object, which it keeps alive
+                            int32_t read_only, void* owner);
 API void* dlpack_tensor(Tensor* tensor, int32_t versioned, int32_t copied);  // for a capsule named dlpack_name(...)
 API Tensor* tensor_of_dlpack(void* managed, int32_t versioned);              // owns `managed` from then on
 API const void* dlpack_name(int32_t versioned, int32_t used);
@@ -344,15 +341,6 @@ API int32_t program_steps(Program* program, int32_t backward);
 API int64_t program_bytes(Program* program, int32_t backward);  // of the blocks that it works in
 API int step_of_program(Program* program, int32_t backward, int32_t number, StepShown* shown);
 
-// For them, with the interpreter's lock (api/objects.cpp)
-size_t argument_count(PythonObject* arguments);  // a tuple
-void* argument_at(PythonObject* arguments, size_t i);
-Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is not exactly a Tensor or Parameter
-struct Line;
-PythonObject* told(const char* text, const Line& line);  // (text, file, number), or None without a text
-bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);
-bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved);
-
 // ---- Layers and losses, each in one call (api/layers.cpp). Reductions: 0 none, 1 mean, 2 sum, and
 //      3, of LOSSES: the sum divided by the first size.
 // Along an axis: softmax_tensor and softmax_backward, log_softmax_tensor and log_softmax_backward
@@ -380,7 +368,6 @@ API Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor
     API Tensor* name##_backward(Tensor* gradient, Tensor* x, Tensor* y, double parameter, int32_t reduction);
 LOSSES(DECLARE_LOSS)
 #undef DECLARE_LOSS
-
 // x * sigmoid(y) for the halves x and y along an axis, and the gradient of both.
 API Tensor* glu_tensor(Tensor* x, int64_t axis);
 API Tensor* glu_backward(Tensor* gradient, Tensor* x, int64_t axis);
@@ -416,7 +403,7 @@ API Results* grid_sample_backward(Tensor* gradient, Tensor* x, Tensor* grid, int
 API Tensor* unfold_tensor(Tensor* x, const int64_t* window);  // [N, C * taps, outputs]
 API Tensor* fold_tensor(Tensor* columns, const int64_t* window, int64_t height, int64_t width);  // the sums of columns
 API Tensor* conv_tensor(Tensor* x, Tensor* weight, Tensor* bias, const int64_t* window,
-                        int64_t groups);  // bias may be null
+                        int64_t groups);  // bias or null
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_t* window, int64_t groups,
                            int32_t needed);
@@ -443,10 +430,8 @@ API Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t o
 // Three results: the gradients of x (needed & 1), weight (& 2) and bias (& 4).
 API Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor* mean, Tensor* variance,
                                 int64_t outer, int64_t groups, int32_t affine, double eps, int32_t needed);
-
 // A running statistic after a batch: running (1 - momentum) + momentum * factor * fresh, in the dtype of `running`.
 API Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor);
-
 // Attention (ops/attention.h): query [..., L, E], key [..., S, E], value [..., S, V], whose leading sizes broadcast, and a
 // mask that broadcasts to [..., L, S], of bool or of numbers in the wide dtype, or null.
 //      results: [..., L, V], and the logarithms of the sums [..., L] that attention_backward wants
@@ -485,18 +470,6 @@ void remember_error(const Error& error) noexcept;
 void remember_error(const std::exception& error) noexcept;
 
 template <class F>
-Tensor* build(F f) {
-    try {
-        return f().give();
-    } catch (const Error& error) {
-        remember_error(error);
-    } catch (const std::exception& error) {
-        remember_error(error);
-    }
-    return nullptr;
-}
-
-template <class F>
 int attempt(F f) {
     try {
         f();
@@ -507,6 +480,13 @@ int attempt(F f) {
         remember_error(error);
     }
     return -1;
+}
+
+template <class F>
+Tensor* build(F f) {
+    Tensor* result = nullptr;
+    attempt([&] { result = f().give(); });
+    return result;
 }
 
 Results* give_results(Tensor** tensors, int count);  // takes them over; count 0 after an error

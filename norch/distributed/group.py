@@ -36,7 +36,7 @@ class ProcessGroup:
         self.comm, self.ranks, self.timeout, self.board = comm, list(ranks), timeout, board
         self._rank, self.who = rank, f"rank {self.ranks[rank]}"
         self.crowded = 0.0  # seconds of polling after which a waiting rank sleeps, if ranks are more than processors
-        self._number = 0  # of collectives so far
+        self._number, self._called = 0, ""  # of collectives so far, and the last of them
         self._texts: dict[str, bytes] = {}
         self.known: dict[Any, Any] = {}  # calls that may come again (direct.py), and the request of the next of them
         self.spare: Any = None
@@ -93,6 +93,7 @@ class ProcessGroup:
     def next_number(self, what: str) -> int:
         """The number of a collective that begins now, under the lock."""
         self._number += 1
+        self._called = what
         if self.checked:
             self._compare_all(what)
         return self._number
@@ -115,6 +116,10 @@ class ProcessGroup:
         other = None if self.board is None else self.board.differing(number)
         if other is not None:
             raise self.mixed_up(what, other)
+
+    def place(self) -> str:
+        """Where this rank is, as the launcher asks the ranks of several machines."""
+        return f"called {self._called} as its collective {self._number}"
 
     def mixed_up(self, what: str, other: int) -> DistBackendError:
         """The error of a collective while another rank, whose check is given, called another one."""
@@ -265,6 +270,11 @@ def _end_all(kind: type[BaseException], error: BaseException, trace: Any) -> Non
     _groups.hook(kind, error, trace)
     report_failure(error)
     abort(1)
+
+
+def place_of_this_rank() -> str:
+    """Which collective this rank called last."""
+    return _groups.world.place() if _groups.world is not None else "is in no group"
 
 
 def report_failure(error: BaseException) -> None:

@@ -94,14 +94,14 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
             )
         comm = MPI.COMM_WORLD.Dup()
         if first:
-            _forget_files(comm)
+            comm.Barrier()  # all have opened their shared memory, and a killed rank removes none
+            forget(shared_files("self"))
         return MPI, comm, first
 
 
-def _forget_files(comm: Any) -> None:
-    """Remove the names of the memory that MPICH's ranks share: all have opened it, and a killed rank removes none."""
-    comm.Barrier()
-    for name in shared_files("self"):
+def forget(files: set[str]) -> None:
+    """Remove the names of memory that MPICH's ranks share."""
+    for name in files:
         with suppress(OSError):  # another rank of this machine was faster
             os.unlink(name)
 

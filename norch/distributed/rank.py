@@ -10,7 +10,7 @@ import traceback
 from typing import Any, NoReturn
 
 from . import mpi
-from .group import abort, destroy_process_group
+from .group import abort, destroy_process_group, place_of_this_rank
 from .output import prefixed
 from .watch import Connection
 
@@ -24,7 +24,7 @@ def main() -> None:
     size = mpi.told(("LOCAL_WORLD_SIZE",), 1)
     os.environ["LOCAL_RANK"] = str(mpi.told(mpi.LOCAL_RANKS, rank % size))
     os.environ.setdefault("GROUP_RANK", str(rank // size))
-    connection = Connection.made(rank)
+    connection = Connection.made(rank, place_of_this_rank)
     flush = prefixed(f"[rank {rank}] ")
     try:
         status = _run(sys.argv[1:])

@@ -65,7 +65,8 @@ def command(mpirun: str, version: str, ranks: int, per_node: int, options: Any, 
     """mpirun's command for so many ranks, by its `--version`. `told`: the variables that all ranks must have."""
     if not is_open_mpi(version):
         where = ["-hosts", options.hosts] if options.hosts else ["-f", options.hostfile] if options.hostfile else []
-        return [mpirun, *where, "-ppn", str(per_node), "-n", str(ranks)]
+        own = ["-localhost", options.master_addr] if options.master_addr else []  # where the other machines find mpirun
+        return [mpirun, *own, *where, "-ppn", str(per_node), "-n", str(ranks)]
     old = any(f"(Open{kind}) {major}." in version for kind in ("RTE", " MPI") for major in (2, 3, 4))
     each = f"ppr:{per_node}:node"
     placed = ["--map-by", each, "--oversubscribe"] if old else ["--map-by", f"{each}:OVERSUBSCRIBE"]
@@ -138,14 +139,13 @@ def _supervise(command: list[str], environment: dict[str, str], watch: Watch) ->
             print(f"norch.distributed.run: the ranks did not end {LEAVING} s after their scripts", file=sys.stderr)
     elif first is not None:
         print(f"norch.distributed.run: {first}; ending all ranks", file=sys.stderr)
-    if process.poll() is None:
-        for number, patience in ((signal.SIGTERM, 0.5), (signal.SIGKILL, 2)):
-            watch.kill(signal.SIGKILL)
-            if process.poll() is None:
-                os.killpg(process.pid, number)
-            _wait(process, patience)
     watch.kill(signal.SIGKILL)
     watch.close()
+    _wait(process, 0.5)  # mpirun ends with its ranks; if it has to be told, it still needs time to clean up
+    for number, patience in ((signal.SIGTERM, 2), (signal.SIGKILL, 1)):
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+            _wait(process, patience)
     if stopped:
         return 128 + stopped[0]
     if first is not None:

@@ -1,7 +1,8 @@
 """The connection between the launcher and each rank, through which either learns that the other ended, and how.
 
 A rank says hello with its number and process id, then "failed: why" or "done". What ends without either has died. A
-rank whose launcher is gone ends too.
+rank whose launcher is gone ends too. Of ranks on several machines, which share no board, the launcher asks each where
+it is when one fails, so that it can name the one that is elsewhere, or stopped.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import signal
 import socket
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 from typing import Any, Callable
 
-from .mpi import shared_files
+from .mpi import forget, shared_files
 
 VARIABLE = "NORCH_WATCH"  # host:port:token, in which the launcher tells where it listens
 HIGH = 1000  # a file number above those that MPI opens, below the usual limit of 1,024
 PATIENCE = 0.3  # seconds in which the rank that failed first is found among those that fail because of it
+ANSWERS = 1.0  # seconds in which ranks on other machines answer
+CLEANED = 0.1  # seconds in which a rank's neighbours learn that the launcher is gone, too
 
 
 class Watch:
@@ -41,6 +45,7 @@ class Watch:
         self._known: dict[socket.socket, dict[str, Any]] = {}  # connection -> what its rank said
         self._buffers: dict[socket.socket, bytes] = {}
         self._failed: list[tuple[int, str]] = []
+        self._places: dict[int, str] = {}
 
     def wake(self) -> None:
         """Let `until` ask again whether it is over."""
@@ -55,7 +60,8 @@ class Watch:
         while len(self._done) < self.ranks:
             ended = over()
             if (self._failed or ended) and deadline is None:
-                deadline = time.monotonic() + PATIENCE
+                deadline = time.monotonic() + (PATIENCE if self._here else ANSWERS)
+                self._ask()
             if deadline is not None and time.monotonic() >= deadline:
                 break
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -71,7 +77,24 @@ class Watch:
             return None
         own = [(rank, text) for rank, text in self._failed if text and "DistBackendError" not in text]
         rank, text = (own or self._failed)[0]
-        return f"rank {rank} {text or 'ended without a word (killed, or by os._exit)'}"
+        apart = None if own or not text else self._apart()  # on one machine ranks know that from their board
+        return apart or f"rank {rank} {text or 'ended without a word (killed, or by os._exit)'}"
+
+    def _ask(self) -> None:
+        for connection in [] if self._here else self._known:
+            with suppress(OSError):
+                connection.send(b"?")
+
+    def _apart(self) -> str | None:
+        """The first rank that is elsewhere than most, or one that does not answer: stopped, or in MPI_Init."""
+        answers = sorted(self._places.items())
+        silent = sorted({said["rank"] for said in self._known.values()} - set(self._places))
+        if not answers:
+            return None
+        usual = Counter(place for _, place in answers).most_common(1)[0][0]
+        where = next(rank for rank, place in answers if place == usual)
+        apart = [*(pair for pair in answers if pair[1] != usual), *((rank, "does not answer") for rank in silent)]
+        return f"rank {apart[0][0]} {apart[0][1]}, but rank {where} {usual}" if apart else None
 
     def _read(self, connection: Any) -> None:
         if connection is self._server:
@@ -113,6 +136,8 @@ class Watch:
                 self._close(connection)
         elif "failed" in said:
             self._failed.append((self._known[connection]["rank"], said["failed"]))
+        elif "place" in said:
+            self._places[self._known[connection]["rank"]] = said["place"]
         elif "done" in said:
             self._done.add(self._known[connection]["rank"])
 
@@ -123,9 +148,7 @@ class Watch:
         for pid in living:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
-        for name in names:
-            with suppress(OSError):
-                os.unlink(name)
+        forget(names)
 
     def close(self) -> None:
         """Close all connections, at which ranks of other machines end."""
@@ -149,20 +172,20 @@ def _closed_first(connection: socket.socket) -> socket.socket:
 class Connection:
     """A rank's side: None from `made` without a launcher."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self._socket = connection
+    def __init__(self, connection: socket.socket, place: Callable[[], str]) -> None:
+        self._socket, self._place = connection, place
 
     @classmethod
-    def made(cls, rank: int) -> Connection | None:
-        """Connect to the launcher that the environment names."""
+    def made(cls, rank: int, place: Callable[[], str] = str) -> Connection | None:
+        """Connect to the launcher that the environment names; it may ask for this rank's place."""
         where = os.environ.get(VARIABLE)
         if not where:
             return None
         host, port, token = where.rsplit(":", 2)
-        connection = cls(_closed_first(socket.create_connection((host, int(port)), timeout=30)))
+        connection = cls(_closed_first(socket.create_connection((host, int(port)), timeout=30)), place)
         connection._socket.settimeout(None)
         connection._say(token=token, rank=rank, pid=os.getpid())
-        threading.Thread(target=connection._end_with_launcher, daemon=True).start()
+        threading.Thread(target=connection._answer, daemon=True).start()
         return connection
 
     def _say(self, **content: Any) -> None:
@@ -179,9 +202,11 @@ class Connection:
         """Tell that this rank is at its end."""
         self._say(done=True)
 
-    def _end_with_launcher(self) -> None:
-        try:
-            self._socket.recv(1)
-        except OSError:
-            pass
+    def _answer(self) -> None:
+        """Tell the launcher the place as often as it asks, and end with it."""
+        with suppress(OSError):
+            while self._socket.recv(1):
+                self._say(place=self._place())
+        forget(shared_files("self"))
+        time.sleep(CLEANED)
         os._exit(1)

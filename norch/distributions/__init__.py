@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from . import constraint_registry, constraints, kl, transforms, utils
 from .circular import VonMises
 from .composed import (
-    HalfNormal,
     Independent,
     LogisticNormal,
     LogNormal,
@@ -40,6 +39,7 @@ from .positive import (
     ContinuousBernoulli,
     FisherSnedecor,
     HalfCauchy,
+    HalfNormal,
     InverseGamma,
     Kumaraswamy,
     Pareto,

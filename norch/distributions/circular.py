@@ -38,8 +38,7 @@ class VonMises(Distribution):
         return 1 - special.i1e(self.concentration) / special.i0e(self.concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         k = self.concentration
         return k * (value - self.loc).cos() - math.log(2 * math.pi) - (special.i0e(k).log() + k)
 

@@ -10,17 +10,10 @@ from ..tensor import Tensor
 from ..types import Size, shown
 from . import constraints
 from .continuous import Normal
-from .discrete import Categorical
+from .discrete import Categorical, _TwoOutcomes
 from .distribution import Distribution
-from .transforms import (
-    AffineTransform,
-    ComposeTransform,
-    ExpTransform,
-    SigmoidTransform,
-    StickBreakingTransform,
-    Transform,
-)
-from .utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs, probs_to_logits, softplus, sum_rightmost
+from .transforms import ExpTransform, SigmoidTransform, StickBreakingTransform, Transform
+from .utils import broadcast_all, clamp_probs, softplus, sum_rightmost
 
 
 class Independent(Distribution):
@@ -134,8 +127,7 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         events, y = len(self._event_shape), value
         total: Any = 0.0
         for transform in reversed(self.transforms):
@@ -153,8 +145,7 @@ class TransformedDistribution(Distribution):
         return value, sign
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         x, sign = self._monotonic(value)
         return sign * (self.base_dist.cdf(x) - 0.5) + 0.5
 
@@ -190,50 +181,6 @@ class LogNormal(TransformedDistribution):
 
     def entropy(self) -> Tensor:
         return self.base_dist.entropy() + self.loc
-
-
-class HalfNormal(Distribution):
-    """|x| for normal x of mean 0 and standard deviation `scale`.
-
-    >>> norch.distributions.HalfNormal(1.0).mean
-    tensor(0.7979)
-    """
-
-    arg_constraints = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        (self.scale,) = broadcast_all(scale)
-        super().__init__(self.scale.shape, validate_args=validate_args)
-
-    @property
-    def _normal(self) -> Normal:
-        return Normal(0.0, self.scale, validate_args=False)
-
-    mean = property(lambda self: self.scale * (2 / 3.141592653589793) ** 0.5)
-    mode = property(lambda self: self.scale.zeros_like())
-    variance = property(lambda self: self.scale.pow(2) * (1 - 2 / 3.141592653589793))
-
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return self._normal.rsample(sample_shape).abs()
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        result = self._normal.log_prob(value) + 0.6931471805599453
-        return (value >= 0)._choose(result, -float("inf"))
-
-    def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self._normal.cdf(value) - 1
-
-    def icdf(self, value: Tensor) -> Tensor:
-        return self._normal.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self._normal.entropy() - 0.6931471805599453
 
 
 class MixtureSameFamily(Distribution):
@@ -293,8 +240,7 @@ class MixtureSameFamily(Distribution):
         return drawn.gather(-1 - events, index).squeeze(-1 - events)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         densities = self._components.log_prob(value.unsqueeze(-1 - len(self._event_shape)))
         return (densities + self._mixture.logits.log_softmax(-1)).logsumexp(-1)
 
@@ -305,32 +251,17 @@ class MixtureSameFamily(Distribution):
         return f"MixtureSameFamily(\n  {self._mixture},\n  {self._components})"
 
 
-class _LogitRelaxedBernoulli(Distribution):
+class _LogitRelaxedBernoulli(_TwoOutcomes):
     """The logits of RelaxedBernoulli."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real
     has_rsample = True
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         self.temperature = temperature
-        name = "logits" if probs is None else "probs"
-        (self.__dict__[name],) = broadcast_all(logits if probs is None else probs)
-        super().__init__(self.__dict__[name].shape, validate_args=validate_args)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """log(p / (1 - p))."""
-        return probs_to_logits(self.probs, is_binary=True)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         logits = self.logits.expand(self._extended_shape(sample_shape))
@@ -345,7 +276,15 @@ class _LogitRelaxedBernoulli(Distribution):
         return scale + difference - 2 * softplus(difference)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class _Relaxed(TransformedDistribution):
+    """What the relaxed distributions of classes tell of themselves."""
+
+    temperature = property(lambda self: self.base_dist.temperature, doc="How soft the choice is: at 0 it is sharp.")
+    probs = property(lambda self: self.base_dist.probs, doc="The probabilities of the classes.")
+    logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
+
+
+class RelaxedBernoulli(_Relaxed):
     """Numbers from 0 to 1, close to either for a low temperature, differentiable in their probability.
 
     >>> relaxed = norch.distributions.RelaxedBernoulli(norch.tensor(0.5), probs=norch.tensor([0.5]))
@@ -358,10 +297,6 @@ class RelaxedBernoulli(TransformedDistribution):
     ) -> None:
         base = _LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
-
-    temperature = property(lambda self: self.base_dist.temperature, doc="How soft the choice is: at 0 it is sharp.")
-    probs = property(lambda self: self.base_dist.probs, doc="The probabilities of the classes.")
-    logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
 
 
 class _ExpRelaxedCategorical(Distribution):
@@ -393,8 +328,7 @@ class _ExpRelaxedCategorical(Distribution):
         return scores - scores.logsumexp(-1, keepdim=True)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         count = self._event_shape[0]
         logits, value = broadcast_all(self.logits, value)
         temperature = value.detach().new_zeros(()) + self.temperature
@@ -403,7 +337,7 @@ class _ExpRelaxedCategorical(Distribution):
         return (score - score.logsumexp(-1, keepdim=True)).sum(-1) + scale
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """Vectors of probabilities, close to one class for a low temperature, differentiable in `probs` (Gumbel-softmax).
 
     >>> relaxed = norch.distributions.RelaxedOneHotCategorical(norch.tensor(0.5), probs=norch.tensor([0.5, 0.5]))
@@ -418,9 +352,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
     support = constraints.simplex
-    temperature = property(lambda self: self.base_dist.temperature, doc="How soft the choice is: at 0 it is sharp.")
-    probs = property(lambda self: self.base_dist.probs, doc="The probabilities of the classes.")
-    logits = property(lambda self: self.base_dist.logits, doc="The logarithms of the probabilities.")
 
 
 class LogisticNormal(TransformedDistribution):
@@ -439,17 +370,3 @@ class LogisticNormal(TransformedDistribution):
     support = constraints.simplex
     loc = property(lambda self: self.base_dist.base_dist.loc, doc="The means of the normal numbers.")
     scale = property(lambda self: self.base_dist.base_dist.scale, doc="Their standard deviations.")
-
-
-__all__ = [
-    "AffineTransform",
-    "ComposeTransform",
-    "HalfNormal",
-    "Independent",
-    "LogNormal",
-    "LogisticNormal",
-    "MixtureSameFamily",
-    "RelaxedBernoulli",
-    "RelaxedOneHotCategorical",
-    "TransformedDistribution",
-]

@@ -18,23 +18,17 @@ from .gamma import Gamma
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, smallest_step, softplus
 
 
-def _one_of(probs: Any, logits: Any) -> None:
+def _one_given(probs: Any, logits: Any) -> tuple[str, Any]:
+    """The name and the value of the one parameter that is given. Raises ValueError for none and for both."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return ("logits", logits) if probs is None else ("probs", probs)
 
 
-class _TwoOutcomes(Distribution):
-    """What distributions of yes and no share: `probs`, or `logits` = log(p / (1 - p))."""
+class _ByProbability(Distribution):
+    """Given by `probs` or by `logits`, of which each follows from the other."""
 
-    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
-
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _one_of(probs, logits)
-        if probs is not None:
-            (self.probs,) = broadcast_all(probs)
-        else:
-            (self.logits,) = broadcast_all(logits)
-        super().__init__(self._param.shape, validate_args=validate_args)
+    _is_binary: bool
 
     @property
     def _param(self) -> Tensor:
@@ -47,13 +41,30 @@ class _TwoOutcomes(Distribution):
 
     @lazy_property
     def logits(self) -> Tensor:
-        """log(p / (1 - p))."""
-        return probs_to_logits(self.probs, is_binary=True)
+        """The logarithms of the probabilities; of two outcomes, log(p / (1 - p))."""
+        return probs_to_logits(self.probs, self._is_binary)
 
     @lazy_property
     def probs(self) -> Tensor:
-        """The probability of 1."""
-        return logits_to_probs(self.logits, is_binary=True)
+        """The probabilities; of two outcomes, that of 1."""
+        return logits_to_probs(self.logits, self._is_binary)
+
+    def _in_front(self, values: Tensor, expand: bool) -> Tensor:
+        """A vector as a new first dimension before the batch's, expanded to their sizes or of sizes 1."""
+        values = values.reshape(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class _TwoOutcomes(_ByProbability):
+    """What distributions of yes and no share."""
+
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    _is_binary = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        name, value = _one_given(probs, logits)
+        (self.__dict__[name],) = broadcast_all(value)
+        super().__init__(self._param.shape, validate_args=validate_args)
 
 
 class Bernoulli(_TwoOutcomes):
@@ -77,8 +88,7 @@ class Bernoulli(_TwoOutcomes):
         return self.probs.detach().expand(self._extended_shape(sample_shape)).bernoulli()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value.to(logits.dtype), reduction="none")
 
@@ -87,9 +97,7 @@ class Bernoulli(_TwoOutcomes):
 
     @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = arange(2, dtype=self._param.dtype, device=self._param.device)
-        values = values.reshape(-1, *[1] * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._in_front(arange(2, dtype=self._param.dtype, device=self._param.device), expand)
 
 
 class Geometric(_TwoOutcomes):
@@ -110,8 +118,7 @@ class Geometric(_TwoOutcomes):
         return (u.clamp(min=smallest_step(u) / 4).log() / (-probs).log1p()).floor()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         value, probs = broadcast_all(value, self.probs)
         probs = (probs == 1).logical_and(value == 0)._choose(0.0, probs)  # not 0 * log(0)
         return value * (-probs).log1p() + self.probs.log()
@@ -137,11 +144,10 @@ class NegativeBinomial(_TwoOutcomes):
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        _one_of(probs, logits)
-        self.total_count, given = broadcast_all(total_count, logits if probs is None else probs)
-        self.total_count = self.total_count.type_as(given)
-        named = {"logits": given} if probs is None else {"probs": given}
-        super().__init__(**named, validate_args=validate_args)
+        name, value = _one_given(probs, logits)
+        count, value = broadcast_all(total_count, value)
+        self.total_count = count.to(value.dtype)
+        super().__init__(**{name: value}, validate_args=validate_args)
 
     mean = property(lambda self: self.total_count * self.logits.exp())
     mode = property(lambda self: ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0))
@@ -152,8 +158,7 @@ class NegativeBinomial(_TwoOutcomes):
         return poisson(rate)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         count = self.total_count
         powers = count * -softplus(self.logits) - value * softplus(-self.logits)
         norm = (count + value).lgamma() - (1.0 + value).lgamma() - count.lgamma()
@@ -176,12 +181,10 @@ class Binomial(_TwoOutcomes):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        _one_of(probs, logits)
-        given = "logits" if probs is None else "probs"
-        self.total_count, value = broadcast_all(total_count, logits if probs is None else probs)
-        self.total_count = self.total_count.to(value.dtype)
-        self.__dict__[given] = value
-        Distribution.__init__(self, value.shape, validate_args=validate_args)
+        name, value = _one_given(probs, logits)
+        count, value = broadcast_all(total_count, value)
+        self.total_count = count.to(value.dtype)
+        super().__init__(**{name: value}, validate_args=validate_args)
 
     @property
     def support(self) -> constraints.Constraint:
@@ -197,8 +200,7 @@ class Binomial(_TwoOutcomes):
         return binomial(self.total_count.expand(shape), self.probs.detach().expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         n, logits = self.total_count, self.logits
         choices = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return choices + value * logits - n * softplus(logits)
@@ -208,16 +210,14 @@ class Binomial(_TwoOutcomes):
         most = int(self.total_count.max().item())
         if not bool((self.total_count == most).all()):
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
-        values = arange(most + 1, dtype=self._param.dtype, device=self._param.device)
-        values = values.reshape(-1, *[1] * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._in_front(arange(most + 1, dtype=self._param.dtype, device=self._param.device), expand)
 
     def entropy(self) -> Tensor:
         log_prob = self.log_prob(self.enumerate_support(False))
         return -(log_prob.exp() * log_prob).sum(0)
 
 
-class Categorical(Distribution):
+class Categorical(_ByProbability):
     """A class, 0 to n - 1, with the probabilities of the last dimension of `probs` (of any sum), or `logits`.
 
     >>> norch.distributions.Categorical(norch.tensor([1.0, 3.0])).log_prob(norch.tensor(1))
@@ -226,12 +226,11 @@ class Categorical(Distribution):
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     has_enumerate_support = True
+    _is_binary = False
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
-        _one_of(probs, logits)
-        given = logits if probs is None else probs
+        name, given = _one_given(probs, logits)
         if given.ndim < 1:
-            name = "logits" if probs is None else "probs"
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if probs is not None:
             self.probs = probs / probs.sum(-1, keepdim=True)
@@ -241,28 +240,9 @@ class Categorical(Distribution):
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
     @property
-    def _param(self) -> Tensor:
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.__dict__["logits"]
-
-    @property
-    def param_shape(self) -> Any:
-        """The shape of the parameter."""
-        return self._param.shape
-
-    @property
     def support(self) -> constraints.Constraint:
         """0 to n - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        """The logarithms of the probabilities."""
-        return probs_to_logits(self.probs)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return logits_to_probs(self.logits)
 
     @property
     def mean(self) -> Tensor:
@@ -286,10 +266,9 @@ class Categorical(Distribution):
         return drawn.transpose(0, 1).reshape(*shape, *self._batch_shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         index = value.long().unsqueeze(-1)
-        shape = _broadcast(index.shape[:-1], self.logits.shape[:-1])
+        shape = broadcast_shapes(index.shape[:-1], self.logits.shape[:-1])
         logits = self.logits.expand(*shape, self._num_events)
         return logits.gather(-1, index.expand(*shape, 1)).squeeze(-1)
 
@@ -299,31 +278,20 @@ class Categorical(Distribution):
 
     @flags
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = arange(self._num_events, device=self._param.device).reshape(-1, *[1] * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._in_front(arange(self._num_events, device=self._param.device), expand)
 
 
-def _broadcast(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
-    return tuple(broadcast_shapes(tuple(first), tuple(second)))
-
-
-class OneHotCategorical(Distribution):
-    """A class as a vector with 1 at its place: `Categorical`, encoded.
-
-    >>> norch.distributions.OneHotCategorical(norch.tensor([0.0, 1.0])).sample()
-    tensor([0., 1.])
-    """
+class _OfClasses(Distribution):
+    """Vectors with an element for each class, drawn by a Categorical."""
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
-    support = constraints.one_hot
-    has_enumerate_support = True
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits)
-        shape = self._categorical.batch_shape
-        super().__init__(shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> OneHotCategorical:
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         made = super().expand(batch_shape)
         made._categorical = self._categorical.expand(batch_shape)
         return made
@@ -331,6 +299,17 @@ class OneHotCategorical(Distribution):
     probs = property(lambda self: self._categorical.probs, doc="The probabilities of the classes.")
     logits = property(lambda self: self._categorical.logits, doc="The logarithms of the probabilities.")
     param_shape = property(lambda self: self._categorical.param_shape, doc="The shape of the probabilities.")
+
+
+class OneHotCategorical(_OfClasses):
+    """A class as a vector with 1 at its place: `Categorical`, encoded.
+
+    >>> norch.distributions.OneHotCategorical(norch.tensor([0.0, 1.0])).sample()
+    tensor([0., 1.])
+    """
+
+    support = constraints.one_hot
+    has_enumerate_support = True
     mean = property(lambda self: self._categorical.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
 
@@ -343,8 +322,7 @@ class OneHotCategorical(Distribution):
         return one_hot(self._categorical.sample(sample_shape), self._event_shape[0]).to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self._categorical.log_prob(value.argmax(-1))
 
     def entropy(self) -> Tensor:
@@ -370,14 +348,12 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(_OfClasses):
     """How often each class came in `total_count` draws.
 
     >>> norch.distributions.Multinomial(4, norch.tensor([0.0, 1.0])).sample()
     tensor([0., 4.])
     """
-
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -387,23 +363,13 @@ class Multinomial(Distribution):
         if total_count < 0:
             raise ValueError(f"Multinomial: total_count is {total_count}, expected a count")
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits)
-        shape = self._categorical.batch_shape
-        super().__init__(shape, self._categorical.param_shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Multinomial:
-        made = super().expand(batch_shape)
-        made._categorical = self._categorical.expand(batch_shape)
-        return made
+        super().__init__(probs, logits, validate_args)
 
     @property
     def support(self) -> constraints.Constraint:
         """Counts that sum to total_count."""
         return constraints.multinomial(self.total_count)
 
-    probs = property(lambda self: self._categorical.probs, doc="The probabilities of the classes.")
-    logits = property(lambda self: self._categorical.logits, doc="The logarithms of the probabilities.")
-    param_shape = property(lambda self: self._categorical.param_shape, doc="The shape of the probabilities.")
     mean = property(lambda self: self.probs * self.total_count)
     variance = property(lambda self: self.total_count * self.probs * (1 - self.probs))
 
@@ -412,8 +378,7 @@ class Multinomial(Distribution):
         return one_hot(drawn, self._event_shape[0]).sum(0).to(self.probs.dtype)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         logits, value = broadcast_all(self.logits, value)
         terms = (value == 0).logical_and(logits == -float("inf"))._choose(0.0, logits) * value
         ways = (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1)
@@ -447,7 +412,6 @@ class Poisson(Distribution):
         return poisson(self.rate.detach().expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()

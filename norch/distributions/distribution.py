@@ -153,6 +153,11 @@ class Distribution:
     def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         return Size(tuple(sample_shape) + tuple(self._batch_shape) + tuple(self._event_shape))
 
+    def _check_value(self, value: Any) -> None:
+        """Check a value unless `validate_args` is False."""
+        if self._validate_args:
+            self._validate_sample(value)
+
     def _validate_sample(self, value: Any) -> None:
         """Raise ValueError if a value has another shape or lies outside the support."""
         if not isinstance(value, Tensor):
@@ -164,7 +169,7 @@ class Distribution:
             )
         expected = tuple(self._batch_shape) + tuple(self._event_shape)
         for given, own in zip(reversed(value.shape), reversed(expected)):
-            if given != 1 and own != 1 and given != own:
+            if 1 not in (given, own) and given != own:
                 raise ValueError(
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {expected}."
                 )
@@ -176,12 +181,9 @@ class Distribution:
             )
 
     def __repr__(self) -> str:
-        names = [name for name in self.arg_constraints if name in self.__dict__]
-        shown = [
-            f"{name}: {self.__dict__[name] if self.__dict__[name].numel() == 1 else self.__dict__[name].size()}"
-            for name in names
-        ]
-        return f"{type(self).__name__}({', '.join(shown)})"
+        values = ((name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__)
+        parameters = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in values]
+        return f"{type(self).__name__}({', '.join(parameters)})"
 
 
 def _is_lazy(cls: type, name: str) -> bool:

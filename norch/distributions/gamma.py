@@ -1,4 +1,4 @@
-"""The gamma distribution and those made of it: Chi2, Beta, Dirichlet, StudentT, HalfNormal of the normal one."""
+"""The gamma distribution and those made of it: Chi2, Dirichlet, Beta, StudentT."""
 
 from __future__ import annotations
 
@@ -101,8 +101,7 @@ class Gamma(Distribution):
         return standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         a, rate = self.concentration, self.rate
         return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
 
@@ -152,8 +151,7 @@ class Dirichlet(Distribution):
         return drawn / drawn.sum(-1, keepdim=True)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         a = self.concentration
         return (a - 1).xlogy(value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
@@ -212,8 +210,7 @@ class Beta(Distribution):
         return self._dirichlet.rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return self._dirichlet.log_prob(stack([value, 1.0 - value], -1))
 
     def entropy(self) -> Tensor:
@@ -251,8 +248,7 @@ class StudentT(Distribution):
         return self.loc + self.scale * z * (chi2 / self.df).rsqrt()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         z = (value - self.loc) / self.scale
         norm = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi)
         norm = norm + (0.5 * self.df).lgamma() - (0.5 * (self.df + 1)).lgamma()

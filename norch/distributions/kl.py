@@ -7,12 +7,13 @@ from typing import Any, Callable
 
 from ..tensor import Tensor
 from ..types import shown
-from .composed import HalfNormal, Independent, LogNormal
+from .composed import Independent, LogNormal
 from .continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
 from .gamma import Beta, Dirichlet, Gamma
 from .multivariate_normal import MultivariateNormal, solve_lower
+from .positive import HalfNormal
 from .utils import digamma, softplus, sum_rightmost
 
 Formula = Callable[[Any, Any], Tensor]
@@ -66,7 +67,7 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 @register_kl(HalfNormal, HalfNormal)
 def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
-    return kl_divergence(p._normal, q._normal)
+    return kl_divergence(p._both_sides, q._both_sides)
 
 
 @register_kl(Cauchy, Cauchy)

@@ -124,8 +124,7 @@ class MultivariateNormal(Distribution):
         return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         distance = solve_lower(self.scale_tril, value - self.loc).pow(2).sum(-1)
         half_log_det = self.scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         return -0.5 * (self._event_shape[0] * LOG_2PI + distance) - half_log_det

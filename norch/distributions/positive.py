@@ -9,54 +9,71 @@ from ..functions.random import rand
 from ..tensor import Tensor
 from . import constraints
 from .composed import TransformedDistribution
-from .continuous import Cauchy, Exponential, Uniform
+from .continuous import Cauchy, Exponential, Normal, Uniform
+from .discrete import _one_given
 from .distribution import Distribution
 from .gamma import Gamma
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import EULER, broadcast_all, smallest_step
+from .utils import EULER, broadcast_all, clamp_probs
 
 
-class HalfCauchy(Distribution):
-    """|x| for x of a Cauchy distribution around 0.
-
-    >>> norch.distributions.HalfCauchy(1.0).log_prob(norch.tensor(0.0))
-    tensor(-0.4516)
-    """
+class _Half(Distribution):
+    """|x| for x of a distribution that is symmetric about 0."""
 
     arg_constraints = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
+    _kind: type[Cauchy] | type[Normal]
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         (self.scale,) = broadcast_all(scale)
         super().__init__(self.scale.shape, validate_args=validate_args)
 
     @property
-    def _cauchy(self) -> Cauchy:
-        return Cauchy(0.0, self.scale, validate_args=False)
+    def _both_sides(self) -> Any:
+        return self._kind(0.0, self.scale, validate_args=False)
 
-    mean = variance = property(lambda self: self.scale.detach() * 0 + math.inf)
     mode = property(lambda self: self.scale.zeros_like())
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return self._cauchy.rsample(sample_shape).abs()
+        return self._both_sides.rsample(sample_shape).abs()
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        result = self._cauchy.log_prob(value) + math.log(2)
-        return (value >= 0)._choose(result, -math.inf)
+        self._check_value(value)
+        return (value >= 0)._choose(self._both_sides.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
-        return 2 * self._cauchy.cdf(value) - 1
+        self._check_value(value)
+        return 2 * self._both_sides.cdf(value) - 1
 
     def icdf(self, value: Tensor) -> Tensor:
-        return self._cauchy.icdf((value + 1) / 2)
+        return self._both_sides.icdf((value + 1) / 2)
 
     def entropy(self) -> Tensor:
-        return self._cauchy.entropy() - math.log(2)
+        return self._both_sides.entropy() - math.log(2)
+
+
+class HalfNormal(_Half):
+    """|x| for normal x of mean 0 and standard deviation `scale`.
+
+    >>> norch.distributions.HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
+
+    _kind = Normal
+    mean = property(lambda self: self.scale * math.sqrt(2 / math.pi))
+    variance = property(lambda self: self.scale.pow(2) * (1 - 2 / math.pi))
+
+
+class HalfCauchy(_Half):
+    """|x| for x of a Cauchy distribution around 0.
+
+    >>> norch.distributions.HalfCauchy(1.0).log_prob(norch.tensor(0.0))
+    tensor(-0.4516)
+    """
+
+    _kind = Cauchy
+    mean = variance = property(lambda self: self.scale.detach() * 0 + math.inf)
 
 
 class Pareto(TransformedDistribution):
@@ -248,8 +265,7 @@ class FisherSnedecor(Distribution):
         return first / second.clamp(min=1.1754943508222875e-38)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         half1, half2, ratio = self.df1 * 0.5, self.df2 * 0.5, self.df1 / self.df2
         shape = (half1 + half2).lgamma() - half1.lgamma() - half2.lgamma()
         powers = half1 * ratio.log() + (half1 - 1) * value.log()
@@ -276,11 +292,8 @@ class ContinuousBernoulli(Distribution):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        (given,) = broadcast_all(logits if probs is None else probs)
-        step = smallest_step(given)
-        self.probs = (given.sigmoid() if probs is None else given).clamp(min=step, max=1 - step)
+        (given,) = broadcast_all(_one_given(probs, logits)[1])
+        self.probs = clamp_probs(given.sigmoid() if probs is None else given)
         self.logits = given if probs is None else self.probs.log() - (-self.probs).log1p()
         self._lims = lims
         super().__init__(given.shape, validate_args=validate_args)
@@ -320,13 +333,11 @@ class ContinuousBernoulli(Distribution):
         return self.icdf(rand(shape, dtype=self.probs.dtype, device=self.probs.device))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         return value * self.probs.log() + (1 - value) * (-self.probs).log1p() + self._log_norm()
 
     def cdf(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check_value(value)
         outside, p = self._outside()
         exact = (p.pow(value) * (1.0 - p).pow(1.0 - value) + p - 1.0) / (2.0 * p - 1.0)
         inside = outside._choose(exact, value)

@@ -352,15 +352,7 @@ def arange(
     if kind is int64:
         first, last, hop = int(first), int(last), int(hop)
         whole = True
-    if hop == 0:
-        raise ShapeError("arange: expected a nonzero step, got 0")
-    if (last - first) * hop < 0:
-        raise ShapeError(f"arange: bounds {first} and {last} do not fit the sign of step {hop}")
-    if not math.isfinite((last - first) / hop):
-        raise ShapeError(f"arange: expected finite bounds, got {first} to {last} by {hop}")
-    count = -((last - first) // -hop) if whole else math.ceil((last - first) / hop)
-    if count >= 2**63:
-        raise MemoryError(f"arange: {count} elements are too many")
+    count = _steps_between(first, last, hop, whole)
     if not kind.is_floating_point:
         first, hop, whole = int(first), int(hop), True
     place = count, kind.number, device_number(device)
@@ -371,6 +363,20 @@ def arange(
         first, hop = int(first), int(hop)  # they may be bools
     fill = lib.integer_arange_tensor if in_int64 else lib.arange_tensor
     return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
+
+
+def _steps_between(first: float, last: float, hop: float, whole: bool) -> int:
+    """The number of elements of an arange, `whole` if all three are integers; raises an error if there is none."""
+    if hop == 0:
+        raise ShapeError("arange: expected a nonzero step, got 0")
+    if (last - first) * hop < 0:
+        raise ShapeError(f"arange: bounds {first} and {last} do not fit the sign of step {hop}")
+    if not math.isfinite((last - first) / hop):
+        raise ShapeError(f"arange: expected finite bounds, got {first} to {last} by {hop}")
+    count = int(-((last - first) // -hop)) if whole else math.ceil((last - first) / hop)
+    if count >= 2**63:
+        raise MemoryError(f"arange: {count} elements are too many")
+    return count
 
 
 def linspace(

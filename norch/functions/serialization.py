@@ -232,9 +232,9 @@ def load(
     start = f.tell()
     beginning = f.read(9)
     f.seek(start)
-    if beginning.startswith((b"\x80\x04\x95", b"\x80\x05\x95")):
-        if not beginning.endswith(b"{"):  # with which the header of a safetensors file begins
-            return _load_pickle(f, name, map_location, pickle_module, weights_only, pickle_load_args)
+    is_pickle = beginning.startswith((b"\x80\x04\x95", b"\x80\x05\x95"))
+    if is_pickle and not beginning.endswith(b"{"):  # with which the header of a safetensors file begins
+        return _load_pickle(f, name, map_location, pickle_module, weights_only, pickle_load_args)
     is_torch_file = beginning.startswith((b"PK\x03\x04", b"\x80\x02\x8a\nl\xfc\x9c"))  # a zip file, or before 1.6
     kind = "PyTorch" if is_torch_file else "safetensors"
     try:

@@ -99,7 +99,7 @@ def matrix_norm(
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")
     if ord == "fro":
         return into(out, x.norm(2.0, (rows, columns), keepdim), "linalg.matrix_norm")
-    if isinstance(ord, str) and ord != "nuc" or not isinstance(ord, str) and abs(ord) not in (1, 2, math.inf):
+    if ord != "nuc" if isinstance(ord, str) else abs(ord) not in (1, 2, math.inf):
         raise RuntimeError(
             f"linalg.matrix_norm: expected 'fro', 'nuc', inf, 1 or 2, or a negative one, got {shown(ord)}"
         )

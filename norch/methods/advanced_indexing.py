@@ -53,7 +53,7 @@ def parts_of(index: Any) -> tuple[Any, ...]:
         return index
     if isinstance(index, list) and len(index) < 32:
         kinds = (list, tuple, slice, type(None), type(Ellipsis), operation.Tensor)
-        if any(isinstance(part, kinds) or hasattr(part, "__array_interface__") and part.ndim for part in index):
+        if any(isinstance(part, kinds) or (hasattr(part, "__array_interface__") and part.ndim) for part in index):
             return tuple(index)
     return (index,)
 

@@ -261,7 +261,7 @@ def _at_share(x: Tensor, axis: int, share: float, interpolation: str) -> Tensor:
     if x.dtype is float32:
         rank = c_float(c_float(share).value * last).value
     below, above = math.floor(rank), math.ceil(rank)
-    if interpolation == "linear" or interpolation == "midpoint":
+    if interpolation in ("linear", "midpoint"):
         weight = rank - below if interpolation == "linear" else 0.5 * (above - below)
         found = ordered.select(axis, below).lerp(ordered.select(axis, above), weight)
     else:
@@ -278,7 +278,7 @@ def _at_shares(lines: Tensor, shares: Tensor, interpolation: str, skip_nan: bool
         ranks = shares * (valid - 1).clamp(0).to(shares.dtype)
     else:
         ranks = (valid > last)._choose(shares * float(last), float(last))  # a NaN is the last element
-    if interpolation != "linear" and interpolation != "midpoint":
+    if interpolation not in ("linear", "midpoint"):
         ranks = {"lower": ranks.floor, "higher": ranks.ceil, "nearest": ranks.round}[interpolation]()
         return ordered.gather(-1, ranks.long())
     below, above = ranks.floor(), ranks.ceil()

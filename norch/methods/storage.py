@@ -302,3 +302,24 @@ class StorageMethods:
         if lib.is_in_row_order(self._ptr):
             return self
         return recorded(wrap(lib.contiguous_tensor(self._ptr)), CloneBackward, (self,))
+
+    # ---- Copies and pickles
+
+    def __deepcopy__(self: Tensor, memo: dict[int, object]) -> Tensor:
+        if self.grad_fn is not None:
+            raise RuntimeError("only leaf tensors can be deep-copied; detach() this one first")
+        copy = memo[id(self)] = wrap(lib.clone_tensor(self._ptr), type(self))
+        copy.requires_grad = self.requires_grad
+        copy.grad = None if self.grad is None else self.grad.clone()
+        return copy
+
+    def __copy__(self: Tensor) -> Tensor:
+        copy = wrap(lib.alias_tensor(self._ptr), type(self))
+        copy.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_ptr"})
+        return copy
+
+    def __reduce_ex__(self: Tensor, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For pickle: the storage, which tensors that share it share again, and the place in it."""
+        own = {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+        place = tuple(self.shape), self.stride(), self.storage_offset()
+        return restored_tensor, (type(self), self.untyped_storage(), self.dtype, *place, self.requires_grad, own)

@@ -112,6 +112,64 @@ class ModuleHooks:
         return grad_output
 
 
+_NO_HOOKS = ModuleHooks()
+
+
+class Hookable:
+    """The part of Module that takes hooks. Each `register_...` returns a handle, whose remove() takes the hook away."""
+
+    _hooks: ModuleHooks | None = None  # made with the first hook
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
+        """Call `hook(module, args)` before every forward; what it returns replaces the arguments.
+
+        With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
+        """
+        return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., object],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> HookHandle:
+        """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
+
+        With `with_kwargs` it is hook(module, args, kwargs, output). With `always_call` it is called, with the output
+        None, even if the forward raises an error.
+        """
+        return self._add_hook("after", post_hook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
+
+        Both are tuples, grad_input of the positional inputs, with None for a value that has no gradient. What the hook
+        returns replaces grad_input.
+        """
+        return self._add_hook("backward", hook, prepend)
+
+    register_backward_hook = register_full_backward_hook  # the name before PyTorch 1.8
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
+        """Call `hook(module, grad_output)` in backward, once the gradients of the outputs are all known.
+
+        What it returns replaces grad_output, a tuple.
+        """
+        return self._add_hook("before_backward", hook, prepend)
+
+    def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
+        self._hooks = self._hooks or ModuleHooks()
+        return self._hooks.add(kind, hook, prepend)
+
+    _forward_pre_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("before"))
+    _forward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("after"))
+    _backward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("backward"))
+
+
 def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
     """The hook in one form: (module, inputs, kwargs) -> (inputs, kwargs)."""
     _check_callable(hook)

@@ -15,7 +15,7 @@ from ..tensor import Tensor
 from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64, shown
 from ..utils.utils import clear_gradient
-from .hooks import ModuleHooks, post_hook, pre_hook
+from .hooks import Hookable
 from .parameter import Parameter
 from .registry import Registry
 from .state import ModuleState
@@ -23,7 +23,6 @@ from .state import ModuleState
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec, Self
 
-    from ..autograd.function import HookHandle
     from ..types import memory_format
     from .hooks import HasForward
 
@@ -43,10 +42,7 @@ class _MadeByInit:
         )
 
 
-_NO_HOOKS = ModuleHooks()
-
-
-class Module(ModuleState):
+class Module(Hookable, ModuleState):
     """Base class for layers and models: subclass it, call `super().__init__()`, define `forward`.
 
     Assigning a Parameter or a Module to an attribute registers it. Registered values stay ordinary attributes, so
@@ -74,7 +70,6 @@ class Module(ModuleState):
         training: bool
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
-    _hooks: ModuleHooks | None = None  # made with the first hook
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -311,57 +306,6 @@ class Module(ModuleState):
             module.apply(fn)
         fn(self)
         return self
-
-    # ---- Hooks: each returns a handle, whose remove() takes the hook away ---------------------------------------
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., object], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> HookHandle:
-        """Call `hook(module, args)` before every forward; what it returns replaces the arguments.
-
-        With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
-        """
-        return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
-
-    def register_forward_hook(
-        self,
-        hook: Callable[..., object],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> HookHandle:
-        """Call `hook(module, args, output)` after every forward; what it returns replaces the output.
-
-        With `with_kwargs` it is hook(module, args, kwargs, output). With `always_call` it is called, with the output
-        None, even if the forward raises an error.
-        """
-        return self._add_hook("after", post_hook(hook, with_kwargs, always_call), prepend)
-
-    def register_full_backward_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
-        """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
-
-        Both are tuples, grad_input of the positional inputs, with None for a value that has no gradient. What the hook
-        returns replaces grad_input.
-        """
-        return self._add_hook("backward", hook, prepend)
-
-    register_backward_hook = register_full_backward_hook  # the name before PyTorch 1.8
-
-    def register_full_backward_pre_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
-        """Call `hook(module, grad_output)` in backward, once the gradients of the outputs are all known.
-
-        What it returns replaces grad_output, a tuple.
-        """
-        return self._add_hook("before_backward", hook, prepend)
-
-    def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
-        self._hooks = self._hooks or ModuleHooks()
-        return self._hooks.add(kind, hook, prepend)
-
-    _forward_pre_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("before"))
-    _forward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("after"))
-    _backward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("backward"))
 
     # ---- Modes, devices, dtypes ---------------------------------------------------------------------------------
 

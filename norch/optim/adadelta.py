@@ -62,10 +62,6 @@ class Adadelta(Optimizer):
         if not 0 <= settings["rho"] <= 1:
             raise ValueError(f"Invalid rho value: {settings['rho']}, expected 0 to 1")
 
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """The steps, s and a."""
-        return "step", "square_avg", "acc_delta"
-
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
         rho, eps = group["rho"], group["eps"]

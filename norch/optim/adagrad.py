@@ -69,10 +69,6 @@ class Adagrad(Optimizer):
         """Raise ValueError for a negative setting."""
         check_not_negative(settings, "lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
 
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """The steps and s."""
-        return "step", "sum"
-
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """The first s."""
         return parameter.detach().zeros_like() + group["initial_accumulator_value"]

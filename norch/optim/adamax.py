@@ -60,10 +60,6 @@ class Adamax(Optimizer):
         check_not_negative(settings, "lr", "eps", "weight_decay")
         check_betas(settings)
 
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """The steps, m and u."""
-        return "step", "exp_avg", "exp_inf"
-
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
         beta1, beta2 = group["betas"]

@@ -271,7 +271,7 @@ class Optimizer:
 
     def remembered(self, group: Group) -> tuple[str, ...]:
         """What `update` finds in `state`: "step", which counts from 1, and names of tensors, see `initial`."""
-        return ()
+        return ("step", *self.fused_state) if self.fused_state else ()
 
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """The first value of something remembered: zeros, if a subclass does not say otherwise."""
@@ -380,8 +380,13 @@ class Optimizer:
 
 def tensors_in(group: Group) -> list[Tensor]:
     """The tensors among a group's settings."""
-    settings = [x for name, x in group.items() if name != "params"]
-    return [y for x in settings for y in (x if isinstance(x, tuple) else (x,)) if isinstance(y, Tensor)]
+    found: list[Tensor] = []
+    for name, x in group.items():
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif isinstance(x, tuple) and name != "params":
+            found += [y for y in x if isinstance(y, Tensor)]
+    return found
 
 
 def numbers_in(group: Group) -> Group:

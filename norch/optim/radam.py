@@ -66,10 +66,6 @@ class RAdam(Optimizer):
         check_not_negative(settings, "lr", "eps", "weight_decay")
         check_betas(settings)
 
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """The steps, m and v."""
-        return "step", "exp_avg", "exp_avg_sq"
-
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
         """One step of one parameter."""
         step, (beta1, beta2) = state["step"].item(), group["betas"]

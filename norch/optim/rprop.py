@@ -60,10 +60,6 @@ class Rprop(Optimizer):
         if not 0 < smaller < 1 < larger:
             raise ValueError(f"Invalid eta values: {smaller}, {larger}, expected 0 < etas[0] < 1 < etas[1]")
 
-    def remembered(self, group: Group) -> tuple[str, ...]:
-        """The steps, the last g and the sizes."""
-        return "step", "prev", "step_size"
-
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """The sizes begin as lr."""
         start = super().initial(name, parameter, group)

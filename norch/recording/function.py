@@ -33,19 +33,20 @@ _CHANGES = "it changes a variable, an attribute or a container that it looks at"
 class _Signature:
     """What is known of calls with arguments of one form."""
 
+    ran = False  # once, plainly: an optimizer has its state then
+    recordings = 0
+    changes = 0  # how many recorded calls in a row changed what they look at
+    reason: Reason | None = None  # why calls stay eager
+    watch: Watch | None = None  # what the function looked at then
+
     def __init__(self, form: Any, arguments: list[Any]) -> None:
         self.form = form
-        self.is_flat = form == ((tuple, ((tuple, (LEAF,) * len(arguments)), (dict, ()))))  # as a program takes them
+        self.is_flat = form == ((tuple, (LEAF,) * len(arguments)), None)  # as a program takes them
         # keeps the objects alive whose identities are part of the key, but no tensors
-        self.arguments = tuple(None if isinstance(x, Tensor) else x for x in arguments)
-        self.ran = False  # once, plainly: an optimizer has its state then
+        self.arguments = [None if isinstance(x, Tensor) else x for x in arguments]
         # the first of two recordings, by which leaves came without a gradient
         self.last: dict[tuple[bool, ...], tuple[Recorder, Outcome, Watch]] = {}
         self.programs: list[Program] = []
-        self.recordings = 0
-        self.changes = 0  # how many recorded calls in a row changed what they look at
-        self.reason: Reason | None = None  # why calls stay eager
-        self.watch: Watch | None = None  # what the function looked at then
 
     def may_try_again(self) -> bool:
         """Whether something changed since a call could not be replayed: a hook may be gone."""
@@ -53,8 +54,13 @@ class _Signature:
 
     def known(self) -> Watch | None:
         """What an earlier recording found behind the function, if all of it is as it was."""
-        watches = [watch for _, _, watch in list(self.last.values())] + [program.watch for program in self.programs]
-        return next((watch for watch in watches if watch.holds()), None)
+        for _, _, watch in list(self.last.values()):
+            if watch.holds():
+                return watch
+        for program in self.programs:
+            if program.watch.holds():
+                return program.watch
+        return None
 
 
 compiled_functions: WeakSet[CompiledFunction] = WeakSet()
@@ -104,11 +110,11 @@ class CompiledFunction:
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         leaves: list[Any] = []
-        form = flatten((args, kwargs), leaves)
-        if form == DEEP:
+        form = _form(args, kwargs, leaves)
+        if DEEP in form:
             self._stay_eager(("an argument is a container that holds itself, or is nested too deeply", None))
             return self.function(*args, **kwargs)
-        key = (form, mode.enabled, tuple(mode.autocast.items()), *map(_key, leaves))
+        key = (form, mode.enabled, tuple(mode.autocast.items()) if mode.autocast else (), *map(_key, leaves))
         signature = self._signatures.get(key)
         if signature is None:
             if len(self._signatures) >= _MOST_SIGNATURES:
@@ -199,6 +205,11 @@ def _place(line: Line | None) -> str:
     return f" ({os.path.basename(line[0])}, line {line[1]})" if line else ""
 
 
+def _form(args: Any, kwargs: Any, leaves: list[Any]) -> tuple[Any, Any]:
+    """That of arguments, which are appended to `leaves`."""
+    return flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
+
+
 def _key(value: Any) -> Any:
     """What two arguments have in common that one program serves."""
     if isinstance(value, Tensor):
@@ -228,23 +239,33 @@ class PassOn(Function):
 class _Call:
     """One call that is recorded."""
 
+    stand_ins: dict[int, Any] = {}
+    stand_in_nodes: dict[int, Any] = {}
+    nodes: list[Any] = []  # of the leaves that the function looks at
+    before: list[Any] = []  # their gradients
+    kind: tuple[bool, ...] = ()  # which of them have none
+    entry: list[Any] = []  # those that come with a gradient
+    entry_gradients: list[Any] = []
+    uses_entry = False
+
     def __init__(
         self, function: Callable[..., Any], given: Any, signature: _Signature, leaves: list[Any], watch: Watch
     ) -> None:
         self.function, self.signature, self.leaves, self.watch = function, signature, leaves, watch
         self.args, self.kwargs = given
         self.outcome = Outcome()
-        self.stand_ins: dict[int, Any] = {}
-        self.stand_in_nodes: dict[int, Any] = {}
         self.given = leaves
-        if [x for x in leaves if isinstance(x, Tensor) and x._edge is not None]:
-            self._stand_in()
-        self.nodes: list[Any] = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
-        self.before = [node.grad for node in self.nodes]
-        self.kind = tuple([gradient is None for gradient in self.before])
-        self.entry = [node for node in self.nodes if node.grad is not None]  # leaves that come with a gradient
-        self.entry_gradients = [node.grad for node in self.entry]
-        self.uses_entry = False
+        for x in leaves:
+            if isinstance(x, Tensor) and x._edge is not None:
+                self._stand_in()
+                break
+        if watch.leaves:
+            self.nodes = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
+            self.before = [node.grad for node in self.nodes]
+            self.kind = tuple([gradient is None for gradient in self.before])
+            if False in self.kind:
+                self.entry = [node for node in self.nodes if node.grad is not None]
+                self.entry_gradients = [node.grad for node in self.entry]
 
     def _stand_in(self) -> None:
         """Put stand-ins in place of arguments that require gradients."""
@@ -271,30 +292,34 @@ class _Call:
 
     def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
         """The result, and why it cannot be replayed; it is compared with an earlier recording."""
+        watch, obstacle = self.watch, self._obstacle()
         inputs = [*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients]
-        self.recorder = Recorder(inputs, model, self.watch.optimizers)
-        edges = [x._edge for x in self.watch.tensors]
-        obstacle = self._obstacle()
+        self.recorder = Recorder(inputs, model, watch.optimizers)
+        edges = watch.edges()
         if obstacle is not None:
             return self.function(*self.args, **self.kwargs), (obstacle, None)
         version = structure.version
-        arguments = replaced((self.args, self.kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
+        args, kwargs = self.args, self.kwargs
+        if self.stand_ins:
+            args, kwargs = replaced((args, kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
 
         def call() -> tuple[Any, Reason | None]:
             try:
-                result = self.function(*arguments[0], **arguments[1])
-                changes = not self.signature.is_flat and self._changed(arguments)
+                result = self.function(*args, **kwargs)
+                changes = not self.signature.is_flat and self._changed(args, kwargs)
             finally:
-                replaced(arguments, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+                if self.stand_ins:
+                    replaced((args, kwargs), {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
             reason = self._note_result(result)
-            if reason is None and "alive" in self.outcome.nodes:
+            if reason is None and self.outcome.alive:
                 reason = self._record_backward()
             return result, ("it changes a container that is an argument", None) if changes else reason
 
         result, reason = self.recorder.record(call)
-        if [x._edge for x in self.watch.tensors] != edges or structure.version != version:
+        if watch.edges() != edges or structure.version != version:
             reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
-        self._note_gradients()
+        if self.nodes or self.stand_ins:
+            self._note_gradients()
         if self.entry:
             number = len(self.recorder.inputs) - len(self.entry)
             self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
@@ -314,10 +339,10 @@ class _Call:
                 return f"an argument is a {type(x).__name__}, not a plain Tensor"
         return None if self.watch.is_complete else "it may look at too many objects to compare them"
 
-    def _changed(self, arguments: Any) -> bool:
+    def _changed(self, args: Any, kwargs: Any) -> bool:
         """Whether the function changed a container among its arguments."""
         found: list[Any] = []
-        return flatten(arguments, found) != self.signature.form or any(x is not y for x, y in zip(found, self.given))
+        return _form(args, kwargs, found) != self.signature.form or any(x is not y for x, y in zip(found, self.given))
 
     def _note_result(self, result: Any) -> Reason | None:
         """Where each part of the result comes from."""
@@ -335,7 +360,7 @@ class _Call:
                 outcome.sources.append(("input", next(i for i, y in enumerate(self.given) if y is x)))
             elif _is_among(x, self.watch.tensors):
                 outcome.sources.append(("value", x))
-            elif _is_among(x, [node.grad for node in self.nodes]):
+            elif self.nodes and _is_among(x, [node.grad for node in self.nodes]):
                 return "it returns the .grad of a tensor; return a clone", None
             elif type(x) is not Tensor:
                 return f"it returns a {type(x).__name__}, not a plain Tensor", None
@@ -344,13 +369,15 @@ class _Call:
                 outcome.new.append(x)
                 node = x._edge
                 alive = node is not None and not node.is_leaf and not node.freed
+                if alive:
+                    outcome.alive.append(len(outcome.nodes))
                 outcome.nodes.append("alive" if alive else "leaf" if node is not None and node.is_leaf else node)
         return None
 
     def _record_backward(self) -> Reason | None:
         """Record the gradients of the results with respect to arguments and leaves."""
         outcome = self.outcome
-        alive = [x for x, node in zip(outcome.new, outcome.nodes) if node == "alive"]
+        alive = [outcome.new[i] for i in outcome.alive]
         leaves = _leaves_behind(alive)
         if leaves is None:
             return "a hook is called in its backward", None
@@ -380,9 +407,8 @@ class _Call:
         """The result with the graph of the arguments, for which the recording had stand-ins."""
         outcome = self.outcome
         new = list(outcome.new)
-        alive = [i for i, node in enumerate(outcome.nodes) if node == "alive"]
-        if alive:
-            inner = [new[i] for i in alive]
+        if outcome.alive:
+            inner = [new[i] for i in outcome.alive]
             outer = [x.detach() for x in inner]
             targets = [self.stand_ins[e] if isinstance(e, int) else e.result() for e in outcome.backward_edges]
             edges = [self.leaves[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
@@ -392,7 +418,7 @@ class _Call:
                 return grad([x for x, _ in present], targets, [g for _, g in present], allow_unused=True)
 
             ReplayedBackward(edges, outer, run)
-            for i, x in zip(alive, outer):
+            for i, x in zip(outcome.alive, outer):
                 new[i] = x
         self._hand_gradients_over()
         return rebuilt(outcome, new, self.leaves, ())

@@ -56,27 +56,33 @@ class ReplayedBackward(MultiOutput):
 class Outcome:
     """What a recorded call left behind: its result, flat, and what it did to gradients."""
 
+    form: Any = None  # of the result
+    entry: Sequence[Any] = ()  # the leaves whose gradients before the call are read
+    backward_edges: Sequence[Any] = ()  # where the gradients of its backward go: edges, or numbers of inputs
+    backward_results: Sequence[Tensor | None] = ()
+
     def __init__(self) -> None:
-        self.form: Any = None  # of the result
         self.sources: list[Any] = []  # of each leaf of it: ("new", i), ("input", i), ("gradient", i), ("value", x)
         self.new: list[Tensor] = []  # the tensors that the call made and returns
         self.nodes: list[Any] = []  # of each of them: its node, a freed one; None; "leaf"; or "alive"
+        self.alive: list[int] = []  # which of them have a backward yet to come
         self.leaves: list[tuple[Any, Any]] = []  # nodes of leaves, and the gradient each has now, or None
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
-        self.entry: list[Any] = []  # the leaves whose gradients before the call are read
         self.without: list[Any] = []  # the leaves that came without one
-        self.backward_edges: list[Any] = []  # where the gradients of its backward go: edges, or numbers of inputs
-        self.backward_results: list[Tensor | None] = []
 
     def differs(self, other: Outcome) -> tuple[str, None] | None:
         """Why another call of the same function left something else behind."""
         if self.form != other.form or self.sources != other.sources:
             return "it returns another Python value, or in another form", None
-        if [node == "alive" for node in self.nodes] != [node == "alive" for node in other.nodes]:
+        if self.alive != other.alive:
             return "its result has another graph", None
-        if [(id(node), g is None) for node, g in self.leaves] != [(id(node), g is None) for node, g in other.leaves]:
+        if (self.leaves or other.leaves) and _changed(self.leaves) != _changed(other.leaves):
             return "other leaves get a gradient", None
         return None
+
+
+def _changed(leaves: list[tuple[Any, Any]]) -> list[tuple[int, bool]]:
+    return [(id(node), gradient is None) for node, gradient in leaves]
 
 
 class Program:
@@ -104,12 +110,17 @@ class Program:
     ) -> None:
         self.name, self.recorder, self.outcome, self.watch = name, recorder, outcome, watch
         self.modes = mode.enabled, dict(mode.autocast), None, None
-        changed = [gradient for _, gradient in outcome.leaves if gradient is not None]
-        back = [x for x in outcome.backward_results if x is not None]
-        others = [x._edge.grad for x in outcome.new if x._edge is not None and x._edge.grad is not None]
-        kinds = outcome.new, changed, back, others
-        tensors = addresses([x._ptr for xs in kinds for x in xs])
-        self.handle = lib.new_program(recorder.handle, int64_array(tuple(map(len, kinds))), tensors) or raise_error()
+        kinds: list[list[Any]] = [[x._ptr for x in outcome.new], [], [], []]
+        for _, gradient in outcome.leaves:
+            if gradient is not None:
+                kinds[1].append(gradient._ptr)
+        self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
+        kinds[2] += [outcome.backward_results[i]._ptr for i in self.backward_slots]  # type: ignore[union-attr]
+        for x in outcome.new:
+            if x._edge is not None and x._edge.grad is not None:
+                kinds[3].append(x._edge.grad._ptr)
+        counts, tensors = int64_array(tuple(map(len, kinds))), addresses(sum(kinds, []))
+        self.handle = lib.new_program(recorder.handle, counts, tensors) or raise_error()
         if lib.set_program_arguments(self.handle, arguments):
             raise_error()
         self.gradients: list[tuple[Any, Any]] = []  # of leaves: the node, and the tensor that its gradient becomes
@@ -121,23 +132,23 @@ class Program:
             else:
                 self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
                 number += 1
-        self.settings = [[recorder.settings_of(group) for group in x.param_groups] for x in recorder.steps]
-        self.tensors_set = [any(map(tensors_in, x.param_groups)) for x in recorder.steps]  # a tensor as lr
+        self.settings: list[list[Group]] = []  # of each optimizer that takes its step
+        self.tensors_set: list[bool] = []  # whether one of them is a tensor
+        for optimizer in recorder.steps:
+            self.settings.append([recorder.settings_of(group) for group in optimizer.param_groups])
+            self.tensors_set.append(any(map(tensors_in, optimizer.param_groups)))
         self.entry = outcome.entry
-        self.backward_slots = [i for i, x in enumerate(outcome.backward_results) if x is not None]
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
-        alive = [x for x, node in zip(outcome.new, outcome.nodes) if node == "alive"]
-        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in alive]
+        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in map(outcome.new.__getitem__, outcome.alive)]
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
-        outcome.new, outcome.backward_results = [], [None] * len(outcome.backward_results)
-        outcome.leaves = []
+        outcome.new, outcome.backward_results, outcome.leaves = [], (), []
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
+        self.are_tensors = [isinstance(x, Tensor) for x in arguments]
         self.asks_nothing = not (
             recorder.steps or recorder.generators or self.entry or self.gradients or self.outcome.without
         )
-        self.are_tensors = [isinstance(x, Tensor) for x in arguments]
 
     # ---- Replay -------------------------------------------------------------------------------------------------
 
@@ -204,16 +215,15 @@ class Program:
     def _outputs(self, results: list[Any], arguments: tuple[Any, ...]) -> Any:
         outcome = self.outcome
         new = [wrap(handle) for handle in results[: len(outcome.nodes)]]
-        alive = [x for x, node in zip(new, outcome.nodes) if node == "alive"]
         for x, node in zip(new, outcome.nodes):
             if node == "leaf":
                 x.requires_grad_()
             elif node != "alive":
                 x._edge = node
-        if alive:
+        if outcome.alive:
             saved = results[-1]
             edges = [arguments[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
-            ReplayedBackward(edges, alive, partial(self._replay_backward, saved))
+            ReplayedBackward(edges, [new[i] for i in outcome.alive], partial(self._replay_backward, saved))
         for i, k in outcome.input_gradients:
             arguments[i].grad = new[k]
         return rebuilt(outcome, new, arguments, self.gradients)

@@ -25,8 +25,9 @@ class Recorder:
 
     def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
         self.inputs = inputs
-        groups = [group for x in optimizers for group in x.param_groups]
-        self.numbers = [(group, numbers_in(group)) for group in groups if tensors_in(group)]
+        self.numbers: list[tuple[Group, Group]] = []
+        for optimizer in optimizers:
+            self.numbers += [(group, numbers_in(group)) for group in optimizer.param_groups if tensors_in(group)]
         self.began = write_clock.value
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
@@ -44,7 +45,10 @@ class Recorder:
 
     def settings_of(self, group: Group) -> Group:
         """A group of an optimizer with the numbers that tensors in it were when the call began."""
-        return next((numbers for given, numbers in self.numbers if given is group), None) or dict(group)
+        for given, numbers in self.numbers:
+            if given is group:
+                return numbers
+        return dict(group)
 
     def current_settings_of(self, group: Group) -> Group:
         """The same, if nothing was written to these tensors since: a replay reads them when it begins."""
@@ -66,7 +70,7 @@ class Recorder:
 
     def differs(self, model: Recorder) -> tuple[str, Line | None] | None:
         """What this recording did otherwise than its model, and the line."""
-        if len(self.steps) != len(model.steps) or any(x is not y for x, y in zip(self.steps, model.steps)):
+        if list(map(id, self.steps)) != list(map(id, model.steps)):
             return "another optimizer takes its step", None
         return _placed(lib.recording_difference(self.handle))
 

@@ -11,7 +11,7 @@ from ..tensor import Tensor
 LEAF = "*"
 DEEP = "**"  # the form of what holds itself, or is nested too deeply
 _DEEPEST = 100
-_LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}
+_LEAVES = {Tensor, Parameter, int, float, str, bool, type(None)}  # no need to look closer
 
 
 def flatten(value: Any, leaves: list[Any]) -> Any:
@@ -26,15 +26,18 @@ def _flatten(value: Any, leaves: list[Any], depth: int) -> Any:
     if depth > _DEEPEST:
         raise RecursionError
     kind, depth = type(value), depth + 1
-    if kind in _LEAVES:  # no need to look closer
+    if kind in _LEAVES:
         leaves.append(value)
         return LEAF
+    if kind in (list, tuple) and _LEAVES.issuperset(map(type, value)):
+        leaves += value
+        return (kind, (LEAF,) * len(value))
     if kind in (list, tuple) or (isinstance(value, tuple) and hasattr(value, "_fields")):
-        return (kind, tuple(_flatten(x, leaves, depth) for x in value))
+        return (kind, tuple([_flatten(x, leaves, depth) for x in value]))
     if kind in (dict, OrderedDict):
-        return (kind, tuple((key, _flatten(x, leaves, depth)) for key, x in value.items()))
+        return (kind, tuple([(key, _flatten(x, leaves, depth)) for key, x in value.items()]))
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, tuple((key, _flatten(getattr(value, key), leaves, depth)) for key in _attributes(value)))
+        return (kind, tuple([(key, _flatten(getattr(value, key), leaves, depth)) for key in _attributes(value)]))
     leaves.append(value)
     return LEAF
 

@@ -26,9 +26,10 @@ from ..types import default
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
 _MOST = 100_000  # objects that are looked at
-_REGISTRIES = ("_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers")
+_REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers"}
 _OF_OPTIMIZERS = {"state", "param_groups", "defaults", "_owned"}  # attributes that are compared in other ways
 _OWN = __name__.partition(".")[0]
+_OWN_MODULES = _OWN + "."
 _STANDARD = os.path.dirname(os.__file__) + os.sep  # where the standard library is
 # Packages whose objects change by themselves and decide nothing that norch computes.
 _RESTLESS = {_OWN, "builtins", "threading", "weakref", "ctypes", "logging"}
@@ -47,6 +48,11 @@ class Watch:
         self.lists: list[tuple[Any, Any]] = []  # containers of plain values, and copies
         self.objects: list[tuple[Any, list[Any]]] = []  # lists whose elements are compared by identity
         self.sizes: list[tuple[Any, int]] = []  # of containers
+        self.leaves: list[Tensor] = []
+        self.attributes: list[tuple[Module, dict[str, Any]]] = []  # of modules
+        self.renewed: list[tuple[Optimizer, int]] = []
+        self.kept: list[list[Any]] = []  # what optimizers remember, which keeps the ids in `states` theirs
+        self.states: list[tuple[Optimizer, list[int]]] = []
         self._seen: dict[int, Any] = {}
         self._classes: set[type] = set()
         self._functions: list[tuple[str, set[str]]] = []  # that were found: their names, and the names that they read
@@ -56,20 +62,28 @@ class Watch:
             value = waiting.pop()
             if type(value) not in _PLAIN_TYPES and id(value) not in self._seen:
                 self._seen[id(value)] = value
-                waiting.extend(self._behind(value))
+                waiting += self._behind(value)
         self.is_complete = not waiting
-        settings_are_read = self.optimizers and "param_groups" in self._names_read(function)
+        if self.optimizers:
+            self._note_settings(function)
+        if self.tensors:
+            self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
+        if self.modules:
+            self.attributes = [(x, vars(x).copy()) for x in self.modules]  # what is in their registries is there, too
+        self.version = operation.structure.version
+        self.state = self._state()
+
+    def _note_settings(self, function: Any) -> None:
+        """Note what optimizers were told and what they remember."""
+        settings_are_read = "param_groups" in self._names_read(function)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 if optimizer.fused is None or group.get("differentiable") or settings_are_read:
                     self.names += [(group, key, x) for key, x in group.items()]  # else a program follows new settings
-        self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
-        self.renewed = [(x, x._renewed) for x in self.optimizers]
-        self.kept = [(x, list(_states_of(x))) for x in self.optimizers if x.state]
-        self.states = [(x, list(map(id, values))) for x, values in self.kept]
-        self.version = operation.structure.version
-        self.attributes = [(x, vars(x).copy()) for x in self.modules]  # what is in their registries is there, too
-        self.state = self._state()
+            self.renewed.append((optimizer, optimizer._renewed))
+            if optimizer.state:
+                self.kept.append(list(_states_of(optimizer)))
+                self.states.append((optimizer, list(map(id, self.kept[-1]))))
 
     def _names_read(self, function: Any) -> set[str]:
         """The names that a call may read: a function counts if something reads its name, or if it has none."""
@@ -83,6 +97,8 @@ class Watch:
 
     def _behind(self, value: Any) -> Iterable[Any]:
         """What a value leads to; notes what it is."""
+        if type(value) is types.FunctionType:
+            return self._behind_function(value)
         if isinstance(value, Tensor):
             self.tensors.append(value)
             node = value._edge or value._leaf
@@ -95,25 +111,29 @@ class Watch:
 
     def _behind_module(self, module: Module) -> list[Any]:
         self.modules.append(module)
-        found = [x for key, x in vars(module).items() if key not in _REGISTRIES]  # with what is in them
+        found = [
+            x for key, x in vars(module).items() if type(x) not in _PLAIN_TYPES and key not in _REGISTRIES
+        ]  # with what is in the registries
         hooks = module._hooks
         if hooks is not None:
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
-        package = _package_of(type(module))
-        if package != _OWN:
-            self._users.add(package)
-            found += self._behind_class(type(module))
+        kind = type(module)
+        if not kind.__module__.startswith(_OWN_MODULES):
+            self._users.add(_package_of(kind))
+            found += self._behind_class(kind)
         return found
 
     def _behind_optimizer(self, optimizer: Optimizer) -> list[Any]:
         self.optimizers.append(optimizer)
         self.sizes.append((optimizer.state, len(optimizer.state)))
-        found: list[Any] = [*optimizer.parameters, *self._behind_hooks(optimizer._before, optimizer._after)]
-        package = _package_of(type(optimizer))
-        if package != _OWN:
-            self._users.add(package)
+        found: list[Any] = optimizer.parameters
+        if optimizer._before or optimizer._after:
+            found += self._behind_hooks(optimizer._before, optimizer._after)
+        kind = type(optimizer)
+        if not kind.__module__.startswith(_OWN_MODULES):
+            self._users.add(_package_of(kind))
             found += self._entries(vars(optimizer), vars(optimizer).keys() - _OF_OPTIMIZERS)
-            found += self._behind_class(type(optimizer))
+            found += self._behind_class(kind)
         return found
 
     def _behind_other(self, value: Any) -> Iterator[Any]:
@@ -140,8 +160,6 @@ class Watch:
             yield value.__func__
         elif isinstance(value, property):
             yield value.fget
-        elif isinstance(value, types.FunctionType):
-            yield from self._behind_function(value)
         elif isinstance(value, type):
             yield from self._behind_class(value)
         elif not isinstance(value, types.ModuleType) and _package_of(type(value)) not in _RESTLESS:
@@ -171,7 +189,8 @@ class Watch:
     def _behind_function(self, function: types.FunctionType) -> Iterator[Any]:
         if not self._is_users(function):
             return
-        yield from self._entries(vars(function), vars(function))
+        if vars(function):
+            yield from self._entries(vars(function), vars(function))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
             if _filled(cell):
                 self.cells.append((cell, cell.cell_contents))
@@ -213,6 +232,10 @@ class Watch:
             node = x._edge
             state += (x._ptr, id(node), node is not None and (bool(node.hooks), bool(node.after)))
         return state
+
+    def edges(self) -> list[Any]:
+        """Where the gradients of the tensors go."""
+        return [x._edge for x in self.tensors]
 
     def _is_made_as_before(self) -> bool:
         return self._state() == self.state and all(_same_values(vars(x), copy) for x, copy in self.attributes)

@@ -63,7 +63,7 @@ def sparse_coo_tensor(
             f"sparse_coo_tensor: size {shape} does not fit {rank} sparse dimensions and values of "
             f"shape {list(elements.shape)}"
         )
-    if places.numel and places.min() < 0 or any(index >= limit for index, limit in zip(largest, shape)):
+    if (places.numel and places.min() < 0) or any(index >= limit for index, limit in zip(largest, shape)):
         raise RuntimeError(f"sparse_coo_tensor: an index does not lie within size {shape}")
     if requires_grad:
         elements = elements.detach().clone().requires_grad_()

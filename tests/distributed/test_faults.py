@@ -148,6 +148,28 @@ def test_what_may_follow_from_another_rank_s_error_is_not_the_cause(failed, caus
     watch.close()
 
 
+@pytest.mark.parametrize(
+    "places, said",
+    [
+        (["collective 7", "collective 7", "collective 8"], "rank 2 collective 8, but rank 0 collective 7"),
+        (["collective 7", None, "collective 7"], "rank 1 does not answer, but rank 0 collective 7"),
+        (["collective 7", None, "collective 8"], "rank 2 collective 8, but rank 0 collective 7"),
+        (["collective 7", "collective 7", "collective 7"], "rank 0 raised DistBackendError: too late"),
+        ([None, None, None], "rank 0 raised DistBackendError: too late"),
+    ],
+)
+def test_of_ranks_on_several_machines_the_one_elsewhere_is_named(places, said):
+    from norch.distributed.watch import Watch
+
+    watch = Watch(3, "")
+    watch._failed = [(0, "raised DistBackendError: too late")]
+    watch._known = {rank: {"rank": rank} for rank in range(3)}
+    watch._places = {rank: place for rank, place in enumerate(places) if place}
+    assert watch._first() == said
+    watch._known = {}
+    watch.close()
+
+
 def test_of_a_killed_rank_the_launcher_hears_before_mpirun():
     """Linux closes a killed process's highest file numbers first, and mpirun kills the others when it sees its own."""
     program = "from norch.distributed.watch import Connection as C; print(C.made(0)._socket.fileno())"

@@ -83,7 +83,7 @@ def test_two_nodes_under_slurm(machines):
 
 
 @needs_mpi
-@pytest.mark.parametrize("fault", ["forward", "killed", "vanishes"])
+@pytest.mark.parametrize("fault", ["forward", "killed", "vanishes", "stopped", "shape"])
 def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
     if not is_mpich():
         pytest.skip("Open MPI's ranks see that it is one machine")
@@ -96,9 +96,13 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
         options=[*TWO, "--hosts", "node1,node2"],
         **environment,
     )
-    said = "rank 3 raised ArithmeticError: this one" if fault == "forward" else "rank 3 ended without a word"
-    assert ended.status != 0 and said in ended.output and not ended.orphans, ended.output
-    assert ended.seconds_after(tmp_path) < 5, ended.output
+    said = {
+        "forward": "rank 3 raised ArithmeticError: this one",
+        "stopped": "rank 3 does not answer, but rank 0 called all_reduce(SUM)",
+        "shape": "rank 3 called all_reduce(SUM) of float32 [1000]",
+    }.get(fault, "rank 3 ended without a word")
+    assert ended.status != 0 and f"norch.distributed.run: {said}" in ended.output and not ended.orphans, ended.output
+    assert ended.seconds_after(tmp_path) < (7 if fault == "stopped" else 5), ended.output
 
 
 @pytest.mark.parametrize(
@@ -107,6 +111,7 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
         ("HYDRA build details:", {}, "mpirun -ppn 2 -n 4"),
         ("HYDRA build details:", {"hosts": "a,b"}, "mpirun -hosts a,b -ppn 2 -n 4"),
         ("HYDRA build details:", {"hostfile": "them"}, "mpirun -f them -ppn 2 -n 4"),
+        ("HYDRA build details:", {"hosts": "a", "master_addr": "b"}, "mpirun -localhost b -hosts a -ppn 2 -n 4"),
         (
             "mpirun (Open MPI) 5.0.8",
             {"hosts": "a,b"},
@@ -120,5 +125,5 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
     ],
 )
 def test_the_command_of_each_mpirun(version, options, expected):
-    chosen = SimpleNamespace(**{"hosts": None, "hostfile": None, **options})
+    chosen = SimpleNamespace(**{"hosts": None, "hostfile": None, "master_addr": None, **options})
     assert " ".join(command("mpirun", version, 4, 2, chosen, ["A", "B"])) == expected

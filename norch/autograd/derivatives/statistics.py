@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Sequence
 
 from ...packing import counting
 from ..function import Function, Gradients
-from ..functions import Axes, with_axes
+from ..functions import Axes, _ReductionBackward, _SpreadBackward
 from .joining import cat
 from .padding import padded
 
@@ -34,19 +34,17 @@ def norm_slope(x: Tensor, norm: Tensor, p: float) -> Tensor:
     return zero._choose(0.0, x.sign() * ratio ** (p - 1))
 
 
-class NormBackward(Function):
+class NormBackward(_ReductionBackward):
     """y = (sum |x|^p)^(1/p), over some axes"""
 
     saves_output = True
 
     def __init__(self, x: Tensor, axes: Axes, keepdim: bool, p: float) -> None:
-        super().__init__(x)
-        self.axes, self.keepdim, self.p = axes, keepdim, p
+        super().__init__(x, axes, keepdim)
+        self.p = p
 
     def backward(self, gradient: Tensor) -> Gradients:
-        x = self.x
-        whole, norm = (with_axes(part, x.shape, self.axes, self.keepdim) for part in (gradient, self.output))
-        return [whole * norm_slope(x, norm, self.p)]
+        return [self.whole(gradient) * norm_slope(self.x, self.whole(self.output), self.p)]
 
 
 class RenormBackward(Function):
@@ -66,21 +64,15 @@ class RenormBackward(Function):
         return [gradient * factor + slope * norm_slope(x, norm, self.p)]
 
 
-class DeviationBackward(Function):
+class DeviationBackward(_SpreadBackward):
     """s = sqrt(sum((x - m)^2) / n), with m the mean: ds/dx = (x - m) / (n s), and 0 where s is 0"""
 
     saves_output = True
 
-    def __init__(self, x: Tensor, axes: Axes, keepdim: bool, lost: float) -> None:
-        super().__init__(x)
-        self.axes, self.keepdim, self.lost = axes, keepdim, lost
-
     def backward(self, gradient: Tensor) -> Gradients:
-        x = self.x
-        left = float(max(x.numel // (gradient.numel or 1) - self.lost, 0))
-        whole, deviation = (with_axes(part, x.shape, self.axes, self.keepdim) for part in (gradient, self.output))
+        x, deviation = self.x, self.whole(self.output)
         none = deviation.detach() == 0
-        rate = none._choose(0.0, whole / none._choose(1.0, deviation)) / left
+        rate = none._choose(0.0, self.whole(gradient) / none._choose(1.0, deviation)) / self.divisor(gradient)
         return [rate * (x - x.mean(self.axes, keepdim=True))]
 
 

@@ -1,4 +1,10 @@
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "api.h"
 #include "api/checks.h"
+#include "dispatch.h"
 
 Owned taken(Tensor* made) {
     if (!made) throw last_error();
@@ -71,4 +77,25 @@ void broadcast(Shape& shape, const Tensor& tensor, const char* name) {
             fail(SHAPE_ERROR, "{}: shapes {} and {} cannot be broadcast together ({} != {})", name,
                  shape_text(before.sizes, before.ndim), shape_text(tensor), size, tensor.shape[d]);
     }
+}
+
+// ---- Values in a range -------------------------------------------------------------------------------------------
+
+// Messages of faults, which a device may report long after the call.
+static const char* kept_text(const char* text) {
+    static std::mutex mutex;
+    static std::set<std::string> texts;
+    const std::lock_guard<std::mutex> guard(mutex);
+    return texts.insert(text).first->c_str();
+}
+
+int expect_range(Tensor* x, double low, double high, int32_t nan_fits, int32_t kind, const char* message) {
+    return attempt([&] {
+        if (!x->size) return;
+        Owned wide;
+        if (x->dtype != INT64 && !is_real(x->dtype)) wide = cast(*x, INT64);
+        const Owned values = contiguous(wide.tensor ? *wide : *x);
+        const Fault fault = {Fault::RANGE, kind, kept_text(message), 0, 0, 0};
+        kernels::expect_range.launch(values->device, *values, Range{low, high, nan_fits}, fault);
+    });
 }

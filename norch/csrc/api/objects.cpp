@@ -220,17 +220,22 @@ void drop_guard(PythonObject* guard) {
 // ---- The line that runs ---------------------------------------------------------------------------------------------
 
 // In C, too: in a function of Python that a recording called an interrupt would be lost.
-int32_t running_line(const std::string& folder, std::string& file) {
+Line running_line(const std::string& folder, Codes& codes) {
     const int state = python.take_lock();
-    int32_t line = 0;
+    Line line = {};
     void* frame = objects.running_frame();
     if (frame) python.take_reference(frame);
     while (frame) {
-        const Reference here{frame}, code{objects.code_of(frame)}, name{objects.attribute(code, FILE_NAME)};
-        const char* text = name ? objects.text_of(name) : nullptr;
-        if (text && folder.compare(0, folder.size(), text, std::min(folder.size(), strlen(text)))) {
-            file = text;
-            line = objects.line_of(frame);
+        const Reference here{frame}, code{objects.code_of(frame)};
+        const auto [known, is_new] = codes.files.try_emplace(code.object, nullptr);
+        if (is_new) {
+            python.take_reference(code);
+            const Reference name{objects.attribute(code, FILE_NAME)};
+            const char* text = name ? objects.text_of(name) : nullptr;
+            if (text && strncmp(text, folder.c_str(), folder.size())) known->second = text;
+        }
+        if (known->second) {
+            line = {known->second, objects.line_of(frame)};
             break;
         }
         frame = objects.caller_of(frame);
@@ -238,6 +243,10 @@ int32_t running_line(const std::string& folder, std::string& file) {
     objects.clear_error();  // of a lack of memory
     python.give_lock(state);
     return line;
+}
+
+Codes::~Codes() {
+    for (const auto& [code, file] : files) drop_object(code);
 }
 
 PythonObject* told(const char* text, const Line& line) {

@@ -1,7 +1,9 @@
 // What norch does with Python objects: the functions of Python's C API that it takes, and Handles.
 
 #pragma once
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "api.h"
 
@@ -90,3 +92,12 @@ extern void* HANDLE;  // the type of integers that own tensors
 
 // An integer of the type, which owns the address from then on; null, and nothing owned, if there is no memory.
 void* new_handle(void* address, void* type = HANDLE);
+
+// ---- For recordings and programs, with the interpreter's lock
+size_t argument_count(PythonObject* arguments);  // a tuple
+void* argument_at(PythonObject* arguments, size_t i);
+Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is not exactly a Tensor or Parameter
+struct Line;
+PythonObject* told(const char* text, const Line& line);  // (text, file, number), or None without a text
+bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);
+bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved);

@@ -1,4 +1,5 @@
-// Copies in another place: roll, pad, and what lies on a diagonal of zeros. Each part is one copy between two views.
+// Copies in another place: roll, pad, and what lies on a diagonal of zeros, each part one copy between two views;
+// triangles of matrices.
 
 #include <string.h>
 
@@ -174,7 +175,7 @@ static Owned repeated(const Tensor& x, int axis, int64_t count, bool each) {
 Tensor* repeat_tensor(Tensor* tensor, const int64_t* counts, int32_t rank) {
     return build([&] {
         if (rank > MAX_DIMS) fail(SHAPE_ERROR, "a tensor has at most {} dimensions, got {}", MAX_DIMS, rank);
-        int64_t shape[MAX_DIMS];
+        int64_t shape[MAX_DIMS] = {};
         const int added = rank - tensor->ndim;
         if (added < 0) fail(RUNTIME_ERROR, "repeat: got {} numbers for shape {}", rank, shape_text(*tensor));
         for (int d = 0; d < rank; d++) shape[d] = d < added ? 1 : tensor->shape[d - added];
@@ -210,5 +211,34 @@ Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
         fill(*result, 0);
         if (scatter_into(result.tensor, places.tensor, -1, ELEMENTS, ones.tensor, REPLACE)) throw last_error();
         return result;
+    });
+}
+
+// ---- Triangles of matrices ---------------------------------------------------------------------------------------
+
+static void triangle(const Tensor& x, int64_t diagonal, bool upper, Tensor& out) {
+    if (x.ndim < 2)
+        fail(RUNTIME_ERROR, "{}: expected at least 2 dimensions, got shape {}", upper ? "triu" : "tril", shape_text(x));
+    if (out.size == 0) return;
+    const bool by_rows = x.data == out.data || x.strides[x.ndim - 1] == 1;
+    if (!by_rows) assign(x, out);  // which knows how to transpose
+    kernels::triangle.launch(out.device, by_rows ? x : out, diagonal, upper, out);
+}
+
+Tensor* triangle_tensor(Tensor* tensor, int64_t diagonal, int32_t upper) {
+    return build([&] {
+        Owned result = new_tensor(tensor->shape, tensor->ndim, tensor->dtype, tensor->device);
+        triangle(*tensor, diagonal, upper, *result);
+        return result;
+    });
+}
+
+int triangle_into(Tensor* out, Tensor* tensor, int64_t diagonal, int32_t upper) {
+    return attempt([&] {
+        check_writable(*out, upper ? "triu_" : "tril_");
+        check_pair(*out, *tensor, "triangle");
+        check_same_shape(*out, *tensor, "triangle");
+        triangle(*tensor, diagonal, upper, *out);
+        mark_written(*out);
     });
 }

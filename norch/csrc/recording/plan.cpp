@@ -14,15 +14,19 @@ static int64_t rounded(int64_t nbytes) {
 }
 
 int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
-    std::vector<std::vector<const Item*>> begins(size_t(end - begin)), ends(size_t(end - begin));  // at each step
-    for (const Item& item : items) {
-        begins[size_t(item.lifetime.first - begin)].push_back(&item);
-        ends[size_t(item.lifetime.last - begin)].push_back(&item);
-    }
+    std::vector<const Item*> begins, ends;  // in the order of those steps
+    for (const Item& item : items) begins.push_back(&item);
+    ends = begins;
+    std::stable_sort(begins.begin(), begins.end(),
+                     [](const Item* x, const Item* y) { return x->lifetime.first < y->lifetime.first; });
+    std::stable_sort(ends.begin(), ends.end(),
+                     [](const Item* x, const Item* y) { return x->lifetime.last < y->lifetime.last; });
     std::map<int64_t, int64_t> gaps = {{0, INT64_MAX}};  // offset -> length
     int64_t total = 0;
-    for (size_t step = 0; step < begins.size(); step++) {
-        for (const Item* item : begins[step]) {
+    auto beginning = begins.begin(), ending = ends.begin();
+    for (int32_t step = begin; step < end; step++) {
+        for (; beginning != begins.end() && (*beginning)->lifetime.first == step; ++beginning) {
+            const Item* item = *beginning;
             const int64_t length = rounded(item->nbytes);
             auto gap = std::find_if(gaps.begin(), gaps.end(), [&](const auto& g) { return g.second >= length; });
             const auto [offset, room] = *gap;
@@ -31,7 +35,8 @@ int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
             *item->offset = offset;
             total = std::max(total, offset + length);
         }
-        for (const Item* item : ends[step]) {
+        for (; ending != ends.end() && (*ending)->lifetime.last == step; ++ending) {
+            const Item* item = *ending;
             int64_t offset = *item->offset, length = rounded(item->nbytes);
             if (length == 0) continue;
             auto after = gaps.lower_bound(offset);

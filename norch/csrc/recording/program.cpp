@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api.h"
+#include "api/objects.h"
 
 Saved::~Saved() {
     for (Storage* storage : storages) drop(storage);

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
-#include "api.h"
+#include "api/objects.h"
 
 std::atomic<int32_t> recording_threads;
 static std::atomic<uint64_t> serials;
 static thread_local Recording* current;
 static thread_local bool in_launch;
 
-enum { NUMBER_BITS = 24 };  // of a Storage's mark: the number of the memory in the recording
+enum {
+    NUMBER_BITS = 24,  // of a Storage's mark: the number of the memory in the recording
+    USUAL_STEPS = 32   // for which there is room from the start
+};
 
 Recording* current_recording() { return in_launch ? nullptr : current; }
 
@@ -104,11 +107,7 @@ void Recording::refuse(const char* why) {
     refused_at = where();
 }
 
-Line Recording::where() {
-    std::string file;
-    const int32_t number = running_line(own_folder, file);
-    return {number ? files->insert(file).first->c_str() : nullptr, number};
-}
+Line Recording::where() { return running_line(own_folder, *codes); }
 
 Line Recording::first_use(int32_t memory) const {
     for (const auto& step : steps)
@@ -160,7 +159,8 @@ struct ConstantStep final : Step {
     KeptTensor<true> target;
     std::string bytes;
     ConstantStep(const Tensor& tensor, Recording& recording)
-        : target(&tensor, recording, *this),
+        : Step(1),
+          target(&tensor, recording, *this),
           bytes(static_cast<const char*>(tensor.data), size_t(tensor.size * item_size(tensor.dtype))) {}
     const char* name() const override { return "constant"; }
     void run(Slot* slots) override { memcpy(target.get(slots)->data, bytes.data(), bytes.size()); }
@@ -177,7 +177,7 @@ void report_constant(const Tensor& tensor) {
 // A Step that takes the number of the next draw, for the launches after it.
 struct DrawStep final : Step {
     Draw* draw;
-    explicit DrawStep(Draw* draw) : draw(draw) {}
+    explicit DrawStep(Draw* draw) : Step(0), draw(draw) {}
     const char* name() const override { return "draw"; }
     void run(Slot*) override { draw->stream = {draw->state[0], next_draw(draw->state)}; }
     bool same(const Step& step) const override {
@@ -207,7 +207,10 @@ Recording* new_recording(int32_t count, Tensor* const* inputs, const char* own_f
         made->serial = ++serials;
         made->own_folder = own_folder;
         made->model = model;
-        made->files = model ? model->files : std::make_shared<std::set<std::string>>();
+        made->codes = model ? model->codes : std::make_shared<Codes>();
+        made->steps.reserve(model ? model->steps.size() : size_t(USUAL_STEPS));
+        made->slots.reserve(model ? model->slots.size() : size_t(USUAL_STEPS) * 3);
+        made->memories.reserve(model ? model->memories.size() : size_t(USUAL_STEPS) * 2);
         for (int i = 0; i < count; i++) made->add_input(*inputs[i]);
         made->forward_inputs = size_t(count);
         recording = made.release();

@@ -9,7 +9,6 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <set>
 #include <string>
 #include <string.h>
 #include <tuple>
@@ -29,8 +28,12 @@ struct Line {          // of a Python program
     const char* file;  // null: unknown
     int32_t number;
 };
-// The line that this thread runs now, the innermost outside of a folder: its number, and its file. 0: there is none.
-int32_t running_line(const std::string& folder, std::string& file);
+struct Codes {  // of Python, that ran: with references, which keep the names of their files
+    std::unordered_map<void*, const char*> files;  // null: one whose lines are not the user's
+    ~Codes();
+};
+// The line that this thread runs now, the innermost outside of a folder; none has number 0.
+Line running_line(const std::string& folder, Codes& codes);
 
 struct Slot {
     Tensor tensor;
@@ -64,10 +67,10 @@ struct Written {
 
 struct Recording {
     uint64_t serial;
-    std::string own_folder;                        // whose lines are not the user's
-    std::shared_ptr<std::set<std::string>> files;  // of the lines
-    const Recording* model = nullptr;              // an earlier one, with which this is compared as it goes on
-    const char* difference = nullptr;              // the first, and where
+    std::string own_folder;            // whose lines are not the user's
+    std::shared_ptr<Codes> codes;      // of the lines
+    const Recording* model = nullptr;  // an earlier one, with which this is compared as it goes on
+    const char* difference = nullptr;  // the first, and where
     Line differs_at = {};
     std::vector<std::unique_ptr<Step>> steps;
     std::vector<Slot> slots;
@@ -132,6 +135,7 @@ struct StepOperand {
 struct Step {
     Line line = {};
     std::vector<StepOperand> operands;  // its tensors
+    explicit Step(size_t most_operands) { operands.reserve(most_operands); }
     virtual ~Step() = default;
     virtual const char* name() const = 0;
     virtual void run(Slot* slots) = 0;
@@ -268,7 +272,10 @@ struct LaunchStep final : Step {
     std::tuple<Kept<Arguments>...> kept;
 
     LaunchStep(const Kernel& kernel, int32_t device, Recording& recording, Arguments... arguments)
-        : kernel(kernel), device(device), kept{Kept<Arguments>(arguments, recording, *this)...} {}
+        : Step(sizeof...(arguments)),
+          kernel(kernel),
+          device(device),
+          kept{Kept<Arguments>(arguments, recording, *this)...} {}
 
     const char* name() const override { return kernel.name; }
     void run(Slot* slots) override {

@@ -30,7 +30,6 @@ AMBER = Color("#fdf1dc", "#b7670a")  # gradients
 ROSE = Color("#fbe9ec", "#b3394f")  # freed nodes
 VIOLET = Color("#f0eafa", "#6b46c1")
 GREY = Color("#f2f4f7", "#6b7a89")  # folded nodes
-CYCLE = (BLUE, GREEN, AMBER, ROSE, VIOLET, GREY)
 
 
 def text_width(text: str, size: float) -> float:

@@ -173,7 +173,6 @@ def triplet_margin_loss(
     tensor(0.5000)
     """
     reduction = reduction_of(size_average, reduce, reduction)
-
     distance = partial(p_distance, p=p, eps=eps)
     return _triplet("triplet_margin_loss", (anchor, positive, negative), distance, margin, swap, reduction)
 

@@ -78,20 +78,17 @@ def multi_head_attention_forward(
         q, k, v = (x.unsqueeze(1) for x in (q, k, v))
     q, k, v = (x.transpose(0, 1) for x in (q, k, v))  # [N, ., E]
 
-    samples = q.shape[0]
-    mask = _mask(
-        q, k.shape[1] if static_k is None else static_k.shape[1], num_heads, batched, key_padding_mask, attn_mask
-    )
-    extra = int(bias_k is not None) + int(add_zero_attn)
+    keys = k.shape[1] if static_k is None else static_k.shape[1]
+    mask = _mask(q, keys, num_heads, batched, key_padding_mask, attn_mask)
     if bias_k is not None and bias_v is not None:
-        k, v = (cat([x, b.expand(samples, 1, -1)], 1) for x, b in ((k, bias_k), (v, bias_v)))
+        k, v = (cat([x, b.expand(len(x), 1, -1)], 1) for x, b in ((k, bias_k), (v, bias_v)))
     q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(1, 2) for x in (q, k, v))  # [N, H, ., E/H]
-    k = k if static_k is None else static_k.unflatten(0, (samples, num_heads))
-    v = v if static_v is None else static_v.unflatten(0, (samples, num_heads))
+    k, v = (x if fixed is None else fixed.unflatten(0, q.shape[:2]) for x, fixed in ((k, static_k), (v, static_v)))
     if add_zero_attn:
         k, v = (cat([x, x.new_zeros(*x.shape[:2], 1, x.shape[-1])], 2) for x in (k, v))
-    if extra and mask is not None:
-        mask = cat([mask, mask.new_zeros(*mask.shape[:-1], extra)], -1)
+    added = int(bias_k is not None) + int(add_zero_attn)  # keys that no mask leaves out
+    if added and mask is not None:
+        mask = cat([mask, mask.new_zeros(*mask.shape[:-1], added)], -1)
 
     scale, dropout_p = 1 / math.sqrt(q.shape[-1]), dropout_p if training else 0.0
     if need_weights:

@@ -20,6 +20,7 @@ from .checks import check_tensors
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
+_SMOOTH = (*_LINEAR.values(), "bicubic")
 
 
 @flags
@@ -45,43 +46,45 @@ def interpolate(
     >>> F.interpolate(norch.tensor([[[1.0, 3.0]]]), scale_factor=2, mode="linear")
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
-    check_tensors("interpolate", input)
-    axes = input.ndim - 2
-    if not 1 <= axes <= 3:
-        raise ShapeError(
-            f"interpolate: input has shape {list(input.shape)}, expected [N, C, ...] with 1 to 3 more axes"
-        )
-    expected = {"nearest", "nearest-exact", "area", _LINEAR[axes]} | ({"bicubic"} if axes == 2 else set())
-    if mode not in expected:
-        raise NotImplementedError(
-            f"interpolate: mode is {shown(mode)}, expected one of {sorted(expected)} for shape {list(input.shape)}"
-        )
-    smooth = mode not in ("nearest", "nearest-exact", "area")
-    if align_corners is not None and not smooth:
-        raise ValueError(f"interpolate: mode {shown(mode)} does not take align_corners")
-    if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError(f"interpolate: mode {shown(mode)} does not take antialias, only 'bilinear' and 'bicubic' do")
+    _check_mode(input, mode, align_corners, antialias)
     sizes, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
     if mode == "area":
-        pool = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[axes - 1]
+        pool = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[input.ndim - 3]
         return pool(input, sizes)
     if math.prod(sizes) > 2**20:
         input.new_empty([*input.shape[:2], *sizes])  # MemoryError before the first axis takes its time
     if min([*sizes, *input.shape[1:]]) < 1:
         raise ShapeError(f"interpolate: from shape {list(input.shape)} to {sizes}, expected sizes of at least 1")
-    if not smooth:
+    if mode not in _SMOOTH:
         for axis, (new, factor) in enumerate(zip(sizes, factors), 2):
             if new != input.shape[axis]:
                 places = _nearest(input.shape[axis], new, factor, mode == "nearest-exact")
                 input = input.index_select(axis, places.to(input.device))
         return input
-    if not input.is_floating_point() and (input.dtype is not uint8 or axes != 2):
+    if not input.is_floating_point() and (input.dtype is not uint8 or input.ndim != 4):
         raise NotImplementedError(
             f"interpolate: mode {shown(mode)} takes no {input.dtype} of shape {list(input.shape)}"
         )
     for axis, new, factor in reversed(list(zip(range(2, input.ndim), sizes, factors))):
         input = _resampled(input, axis, new, factor, mode == "bicubic", bool(align_corners), antialias)
     return input
+
+
+def _check_mode(x: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
+    """Raise an error for a mode that does not fit the shape, and for options that do not fit the mode."""
+    check_tensors("interpolate", x)
+    axes = x.ndim - 2
+    if not 1 <= axes <= 3:
+        raise ShapeError(f"interpolate: input has shape {list(x.shape)}, expected [N, C, ...] with 1 to 3 more axes")
+    expected = {"nearest", "nearest-exact", "area", _LINEAR[axes]} | ({"bicubic"} if axes == 2 else set())
+    if mode not in expected:
+        raise NotImplementedError(
+            f"interpolate: mode is {shown(mode)}, expected one of {sorted(expected)} for shape {list(x.shape)}"
+        )
+    if align_corners is not None and mode not in _SMOOTH:
+        raise ValueError(f"interpolate: mode {shown(mode)} does not take align_corners")
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError(f"interpolate: mode {shown(mode)} does not take antialias, only 'bilinear' and 'bicubic' do")
 
 
 def _sizes(

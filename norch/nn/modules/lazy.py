@@ -10,7 +10,16 @@ from ...tensor import Tensor
 from ...types import DType, Sizes
 from ..module import Module
 from ..parameter import UninitializedBuffer, UninitializedParameter
-from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d, _Convolution
+from .conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    _Convolution,
+    _TransposedConvolution,
+)
 from .linear import Linear
 from .normalization import (
     BatchNorm1d,
@@ -126,7 +135,25 @@ class _LazyConvolution(_Lazy, _Convolution):
             self.reset_parameters()
 
 
-class LazyConv1d(_LazyConvolution, Conv1d):
+class _LazyConv(_LazyConvolution):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: str | None = None,
+        dtype: DType | None = None,
+    ) -> None:
+        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        super().__init__(0, out_channels, *settings)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
     """Conv1d whose in_channels are those of its first input; otherwise as `Conv1d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -137,24 +164,8 @@ class LazyConv1d(_LazyConvolution, Conv1d):
 
     cls_to_become = Conv1d
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        Conv1d.__init__(self, 0, out_channels, *settings)
 
-
-class LazyConv2d(_LazyConvolution, Conv2d):
+class LazyConv2d(_LazyConv, Conv2d):
     """Conv2d whose in_channels are those of its first input; otherwise as `Conv2d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -165,24 +176,8 @@ class LazyConv2d(_LazyConvolution, Conv2d):
 
     cls_to_become = Conv2d
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        Conv2d.__init__(self, 0, out_channels, *settings)
 
-
-class LazyConv3d(_LazyConvolution, Conv3d):
+class LazyConv3d(_LazyConv, Conv3d):
     """Conv3d whose in_channels are those of its first input; otherwise as `Conv3d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -193,24 +188,31 @@ class LazyConv3d(_LazyConvolution, Conv3d):
 
     cls_to_become = Conv3d
 
+
+class _LazyConvTranspose(_LazyConvolution, _TransposedConvolution):
     def __init__(
         self,
         out_channels: int,
         kernel_size: Sizes,
         stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
         groups: int = 1,
         bias: bool = True,
+        dilation: Sizes = 1,
         padding_mode: str = "zeros",
         device: str | None = None,
         dtype: DType | None = None,
     ) -> None:
-        settings = kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        Conv3d.__init__(self, 0, out_channels, *settings)
+        settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
+        super().__init__(0, out_channels, *settings)
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
+        self._become(input)
+        return self.forward(input, output_size)
 
 
-class LazyConvTranspose1d(_LazyConvolution, ConvTranspose1d):
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """ConvTranspose1d whose in_channels are those of its first input; otherwise as `ConvTranspose1d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -221,29 +223,8 @@ class LazyConvTranspose1d(_LazyConvolution, ConvTranspose1d):
 
     cls_to_become = ConvTranspose1d
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
-        ConvTranspose1d.__init__(self, 0, out_channels, *settings)
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
-        self._become(input)
-        return self.forward(input, output_size)
-
-
-class LazyConvTranspose2d(_LazyConvolution, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """ConvTranspose2d whose in_channels are those of its first input; otherwise as `ConvTranspose2d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -254,29 +235,8 @@ class LazyConvTranspose2d(_LazyConvolution, ConvTranspose2d):
 
     cls_to_become = ConvTranspose2d
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
-        ConvTranspose2d.__init__(self, 0, out_channels, *settings)
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
-        self._become(input)
-        return self.forward(input, output_size)
-
-
-class LazyConvTranspose3d(_LazyConvolution, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """ConvTranspose3d whose in_channels are those of its first input; otherwise as `ConvTranspose3d`.
 
     Raises ValueError if these do not divide into the groups.
@@ -286,27 +246,6 @@ class LazyConvTranspose3d(_LazyConvolution, ConvTranspose3d):
     """
 
     cls_to_become = ConvTranspose3d
-
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: str | None = None,
-        dtype: DType | None = None,
-    ) -> None:
-        settings = kernel_size, stride, padding, output_padding, groups, bias, dilation, padding_mode, device, dtype
-        ConvTranspose3d.__init__(self, 0, out_channels, *settings)
-
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
-        self._become(input)
-        return self.forward(input, output_size)
 
 
 # ---- Normalizations ---------------------------------------------------------------------------------------------
@@ -330,7 +269,23 @@ class _LazyNorm(_Lazy, _Norm):
             self.reset_parameters()
 
 
-class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+class _LazyBatchNorm(_LazyNorm):
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        settings = eps, momentum, affine, track_running_stats, device, dtype
+        super().__init__(0, *settings, bias=bias)
+
+
+class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     """BatchNorm1d whose num_features are the channels of its first input; otherwise as `BatchNorm1d`.
 
     >>> nn.LazyBatchNorm1d()(norch.rand(8, 3, 5)).shape
@@ -339,22 +294,8 @@ class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
 
     cls_to_become = BatchNorm1d
 
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        BatchNorm1d.__init__(self, 0, *settings, bias=bias)
 
-
-class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     """BatchNorm2d whose num_features are the channels of its first input; otherwise as `BatchNorm2d`.
 
     >>> nn.LazyBatchNorm2d()(norch.rand(8, 3, 4, 4)).shape
@@ -363,22 +304,8 @@ class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
 
     cls_to_become = BatchNorm2d
 
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        BatchNorm2d.__init__(self, 0, *settings, bias=bias)
 
-
-class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     """BatchNorm3d whose num_features are the channels of its first input; otherwise as `BatchNorm3d`.
 
     >>> nn.LazyBatchNorm3d()(norch.rand(2, 3, 2, 4, 4)).shape
@@ -387,10 +314,12 @@ class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
 
     cls_to_become = BatchNorm3d
 
+
+class _LazyInstanceNorm(_LazyNorm):
     def __init__(
         self,
         eps: float = 1e-5,
-        momentum: float | None = 0.1,
+        momentum: float = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
         device: str | None = None,
@@ -399,10 +328,10 @@ class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
         bias: bool = True,
     ) -> None:
         settings = eps, momentum, affine, track_running_stats, device, dtype
-        BatchNorm3d.__init__(self, 0, *settings, bias=bias)
+        super().__init__(0, *settings, bias=bias)
 
 
-class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     """InstanceNorm1d whose num_features are the channels of its first input; otherwise as `InstanceNorm1d`.
 
     >>> nn.LazyInstanceNorm1d()(norch.rand(8, 3, 5)).shape
@@ -411,22 +340,8 @@ class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
 
     cls_to_become = InstanceNorm1d
 
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        InstanceNorm1d.__init__(self, 0, *settings, bias=bias)
 
-
-class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     """InstanceNorm2d whose num_features are the channels of its first input; otherwise as `InstanceNorm2d`.
 
     >>> nn.LazyInstanceNorm2d()(norch.rand(8, 3, 4, 4)).shape
@@ -435,22 +350,8 @@ class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
 
     cls_to_become = InstanceNorm2d
 
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        InstanceNorm2d.__init__(self, 0, *settings, bias=bias)
 
-
-class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     """InstanceNorm3d whose num_features are the channels of its first input; otherwise as `InstanceNorm3d`.
 
     >>> nn.LazyInstanceNorm3d()(norch.rand(2, 3, 2, 4, 4)).shape
@@ -458,17 +359,3 @@ class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """
 
     cls_to_become = InstanceNorm3d
-
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        InstanceNorm3d.__init__(self, 0, *settings, bias=bias)

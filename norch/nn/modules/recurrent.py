@@ -280,7 +280,19 @@ def _over_segments(
     return cat(outputs[:: -1 if reverse else 1]), last
 
 
-class RNN(RNNBase):
+class _OfHidden(RNNBase):
+    """A layer whose only state is h."""
+
+    @overload
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+    @overload
+    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
+        output, (hidden,) = self._over(input, hx, ["h_0"])
+        return output, hidden
+
+
+class RNN(_OfHidden):
     """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it (Elman 1990). Returns output and h_n.
 
     Input is [T, N, I], with `batch_first` [N, T, I], or one sequence [T, I]. The output holds the last layer's h of
@@ -317,16 +329,8 @@ class RNN(RNNBase):
         """'tanh' or 'relu'."""
         return self.kind
 
-    @overload
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
-    @overload
-    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
-    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        output, (hidden,) = self._over(input, hx, ["h_0"])
-        return output, hidden
 
-
-class GRU(RNNBase):
+class GRU(_OfHidden):
     """Two gates and a candidate: r, z, n; h' = (1 - z) n + z h. Returns output and h_n.
 
     Shapes, dtypes and errors as for `RNN`.
@@ -337,14 +341,6 @@ class GRU(RNNBase):
     """
 
     kind = "GRU"
-
-    @overload
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
-    @overload
-    def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
-    def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
-        output, (hidden,) = self._over(input, hx, ["h_0"])
-        return output, hidden
 
 
 class LSTM(RNNBase):

@@ -11,7 +11,24 @@ from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler, check_optimizer
 
 
-class SequentialLR(LRScheduler):
+class _Several(LRScheduler):
+    """Schedulers whose states are saved one after the other."""
+
+    _not_saved = ("optimizer", "_schedulers")
+    _schedulers: list[LRScheduler]
+
+    def state_dict(self) -> StateDict:
+        """The settings and the state of each scheduler."""
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: StateDict) -> None:
+        """Load the settings and the state of each scheduler."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(_Several):
     """One scheduler after another: at each epoch of `milestones` the next starts, from the initial rates.
 
     >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
@@ -27,8 +44,6 @@ class SequentialLR(LRScheduler):
     1.0
     0.5
     """
-
-    _not_saved = ("optimizer", "_starting", "_schedulers")
 
     def __init__(
         self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: Sequence[int], last_epoch: int = -1
@@ -63,18 +78,8 @@ class SequentialLR(LRScheduler):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
-    def state_dict(self) -> StateDict:
-        """The settings and the state of each scheduler."""
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
-    def load_state_dict(self, state_dict: StateDict) -> None:
-        """Load the settings and the state of each scheduler."""
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
-            scheduler.load_state_dict(state)
-
-
-class ChainedScheduler(LRScheduler):
+class ChainedScheduler(_Several):
     """All schedulers of a list, one after the other, at each step: their factors multiply.
 
     >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
@@ -89,8 +94,6 @@ class ChainedScheduler(LRScheduler):
     0.5
     0.125
     """
-
-    _not_saved = ("optimizer", "_schedulers")
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None):
         if len(schedulers) < 1:
@@ -107,16 +110,6 @@ class ChainedScheduler(LRScheduler):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._rates()
-
-    def state_dict(self) -> StateDict:
-        """The state of each scheduler."""
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
-
-    def load_state_dict(self, state_dict: StateDict) -> None:
-        """Load the state of each scheduler."""
-        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"]):
-            scheduler.load_state_dict(state)
 
 
 def check_schedulers(schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:

@@ -85,18 +85,8 @@ class DataLoader:
         _check_workers(num_workers, prefetch_factor, timeout, persistent_workers, multiprocessing_context)
         self._iterable = isinstance(dataset, IterableDataset)
         self._batched = batch_size is not None or batch_sampler is not None
-        if self._iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError("DataLoader: an IterableDataset decides its order itself: no shuffle, no sampler")
-        if sampler is not None and shuffle:
-            raise ValueError("DataLoader: a sampler decides the order: expected shuffle or sampler, got both")
-        if not self._batched and drop_last:
-            raise ValueError("DataLoader: batch_size=None excludes drop_last: there is no last batch")
-        if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
-            batch_size = None
-        if not self._iterable and sampler is None and batch_sampler is None and not hasattr(dataset, "__len__"):
-            raise TypeError(f"DataLoader: {given(dataset)} has no len(), expected a Dataset or an IterableDataset")
+        self._check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        batch_size = None if batch_sampler is not None else batch_size
         if sampler is None and not self._iterable:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None:  # BatchSampler checks its arguments, those of a stream too
@@ -106,6 +96,26 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn: Collate = collate_fn or (default_collate if self._batched else default_convert)
         self._kept: _WorkerIterator | None = None  # the iterator whose workers persist
+
+    def _check_order(
+        self,
+        batch_size: int | None,
+        shuffle: bool | None,
+        sampler: Iterable[object] | None,
+        batch_sampler: Iterable[object] | None,
+        drop_last: bool,
+    ) -> None:
+        """Raise ValueError for settings that contradict each other, TypeError for a dataset without a length."""
+        if self._iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader: an IterableDataset decides its order itself: no shuffle, no sampler")
+        if sampler is not None and shuffle:
+            raise ValueError("DataLoader: a sampler decides the order: expected shuffle or sampler, got both")
+        if not self._batched and drop_last:
+            raise ValueError("DataLoader: batch_size=None excludes drop_last: there is no last batch")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+        if not self._iterable and sampler is None and batch_sampler is None and not hasattr(self.dataset, "__len__"):
+            raise TypeError(f"DataLoader: {given(self.dataset)} has no len(), expected a Dataset or an IterableDataset")
 
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
