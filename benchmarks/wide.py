@@ -93,8 +93,9 @@ def scaling(arguments: argparse.Namespace) -> None:
     """Each large row with one thread and with two, taking turns: what the second gains, in norch and in torch."""
     warnings.filterwarnings("ignore")
     frameworks, _ = prepared(2)
-    import norch
     from wide_rows import ROWS
+
+    import norch
 
     rows = [row for row in ROWS if row.large and ("x" not in row.column or row.column.endswith("contiguous"))]
     rows = [row for row in rows if re.search(arguments.only, f"{row.line} {row.column}")]

@@ -280,7 +280,7 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
             T* to = data_as<T>(out) + i * window.outputs();
             if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
             if (is_adaptive(window.x) && window.outputs() == 1) {  // a single window that sees all of the image
-                *to = T(row_sum<T>(window.inputs(), [=](int64_t j) { return from[j]; })) / T(window.inputs());
+                *to = T(row_sum(from, window.inputs())) / T(window.inputs());
                 return;
             }
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
@@ -288,7 +288,7 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
                     const T* run = from + start;
                     if (length >= TAIL)
-                        sum += T(row_sum<T>(length, [=](int64_t j) { return run[j]; }));
+                        sum += T(row_sum(run, length));
                     else
                         for (int64_t j = 0; j < length; j++) sum += run[j];
                 });

@@ -17,6 +17,7 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
+    AHEAD = 1024,      // elements that are fetched before they are needed
     LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
@@ -40,8 +41,10 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     if (n >= LANES) {
         Partial lanes[LANES];
         for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
-        for (i = LANES; i + LANES <= n; i += LANES)
+        for (i = LANES; i + LANES <= n; i += LANES) {
+            for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + i + AHEAD + line);
             for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
+        }
         total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
     }
     if constexpr (BYTES > TAIL_BYTES)
