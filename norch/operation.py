@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
 from weakref import ref
 
 from ._C import Number, lib, number, raise_error, write_clock
-from .given import type_name
+from .given import to_floating, type_name
 
 if TYPE_CHECKING:
     from .forward_declarations import Function
@@ -118,6 +118,13 @@ def check_tensor(value: Any, name: str) -> Any:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: expected a Tensor, got {type_name(value)}")
     return value
+
+
+def check_floating(x: Any, name: str) -> Any:
+    """Return x; raise RuntimeError if its dtype is not floating."""
+    if not x.is_floating_point():
+        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}{to_floating(x.dtype)}")
+    return x
 
 
 def check_kind(value: Any, kind: type[T], name: str) -> T:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
 from ._C import RangeError, int64_array, lib, number, raise_error
-from .operation import array_of, wrap
+from .operation import array_of, refuse_recording, wrap
 from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown
 
 if TYPE_CHECKING:
@@ -193,6 +193,8 @@ def _from_buffer(data: Any) -> Tensor | None:
     kind = next((d for d in DTYPES if d.format == code and d.itemsize == buffer.itemsize), None)
     if kind is None or buffer.ndim > _C.MAX_DIMS:
         return None
+    if not buffer.readonly:
+        refuse_recording("the elements of an array are copied")
     raw = buffer.tobytes()  # in row order, for any strides
     shape = list(buffer.shape or ())
     return wrap(lib.create_tensor(raw, int64_array(shape), len(shape), kind.number, 0))

@@ -29,9 +29,9 @@ def device(request: pytest.FixtureRequest) -> str:
 
 # Files whose tests do not name devices: they run once for each device, and create all tensors there.
 ON_EACH_DEVICE = {
-    *("test_activations", "test_attention", "test_autograd", "test_fused", "test_hooks", "test_init", "test_layers"),
-    *("test_loss", "test_nn", "test_optim", "test_recurrent", "test_layers_compiled", "test_training_compiled"),
-    *("test_results", "test_what_takes_effect"),
+    *("test_activations", "test_attention", "test_autograd", "test_fused", "test_gradient_hooks", "test_hooks"),
+    *("test_init", "test_layers", "test_layers_compiled", "test_loss", "test_nn", "test_optim", "test_recurrent"),
+    *("test_results", "test_training_compiled", "test_what_takes_effect"),
 }
 
 

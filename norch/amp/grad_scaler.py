@@ -9,6 +9,7 @@ from .._C import lib
 from ..arguments import flags
 from ..autograd import no_grad
 from ..given import warn
+from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import float16
 
@@ -85,6 +86,7 @@ class GradScaler:
         """
         if not self._enabled:
             return
+        refuse_recording("GradScaler looks for infinite gradients")
         stage, _ = self._stages.get(id(optimizer), (_READY, False))
         if stage == _UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")

@@ -94,6 +94,7 @@ class Function:
     overwrites: ClassVar[bool] = False  # True: in place, nothing of the first operand remains
     is_leaf: ClassVar[bool] = False
     refuses_writes: ClassVar[bool] = False  # True: a leaf, which a write in place would take out of the graph
+    calls_hook: ClassVar[bool] = False  # True: backward calls a hook of a module
     # The gradients of `backward` by one call into C. The engine prefers it, unless backward is to be differentiated.
     fused: ClassVar[Callable[..., Any] | None] = None
 

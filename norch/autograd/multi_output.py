@@ -27,6 +27,8 @@ class ModuleBackward(MultiOutput):
     for no gradient, and returns the first or another one like it.
     """
 
+    calls_hook = True
+
     def __init__(self, inputs: Sequence[Any], hook: Callable[[Gradients, Gradients], Gradients]) -> None:
         self.inputs_count, self.outputs_count, self.hook = len(inputs), 0, hook
         self.tracked = [i for i, x in enumerate(inputs) if _has_graph(x)]
@@ -62,6 +64,8 @@ class ModuleOutputBackward(OutputBackward):
 
 class ModuleOutputs(MultiOutput):
     """The outputs of a module whose hooks see, and may replace, their gradients once all of them are known."""
+
+    calls_hook = True
 
     def __init__(self, outputs: Sequence[Any], hook: Callable[[Gradients], Gradients]) -> None:
         self.count, self.hook = len(outputs), hook

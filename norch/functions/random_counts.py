@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Callable
 
-from ..methods.composed import check_floating
-from ..operation import check_tensor
+from ..operation import check_floating, check_tensor
 from ..types import float64
 
 if TYPE_CHECKING:

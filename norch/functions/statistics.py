@@ -14,9 +14,8 @@ from ..autograd.derivatives.statistics import (
     SlopesBackward,
     TrapezoidBackward,
 )
-from ..methods.composed import check_floating
 from ..methods.statistics import histogram_of
-from ..operation import check_tensor, recorded, wrap
+from ..operation import check_floating, check_tensor, recorded, wrap
 from ..types import Dims, promoted, shown
 from .joining import cat
 from .layouts import triu_indices

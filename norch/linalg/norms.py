@@ -11,7 +11,7 @@ from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
-from ..operation import check_tensor
+from ..operation import check_floating, check_tensor
 from ..types import Dims, DType, bool_, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
@@ -54,8 +54,7 @@ def vector_norm(
     >>> norch.linalg.vector_norm(norch.tensor([3.0, 4.0]))
     tensor(5.)
     """
-    if not check_tensor(x, "linalg.vector_norm").is_floating_point():
-        raise RuntimeError(f"linalg.vector_norm: expected a floating dtype, got {x.dtype}")
+    check_floating(check_tensor(x, "linalg.vector_norm"), "linalg.vector_norm")
     y = x if dtype is None else x.to(dtype)
     axes = axes_of("linalg.vector_norm", dim, None)
     if _count(y, axes) == 0 and (ord < 0 or ord == math.inf):
@@ -86,9 +85,7 @@ def matrix_norm(
     >>> norch.linalg.matrix_norm(norch.tensor([[3.0, 0.0], [0.0, -4.0]]))
     tensor(5.)
     """
-    x = check_tensor(A, "linalg.matrix_norm")
-    if not x.is_floating_point():
-        raise RuntimeError(f"linalg.matrix_norm: expected a floating dtype, got {x.dtype}")
+    x = check_floating(check_tensor(A, "linalg.matrix_norm"), "linalg.matrix_norm")
     if x.ndim < 2:
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:

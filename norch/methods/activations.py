@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from .._C import ShapeError
 from ..autograd.derivatives import activations as kernels
-from ..operation import check_tensor
+from ..operation import check_floating, check_tensor
 from ..types import bool_
-from .composed import check_floating
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor

@@ -15,8 +15,7 @@ from ..autograd.derivatives.statistics import NormBackward
 from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
 from ..functions.promotion import common_type
-from ..given import to_floating
-from ..operation import check_operand, check_tensor, recorded, wrap
+from ..operation import check_floating, check_operand, check_tensor, recorded, wrap
 from ..precision import in_float32
 from ..types import Dims, DType, Operand, bool_, dtype, shown
 from .elementwise import ternary
@@ -317,13 +316,6 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
     if kind is bool_:
         return x if factor else x & False
     return (x if isinstance(x, (int, float)) else x.to(kind)) * factor  # a narrow x would round the product
-
-
-def check_floating(x: Tensor, name: str) -> Tensor:
-    """Return x; raise RuntimeError if its dtype is not floating."""
-    if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}{to_floating(x.dtype)}")
-    return x
 
 
 def _same_floats(x: Tensor, end: Tensor, weight: Any, name: str) -> Any:

@@ -15,7 +15,7 @@ from ..autograd.functions import SignBackward
 from ..autograd.in_place import write
 from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
-from ..operation import check_operand, check_tensor, computed, recorded, wrap
+from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
 from ..types import Operand, float64, int32, shown
 from .composed import are_floats, scaled
@@ -305,8 +305,7 @@ class ElementaryMethods:
         >>> norch.tensor([10.0, 0.25]).frexp().exponent
         tensor([ 4, -1], dtype=norch.int32)
         """
-        if not self.is_floating_point():
-            raise RuntimeError(f"frexp: expected a floating dtype, got {self.dtype}")
+        check_floating(self, "frexp")
         exponent = wrap(lib.frexp_exponent_tensor(self._ptr)).to(int32)
         mantissa = wrap(lib.frexp_mantissa_tensor(self._ptr))
         return Frexp(recorded(mantissa, FrexpBackward, (self,), exponent), exponent)

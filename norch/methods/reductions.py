@@ -15,9 +15,8 @@ from ..arguments import axes_of, axis_of, flag, one_axis
 from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..autograd.derivatives.statistics import DeviationBackward
-from ..operation import recorded, several, wrap
+from ..operation import check_floating, recorded, several, wrap
 from ..types import Dims, DType, shown, uint8
-from .composed import check_floating
 
 if TYPE_CHECKING:
     from ..autograd.function import Function

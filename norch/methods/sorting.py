@@ -16,7 +16,7 @@ from .._C import lib
 from ..arguments import axis_of, checked_dim, flags, one_size
 from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
-from ..operation import own, recorded, several
+from ..operation import check_floating, own, recorded, several
 from ..packing import counting
 from ..types import bool_, float32, float64, shown
 from .reductions import Picked
@@ -223,8 +223,7 @@ def _median(name: str, how: int, x: Tensor, dim: int | None, keepdim: bool) -> T
 def _quantile(
     name: str, x: Tensor, q: float | Tensor, dim: int | None, keepdim: bool, interpolation: str, skip_nan: bool
 ) -> Tensor:
-    if not x.is_floating_point():
-        raise RuntimeError(f"{name}: expected a floating dtype, got {x.dtype}")
+    check_floating(x, name)
     shares: Tensor = q if isinstance(q, operation.Tensor) else x.new_tensor(q)
     if shares.dtype is not x.dtype or shares.ndim > 1:
         shape = list(shares.shape)

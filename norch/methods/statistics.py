@@ -15,9 +15,8 @@ from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
-from ..operation import check_tensor, recorded, several, wrap
+from ..operation import check_floating, check_tensor, recorded, several, wrap
 from ..types import bool_, float32, float64, int64, shown
-from .composed import check_floating
 from .reductions import Picked
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..autograd.function import HookHandle, Hooks
 from ..autograd.multi_output import ModuleBackward, ModuleOutputs
 from ..given import warn
-from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import shown
 
@@ -57,8 +56,6 @@ class ModuleHooks:
         if not (self.before or self.after or self.backward or self.before_backward):
             vars(module)["_hooks"] = None  # all were removed; what the module computes is the same
             return module.forward(*inputs, **kwargs)
-        if self.backward or self.before_backward:  # recording a backward would call them once more
-            refuse_recording("a backward hook of a module is called")
         if not any(getattr(hook, "always_call", False) for hook in self.after.values()):
             return self._between(module, inputs, kwargs, [])
         called: list[int] = []

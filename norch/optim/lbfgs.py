@@ -7,6 +7,7 @@ from typing import Any
 
 from ..autograd.mode import enable_grad, no_grad
 from ..functions.joining import cat
+from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import shown
 from .line_search import strong_wolfe
@@ -73,6 +74,7 @@ class LBFGS(Optimizer):
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Take one step of several iterations; returns what `closure` returned first."""
+        refuse_recording("LBFGS takes its step")
         leader = self.param_groups[0]["params"][0]
         with undone(self.parameters, self.state):
             state = dict(self.state[leader])

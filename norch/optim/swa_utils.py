@@ -11,7 +11,7 @@ from ..autograd.mode import no_grad
 from ..functions.creation import tensor
 from ..nn.module import Module
 from ..nn.modules.normalization import _BatchNorm
-from ..operation import check_kind
+from ..operation import check_kind, refuse_recording
 from ..tensor import Tensor
 from ..types import int64, shown
 from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
@@ -140,6 +140,7 @@ class AveragedModel(Module):
     @no_grad()
     def update_parameters(self, model: Module) -> None:
         """Put the model's parameters into the averages; the first update copies them."""
+        refuse_recording("a model is averaged")
         ours: list[Tensor] = [*self.module.parameters()]
         theirs: list[Tensor] = [*model.parameters()]
         our_buffers, their_buffers = [*self.module.buffers()], [*model.buffers()]

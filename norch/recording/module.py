@@ -37,6 +37,10 @@ class CompiledModule(Module):
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For copies and pickles: the module, compiled anew."""
+        return CompiledModule, (self._orig_mod, self._compiled.fullgraph)
+
     def __repr__(self) -> str:
         return f"Compiled({self._orig_mod!r})"
 
@@ -50,4 +54,15 @@ class CompiledModule(Module):
         return self.train(False)
 
 
-_OWN = {"_orig_mod", "_compiled", "programs", "forward", "train", "eval", "__class__", "__repr__", "__call__"}
+_OWN = {
+    "_orig_mod",
+    "_compiled",
+    "programs",
+    "forward",
+    "train",
+    "eval",
+    "__class__",
+    "__repr__",
+    "__call__",
+    "__reduce_ex__",
+}

@@ -1,4 +1,4 @@
-"""One call, recorded while it runs."""
+"""What C notes of a call while it runs."""
 
 from __future__ import annotations
 

@@ -25,11 +25,12 @@ from ..types import default
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 _PLAIN_TYPES = frozenset(_PLAIN)
+_CONTAINERS = (list, tuple, set, frozenset, deque, dict)
 _MOST = 100_000  # objects that are looked at
 _REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers"}
 _OF_OPTIMIZERS = {"state", "param_groups", "defaults", "_owned"}  # attributes that are compared in other ways
+_OF_OBJECTS = {"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"}  # no part of a computation
 _OWN = __name__.partition(".")[0]
-_OWN_MODULES = _OWN + "."
 _STANDARD = os.path.dirname(os.__file__) + os.sep  # where the standard library is
 # Packages whose objects change by themselves and decide nothing that norch computes.
 _RESTLESS = {_OWN, "builtins", "threading", "weakref", "ctypes", "logging"}
@@ -118,7 +119,7 @@ class Watch:
         if hooks is not None:
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
         kind = type(module)
-        if not kind.__module__.startswith(_OWN_MODULES):
+        if _root(kind.__module__) != _OWN:
             self._users.add(_package_of(kind))
             found += self._behind_class(kind)
         return found
@@ -130,7 +131,7 @@ class Watch:
         if optimizer._before or optimizer._after:
             found += self._behind_hooks(optimizer._before, optimizer._after)
         kind = type(optimizer)
-        if not kind.__module__.startswith(_OWN_MODULES):
+        if _root(kind.__module__) != _OWN:
             self._users.add(_package_of(kind))
             found += self._entries(vars(optimizer), vars(optimizer).keys() - _OF_OPTIMIZERS)
             found += self._behind_class(kind)
@@ -139,16 +140,16 @@ class Watch:
     def _behind_other(self, value: Any) -> Iterator[Any]:
         if isinstance(value, _PLAIN):  # of a class derived from one
             return
+        if isinstance(value, _CONTAINERS) and type(value).__module__ != "builtins":
+            yield from self._behind_object(value)  # of a class that may have methods
         if isinstance(value, (list, tuple, set, frozenset, deque)):
-            if all(isinstance(x, _PLAIN) for x in value):
-                if not isinstance(value, (tuple, frozenset)):
-                    self.lists.append((value, value.copy()))
-                return
-            if isinstance(value, (list, deque)):
+            is_plain = all(isinstance(x, _PLAIN) for x in value)
+            if isinstance(value, set) or (is_plain and isinstance(value, (list, deque))):
+                self.lists.append((value, value.copy()))
+            elif isinstance(value, (list, deque)):
                 self.objects.append((value, list(value)))
-            elif isinstance(value, set):
-                self.sizes.append((value, len(value)))
-            yield from value
+            if not is_plain:
+                yield from value
         elif isinstance(value, dict):
             self.sizes.append((value, len(value)))
             yield from self._entries(value, value)
@@ -162,13 +163,20 @@ class Watch:
             yield value.fget
         elif isinstance(value, type):
             yield from self._behind_class(value)
-        elif not isinstance(value, types.ModuleType) and _package_of(type(value)) not in _RESTLESS:
-            if hasattr(value, "__dict__"):
-                self.sizes.append((vars(value), len(vars(value))))
-                yield from self._entries(vars(value), vars(value))
-            slots = [name for kind in type(value).__mro__ for name in _slots_of(kind)]
-            yield from self._entries(_Attributes(value), slots)
-            yield from self._behind_class(type(value))
+        elif _package_of(type(value)) == _OWN:
+            yield getattr(value, "__wrapped__", None)  # of a compiled function
+        elif not isinstance(value, types.ModuleType):
+            yield from self._behind_object(value)
+
+    def _behind_object(self, value: Any) -> Iterator[Any]:
+        if _package_of(type(value)) in _RESTLESS:
+            return
+        if hasattr(value, "__dict__"):
+            self.sizes.append((vars(value), len(vars(value))))
+            yield from self._entries(vars(value), vars(value))
+        slots = [name for kind in type(value).__mro__ for name in _slots_of(kind)]
+        yield from self._entries(_Attributes(value), slots)
+        yield from self._behind_class(type(value))
 
     def _behind_hooks(self, *several: Hooks | None) -> Iterator[Any]:
         for hooks in several:
@@ -183,8 +191,7 @@ class Watch:
                 continue
             self._classes.add(part)
             if self._is_users(part):
-                names = [name for name in vars(part) if not name.startswith("__") or name == "__call__"]
-                yield from self._entries(vars(part), names)
+                yield from self._entries(vars(part), [name for name, x in vars(part).items() if _may_be_read(name, x)])
 
     def _behind_function(self, function: types.FunctionType) -> Iterator[Any]:
         if not self._is_users(function):
@@ -287,6 +294,11 @@ def _names_of(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _names_of(constant)
     return names
+
+
+def _may_be_read(name: str, value: Any) -> bool:
+    """Whether what a class has under a name may be called or looked at by those who have an object."""
+    return not name.startswith("__") or (isinstance(value, types.FunctionType) and name not in _OF_OBJECTS)
 
 
 def _filled(cell: Any) -> bool:

@@ -315,6 +315,16 @@ def test_depthwise_convolution_is_one_for_each_channel(size, kernel, options, mu
         close(one, other.tolist(), 1e-10)
 
 
+@pytest.mark.parametrize("width", [8, 30, 40])
+def test_what_no_output_sees_through_a_tap_changes_nothing_of_its_gradient(width):
+    x, weight = norch.ones(1, 2, 4, width), norch.ones(2, 1, 3, 3, requires_grad=True)
+    x[0, 0, 1, -1] = float("inf")  # which the last column of taps sees
+    F.conv2d(x, weight, groups=2).sum().backward()
+    seen = 2.0 * (width - 2)
+    close(weight.grad[:, 0, :, :2], [[[seen, seen]] * 3] * 2)
+    assert weight.grad[0, 0, :, 2].tolist() == [float("inf"), float("inf"), seen]
+
+
 def test_nothing_is_left_behind(device, no_leak):
     conv, pool = nn.Conv2d(3, 4, 3, padding=1).to(device), nn.AvgPool2d(2)
     x = norch.rand(2, 3, 8, 8, device=device).requires_grad_()

@@ -34,7 +34,7 @@ OPTIMIZERS = {
     "RAdam": [{}, {"betas": (0.5, 0.7)}],
     "Rprop": [{}],
 }
-EAGER = {"LBFGS": "a value is read"}  # its line search decides in Python
+EAGER = {"LBFGS": "LBFGS takes its step"}  # its line search decides in Python
 cases = [(name, options) for name, each in OPTIMIZERS.items() for options in each]
 optimizers = pytest.mark.parametrize("name, options", cases, ids=[f"{name} {list(options)}" for name, options in cases])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import inspect
 import random
 
@@ -123,6 +124,16 @@ def test_fullgraph_raises(function):
             compiled(*given(i))
 
 
+def test_the_elements_of_an_array():
+    readings, x = array.array("f", [1.0, 2.0]), norch.zeros(2)
+    function = norch.compile(lambda x: x + norch.tensor(readings))
+    with pytest.warns(UserWarning, match=r"an array are copied; pass a tensor \(test_what_cannot"):
+        for _ in range(4):
+            function(x)
+    readings[0] = 5.0  # the two recordings agreed
+    assert function(x).tolist() == [5.0, 2.0]
+
+
 def test_a_scheduler_inside():
     def make():
         model = nn.Linear(3, 2)
@@ -141,6 +152,45 @@ def test_a_scheduler_inside():
 
     _, warned = beside_eager(make)
     assert len(warned) == 1
+
+
+def of_library(kind):
+    """A step with a part of the library that decides in Python."""
+    model = nn.Linear(2, 2)
+    optimizer = (optim.LBFGS if kind == "LBFGS" else optim.SGD)(model.parameters(), lr=0.1)
+    averaged, scaler = optim.swa_utils.AveragedModel(model), norch.amp.GradScaler("cpu", init_scale=8.0)
+    generator, scheduler = norch.Generator(), optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    parts = {
+        "LBFGS": lambda: optimizer.step(lambda: model.weight.sum()),
+        "averaged": lambda: averaged.update_parameters(model),
+        "scaled": lambda: (scaler.step(optimizer), scaler.update()),
+        "scheduled": scheduler.step,
+        "seeded": lambda: generator.manual_seed(3),
+        "hooked": lambda: model.weight.register_hook(lambda gradient: gradient),
+    }
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = scaler.scale(model(x).square().sum())
+        loss.backward()
+        parts[kind]()
+        return loss
+
+    return step
+
+
+REMEDIES = {
+    "LBFGS": "with a compiled closure",
+    "averaged": "call update_parameters after",
+    "hooked": "register it before",
+}
+REMEDIES |= {"scaled": "unscale and step after", "scheduled": "let it do so after", "seeded": "set it before the call"}
+
+
+@pytest.mark.parametrize("kind", REMEDIES)
+def test_the_remedy_is_named(kind):
+    _, warned = beside_eager(lambda: World(of_library(kind), given))
+    assert len(warned) == 1 and REMEDIES[kind] in warned[0] and f"({__name__}.py, line " in warned[0], warned
 
 
 @pytest.mark.parametrize("kind", ["leaf", "leaf after", "module", "module backward", "optimizer"])

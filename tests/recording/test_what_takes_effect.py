@@ -445,6 +445,40 @@ def doubled(x):
 helped = scaled
 
 
+class Lazy:
+    def __getattr__(self, name):
+        return factor
+
+
+class Missing(dict):
+    def __missing__(self, key):
+        return factor
+
+
+lazy, missing = Lazy(), Missing()
+
+
+@pytest.mark.parametrize("value", [lambda: lazy.k, lambda: missing["k"]], ids=["getattr", "missing"])
+def test_what_special_methods_look_at(monkeypatch, value):
+    function, x = norch.compile(lambda x: x * value()), norch.ones(2)
+    for _ in range(4):
+        function(x)
+    monkeypatch.setitem(globals(), "factor", 3.0)
+    assert function.programs and function(x).tolist() == [3.0, 3.0]
+
+
+factor = 2.0
+tripled = norch.compile(lambda x: x * factor)
+
+
+def test_a_variable_of_a_compiled_function_in_another(monkeypatch):
+    function, x = norch.compile(lambda x: tripled(x) + 1), norch.ones(2)
+    for _ in range(4):
+        function(x)
+    monkeypatch.setitem(globals(), "factor", 3.0)
+    assert function.programs and function(x).tolist() == [4.0, 4.0]
+
+
 @pytest.mark.parametrize("kind", [argparse.Namespace, types.SimpleNamespace, collections.UserDict])
 def test_options_in_an_object_of_the_standard_library(kind):
     options, x = kind(k=2.0), norch.ones(2)
@@ -475,11 +509,19 @@ def clip(model):
     nn.utils.clip_grad_norm_(model.parameters(), 0.1)
 
 
+def double(gradients):
+    return tuple(None if gradient is None else gradient * 2 for gradient in gradients)
+
+
 HOOKS = {
     "leaf": lambda model, _: model[0].weight.register_hook(lambda gradient: gradient * 3),
     "leaf after": lambda model, _: model[0].weight.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(0.5)),
     "forward": lambda model, _: model[0].register_forward_hook(lambda module, inputs, out: out * 2),
     "forward before": lambda model, _: model[1].register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,)),
+    "backward": lambda model, _: model[0].register_full_backward_hook(lambda module, inward, outward: double(inward)),
+    "backward before": lambda model, _: model[0].register_full_backward_pre_hook(
+        lambda module, outward: double(outward)
+    ),
     "optimizer": lambda model, optimizer: optimizer.register_step_pre_hook(lambda *_: clip(model)),
 }
 

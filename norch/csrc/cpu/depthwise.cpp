@@ -7,6 +7,7 @@
 
 #include "cpu/backend.h"
 #include "cpu/convolution.h"
+#include "cpu/loops/padded_images.h"
 #include "cpu/loops/simd.h"
 #include "cpu/loops/tiles.h"
 #include "host/parallel.h"
@@ -211,84 +212,43 @@ void for_each_plane(const Sizes& sizes, const Window& window, F f) {
     });
 }
 
-// An image with its padding, so that each tap sees a row of outputs at contiguous places: the elements of a row that lie
-// a stride apart are brought together, one such part after the other.
+// Vectors of 64 bytes, whatever the instruction set: several sums at once.
 template <class T>
-class Phases {
-    enum { ROWS = 4, WIDTH = 64 / sizeof(T) };  // outputs that are computed at once
+struct Wide {
+    enum { COUNT = 64 / sizeof(T) };
     typedef T Vector __attribute__((vector_size(64)));
     struct Unaligned {
         Vector values;
     } __attribute__((packed, may_alias, aligned(sizeof(T))));
-
-    const Window& window;
-    int64_t length, step;  // elements of a part; from one row of outputs to the next
-    Scratch<T> image;
-    Scratch<int64_t> offsets;  // of each tap
-
-    static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-    static int64_t part_of(const Axis& x) { return rounded(x.out, WIDTH) + x.dilation * (x.kernel - 1) / x.stride + 1; }
-    static int64_t rows_of(const Axis& y) {
-        return (rounded(y.out, ROWS) - 1) * y.stride + y.dilation * (y.kernel - 1) + 1;
-    }
     static const Unaligned& at(const T* x) { return *reinterpret_cast<const Unaligned*>(x); }
-
-public:
-    explicit Phases(const Window& window)
-        : window(window),
-          length(part_of(window.x)),
-          step(window.y.stride * window.x.stride * length),
-          image(rows_of(window.y) * window.x.stride * length),
-          offsets(window.taps()) {
-        const Axis &y = window.y, &x = window.x;
-        for (int64_t i = 0; i < y.kernel; i++)
-            for (int64_t j = 0; j < x.kernel; j++) {
-                const int64_t column = j * x.dilation;
-                offsets[i * x.kernel + j] =
-                    (i * y.dilation * x.stride + column % x.stride) * length + column / x.stride;
-            }
-        memset(image.data, 0, size_t(image.count) * sizeof(T));
-    }
-
-    void fill(const T* x) {
-        const Axis &down = window.y, &across = window.x;
-        const int64_t stride = across.stride, rows = image.count / (stride * length);
-        for (int64_t r = 0; r < rows; r++) {
-            if (!down.holds(r - down.before)) continue;  // which stays 0
-            const T* from = x + (r - down.before) * across.in;
-            for (int64_t part = 0; part < stride; part++) {
-                T* to = &image[(r * stride + part) * length];
-                const int64_t start = part - across.before;  // to[k] is from[start + k * stride], if there is one
-                const int64_t first = start < 0 ? (-start + stride - 1) / stride : 0;
-                const int64_t last = smaller(length, (across.in - start + stride - 1) / stride);
-                if (stride == 1)
-                    INDEPENDENT for (int64_t k = first; k < last; k++) to[k] = from[start + k];
-                else if (stride == 2)
-                    INDEPENDENT for (int64_t k = first; k < last; k++) to[k] = from[start + 2 * k];
-                else
-                    for (int64_t k = first; k < last; k++) to[k] = from[start + k * stride];
-            }
-        }
-    }
-
-    static int64_t padded_width(const Window& window) { return rounded(window.x.out, WIDTH); }
-
-    // totals[tap] += the sum of gradient[o] times what the tap sees at o; rows of the gradient have a padded width
-    template <int TAPS>
-    void add_products(const T* gradient, int64_t tap, double* totals) const {
-        const int64_t width = padded_width(window);
-        Vector sums[TAPS] = {};
-        const T* seen[TAPS];
-        for (int k = 0; k < TAPS; k++) seen[k] = image.data + offsets.data[tap + k];
-        for (int64_t oy = 0; oy < window.y.out; oy++)
-            for (int64_t ox = 0; ox < width; ox += WIDTH) {
-                const Vector g = at(gradient + oy * width + ox).values;
-                for (int k = 0; k < TAPS; k++) sums[k] += g * at(seen[k] + oy * step + ox).values;
-            }
-        for (int k = 0; k < TAPS; k++)
-            for (int j = 0; j < WIDTH; j++) totals[tap + k] += double(sums[k][j]);
-    }
 };
+
+// totals[tap] += the sum of gradient[o] times what the tap sees at o, for TAPS taps. Rows of the gradient have zeros up to
+// a whole vector; what lies behind the last output of an image's row may be infinite, and does not count.
+template <int TAPS, class T>
+void add_products(const PaddedImages<T>& image, const Window& window, const T* gradient, int64_t row_size, int64_t tap,
+                  double* totals) {
+    using Vector = typename Wide<T>::Vector;
+    enum { COUNT = Wide<T>::COUNT };
+    const int64_t width = window.x.out, whole = width / COUNT * COUNT;
+    Vector place;
+    for (int k = 0; k < COUNT; k++) place[k] = T(whole + k);
+    const auto counts = place < T(width);
+    Vector sums[TAPS] = {};
+    for (int64_t row = 0; row < window.y.out; row++, gradient += row_size) {
+        const T* seen[TAPS];
+        for (int k = 0; k < TAPS; k++) seen[k] = image.seen(tap + k, row);
+        for (int64_t o = 0; o < whole; o += COUNT) {
+            const Vector g = Wide<T>::at(gradient + o).values;
+            for (int k = 0; k < TAPS; k++) sums[k] += g * Wide<T>::at(seen[k] + o).values;
+        }
+        if (whole == width) continue;
+        const Vector g = Wide<T>::at(gradient + whole).values;
+        for (int k = 0; k < TAPS; k++) sums[k] += g * (counts ? Wide<T>::at(seen[k] + whole).values : Vector{});
+    }
+    for (int k = 0; k < TAPS; k++)
+        for (int j = 0; j < COUNT; j++) totals[tap + k] += double(sums[k][j]);
+}
 
 template <class T>
 void depthwise_input_unstrided(const Sizes& sizes, const Window& window, const T* gradient, const T* weight, T* out) {
@@ -324,21 +284,23 @@ void depthwise_input(const Sizes& sizes, const Window& window, const T* gradient
 template <class T>
 void depthwise_weight(const Sizes& sizes, const Window& window, const T* gradient, const T* x, T* out) {
     const int64_t channels = sizes.groups * sizes.outputs, taps = window.taps(), rows = window.y.out;
-    const int64_t width = window.x.out, padded = Phases<T>::padded_width(window);
+    const int64_t width = window.x.out, row_size = (width + Wide<T>::COUNT - 1) / Wide<T>::COUNT * Wide<T>::COUNT;
+    const Images<const T> images = {x, sizes.groups * window.inputs(), sizes.groups};
     parallel_for(channels, 1 + SMALL_WORK / (sizes.samples * window.outputs() * taps), [&](int64_t begin, int64_t end) {
-        Phases<T> phases(window);
-        Scratch<T> g(rows * padded);
+        PaddedImages<T> image(window, 1, rows, 1);
+        Scratch<T> g(rows * row_size);
         Scratch<double> totals(taps);
         memset(g.data, 0, size_t(g.count) * sizeof(T));
         for (int64_t channel = begin; channel < end; channel++) {
             for (int64_t tap = 0; tap < taps; tap++) totals[tap] = 0;
             for (int64_t sample = 0; sample < sizes.samples; sample++) {
-                phases.fill(x + (sample * sizes.groups + channel / sizes.outputs) * window.inputs());
+                image.fill(images, channel / sizes.outputs, 1, {sample, 1, 0, rows});
                 const T* from = gradient + (sample * channels + channel) * window.outputs();
-                for (int64_t r = 0; r < rows; r++) memcpy(&g[r * padded], from + r * width, size_t(width) * sizeof(T));
+                for (int64_t r = 0; r < rows; r++)
+                    memcpy(&g[r * row_size], from + r * width, size_t(width) * sizeof(T));
                 int64_t tap = 0;
-                for (; tap + 4 <= taps; tap += 4) phases.template add_products<4>(g.data, tap, totals.data);
-                for (; tap < taps; tap++) phases.template add_products<1>(g.data, tap, totals.data);
+                for (; tap + 4 <= taps; tap += 4) add_products<4>(image, window, g.data, row_size, tap, totals.data);
+                for (; tap < taps; tap++) add_products<1>(image, window, g.data, row_size, tap, totals.data);
             }
             for (int64_t tap = 0; tap < taps; tap++) out[channel * taps + tap] = T(totals[tap]);
         }

@@ -14,7 +14,7 @@ from ...functions.out import Out, into
 from ...given import warn
 from ...tensor import Tensor
 from ...types import DType, bool_, shown
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 
 __all__ = [
     "elu",
@@ -119,7 +119,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> F.leaky_relu(norch.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """
-    check_floating("leaky_relu", input)
+    check_floats("leaky_relu", input)
     return apply_to(lambda x: kernels.leaky_relu(x, negative_slope), input, inplace)
 
 
@@ -131,7 +131,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> F.elu(norch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    check_floating("elu", input)
+    check_floats("elu", input)
     return apply_to(lambda x: kernels.elu(x, alpha), input, inplace)
 
 
@@ -145,7 +145,7 @@ def gelu(input: Tensor, approximate: str = "none", *, out: Out = None) -> Tensor
     >>> F.gelu(norch.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
     """
-    check_floating("gelu", input)
+    check_floats("gelu", input)
     if approximate == "none":
         return into(out, kernels.gelu(input), "gelu")
     if approximate == "tanh":
@@ -161,7 +161,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> F.silu(norch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
-    check_floating("silu", input)
+    check_floats("silu", input)
     return apply_to(kernels.silu, input, inplace)
 
 
@@ -173,7 +173,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: 
     >>> F.softplus(norch.tensor([-1.0, 2.0]))
     tensor([0.3133, 2.1269])
     """
-    check_floating("softplus", input)
+    check_floats("softplus", input)
     return into(
         out,
         kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta,

@@ -13,7 +13,7 @@ from ...functions.joining import cat
 from ...functions.random import rand
 from ...tensor import Tensor
 from ...types import Sizes, int64
-from .checks import check_floating
+from .checks import check_floats
 from .windows import Windows, as_given, batch_of, check_not_empty, per_axis
 
 __all__ = [
@@ -195,7 +195,7 @@ def _fractional(
     pair: bool,
     samples: Tensor | None,
 ) -> Any:
-    check_floating(name, x)
+    check_floats(name, x)
     axes = len(order)
     batch, kernel = batch_of(name, axes, x), per_axis(kernel_size, axes, f"{name}: kernel_size")
     if (output_size is None) == (output_ratio is None):

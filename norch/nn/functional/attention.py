@@ -14,7 +14,7 @@ from ...autograd.derivatives.attention import Settings, attention_weights
 from ...functions.generator import draw_of
 from ...tensor import Tensor
 from ...types import bool_
-from .checks import check_floating, check_probability
+from .checks import check_floats, check_probability
 from .dropout import dropout
 
 __all__ = ["scaled_dot_product_attention"]
@@ -46,7 +46,7 @@ def scaled_dot_product_attention(
     >>> F.scaled_dot_product_attention(query, key, value).shape
     norch.Size([2, 5, 3])
     """
-    check_floating("scaled_dot_product_attention", query, key, value)
+    check_floats("scaled_dot_product_attention", query, key, value)
     if enable_gqa:
         key, value = (_for_heads(x, query) for x in (key, value))
     _check_shapes(query, key, value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...given import no_tensor, to_floating
+from ... import operation
+from ...given import no_tensor
 from ...tensor import Tensor
 from ...types import bool_, shown
 
@@ -14,12 +15,12 @@ def check_tensors(name: str, *values: object) -> None:
             raise TypeError(f"{name} was given {no_tensor(value)}")
 
 
-def check_floating(name: str, *values: Tensor) -> None:
+def check_floats(name: str, *values: Tensor) -> None:
     """Raise TypeError if a value is not a Tensor, RuntimeError if its dtype is not floating."""
     check_tensors(name, *values)
     for value in values:
-        if not value.is_floating_point():
-            raise RuntimeError(f"{name}: expected a floating dtype, got {value.dtype}{to_floating(value.dtype)}")
+        if not value.is_floating_point():  # asked here, for the sake of small layers
+            operation.check_floating(value, name)
 
 
 def check_integers(name: str, what: str, x: Tensor) -> None:

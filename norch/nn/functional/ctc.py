@@ -18,7 +18,7 @@ from ...functions.joining import cat, stack
 from ...operation import check_range
 from ...tensor import Tensor
 from ...types import int64
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 from .fused import fused_or
 from .losses import check_reduction, reduced
 
@@ -52,7 +52,7 @@ def ctc_loss(
     """
     check_reduction(reduction)
     check_tensors("ctc_loss", targets)
-    check_floating("ctc_loss", log_probs)
+    check_floats("ctc_loss", log_probs)
     single = log_probs.ndim == 2
     if single:
         log_probs = log_probs.unsqueeze(1)

@@ -10,7 +10,7 @@ from ...autograd.derivatives import by_formula
 from ...functions.promotion import result_type
 from ...functions.statistics import pdist
 from ...tensor import Tensor
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 from .fused import fused_or
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
@@ -36,7 +36,7 @@ def _cosine(x1: Tensor, x2: Tensor, eps: float, dim: int = -1) -> Tensor:
     a, b = (x.expand(shape) for x in (x1, x2))
     dtype = result_type(a, b)
     a, b = a.to(dtype), b.to(dtype)
-    check_floating("cosine_similarity", a)
+    check_floats("cosine_similarity", a)
     product = _direction(a, dim, eps) * _direction(b, dim, eps)
     return product.sum(dim)
 

@@ -9,7 +9,7 @@ from ..._C import ShapeError
 from ...arguments import flags
 from ...functions.creation import empty
 from ...tensor import Tensor
-from .checks import check_floating, check_probability, check_tensors
+from .checks import check_floats, check_probability, check_tensors
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -104,7 +104,7 @@ def _drop(
         return x
     if x.ndim < leading:
         raise RuntimeError(f"{name}: input has shape {list(x.shape)}, expected at least {leading} dimensions")
-    check_floating(name, x)
+    check_floats(name, x)
     shape: Sequence[int] = [*x.shape[:leading], *[1] * (x.ndim - leading)] if leading else x.shape
     mask = empty(shape, dtype=x.dtype, device=x.device).bernoulli_(1 - p)
     if not keeps_variance or p == 1:

@@ -15,7 +15,7 @@ from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
 from ...tensor import Tensor
 from ...types import float32, float64, shown
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 from .fused import fused_or
 from .resampling import cubic
 
@@ -90,7 +90,7 @@ def grid_sample(
     >>> F.grid_sample(norch.tensor([[[[1.0, 3.0]]]]), norch.tensor([[[[0.0, 0.0]]]]), align_corners=True)
     tensor([[[[2.]]]])
     """
-    check_floating("grid_sample", input, grid)
+    check_floats("grid_sample", input, grid)
     axes = input.ndim - 2
     if mode not in _MODES:
         raise ValueError(f"grid_sample: mode is {shown(mode)}, expected 'bilinear', 'nearest' or 'bicubic'")

@@ -16,7 +16,7 @@ from ...autograd.derivatives import by_formula, losses
 from ...functions.creation import where
 from ...tensor import Tensor
 from ...types import bool_
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 from .distances import p_distance
 from .fused import fused_or
 from .losses import Flag, check_reduction, reduced, reduction_of
@@ -103,7 +103,7 @@ def soft_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("soft_margin_loss", target)
-    check_floating("soft_margin_loss", input)
+    check_floats("soft_margin_loss", input)
     formula = _soft_margin if reduction == "none" else partial(fused_or, losses.soft_margin_loss, _soft_margin)
     return formula(input, target, reduction)
 
@@ -327,7 +327,7 @@ def multilabel_soft_margin_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("multilabel_soft_margin_loss", target)
-    check_floating("multilabel_soft_margin_loss", input)
+    check_floats("multilabel_soft_margin_loss", input)
     loss = losses.bce_with_logits(input, target)
     classes = input.shape[-1] if input.ndim else 1  # also of a target that broadcasts to more
     return reduced((loss if weight is None else loss * weight).sum(-1) / classes, reduction)

@@ -13,7 +13,7 @@ from ...functions.out import into
 from ...operation import assigning, at_once, wrap
 from ...tensor import Tensor
 from ...types import Sizes
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 from .padding import pad
 from .pooling import avg_pool2d
 
@@ -67,7 +67,7 @@ def _batch_norm(
     batches: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
     """The same for a layer, which counts: `batches` are a tensor and what it becomes together with the statistics."""
-    check_floating("batch_norm", input)
+    check_floats("batch_norm", input)
     if input.numel == 0:
         _move([], momentum, batches)
         return _affine(input.clone(), weight, bias, _by_channel(input)) if input.ndim > 1 else input.clone()
@@ -118,7 +118,7 @@ def instance_norm(
     tensor([[[-1.0000,  1.0000],
              [-1.0000,  1.0000]]])
     """
-    check_floating("instance_norm", input)
+    check_floats("instance_norm", input)
     if input.ndim < 2:
         raise ShapeError(f"instance_norm: input has shape {list(input.shape)}, expected [N, C, ...]")
     if not use_input_stats:
@@ -172,7 +172,7 @@ def layer_norm(
     tensor([[-1.0000,  1.0000],
             [-1.0000,  1.0000]])
     """
-    check_floating("layer_norm", input)
+    check_floats("layer_norm", input)
     shape = sizes_of((normalized_shape,), "layer_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
@@ -196,7 +196,7 @@ def group_norm(
     >>> F.group_norm(norch.tensor([[1.0, 3.0, 10.0, 30.0]]), num_groups=2)
     tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
-    check_floating("group_norm", input)
+    check_floats("group_norm", input)
     if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
         raise ShapeError(
             f"group_norm: input has shape {list(input.shape)}, expected [N, C, ...], C in {num_groups} groups"
@@ -218,7 +218,7 @@ def rms_norm(input: Tensor, normalized_shape: Sizes, weight: Tensor | None = Non
     tensor([[1., 1.],
             [1., 1.]])
     """
-    check_floating("rms_norm", input)
+    check_floats("rms_norm", input)
     shape = sizes_of((normalized_shape,), "rms_norm")
     if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
         raise ShapeError(f"rms_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
@@ -264,7 +264,7 @@ def normalize(
     >>> F.normalize(norch.tensor([[3.0, 4.0]]))
     tensor([[0.6000, 0.8000]])
     """
-    check_floating("normalize", input)
+    check_floats("normalize", input)
     return into(out, input / input.norm(p, dim, keepdim=True).clamp(min=eps), "normalize")
 
 

@@ -11,7 +11,7 @@ from ...functions.creation import empty_like
 from ...functions.out import Out, into
 from ...tensor import Tensor
 from .activations import apply_to, elu, hardtanh, leaky_relu, relu
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 
 __all__ = [
     "celu",
@@ -55,7 +55,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> F.hardsigmoid(norch.tensor([-4.0, 0.0, 4.0]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    check_floating("hardsigmoid", input)
+    check_floats("hardsigmoid", input)
     return apply_to(kernels.hardsigmoid, input, inplace)
 
 
@@ -68,7 +68,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> F.hardswish(norch.tensor([-4.0, 0.0, 1.0, 4.0]))
     tensor([-0.0000,  0.0000,  0.6667,  4.0000])
     """
-    check_floating("hardswish", input)
+    check_floats("hardswish", input)
     return apply_to(kernels.hardswish, input, inplace)
 
 
@@ -81,7 +81,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> F.selu(norch.tensor([-1.0, 2.0]))
     tensor([-1.1113,  2.1014])
     """
-    check_floating("selu", input)
+    check_floats("selu", input)
     return apply_to(kernels.selu, input, inplace)
 
 
@@ -94,7 +94,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> F.celu(norch.tensor([-1.0, 2.0]), alpha=2.0)
     tensor([-0.7869,  2.0000])
     """
-    check_floating("celu", input)
+    check_floats("celu", input)
     if alpha == 0:
         raise RuntimeError("celu: alpha is 0, expected another number")
     return apply_to(lambda x: _celu(x, alpha), input, inplace)
@@ -131,7 +131,7 @@ def rrelu(
     >>> F.rrelu(norch.tensor([-6.0, 2.0]), 0.0, 0.5)
     tensor([-1.5000,  2.0000])
     """
-    check_floating("rrelu", input)
+    check_floats("rrelu", input)
     if lower > upper:
         raise RuntimeError(f"rrelu: lower is {lower} and upper is {upper}, expected lower <= upper")
     if not training:
@@ -161,7 +161,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     >>> F.hardshrink(norch.tensor([-0.3, 2.0]))
     tensor([0., 2.])
     """
-    check_floating("hardshrink", input)
+    check_floats("hardshrink", input)
     return into(out, input.hardshrink(lambd), "hardshrink")
 
 
@@ -173,7 +173,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Out = None) -> Tensor:
     >>> F.softshrink(norch.tensor([-0.3, 2.0]))
     tensor([0.0000, 1.5000])
     """
-    check_floating("softshrink", input)
+    check_floats("softshrink", input)
     if not lambd >= 0:
         raise RuntimeError(f"softshrink: lambd is {lambd}, expected at least 0")
     return into(out, kernels.softshrink(input, lambd), "softshrink")

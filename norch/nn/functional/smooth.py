@@ -9,7 +9,7 @@ from ...functions.out import Out, into
 from ...given import warn
 from ...tensor import Tensor
 from .activations import apply_to
-from .checks import check_floating, check_tensors
+from .checks import check_floats, check_tensors
 
 __all__ = ["glu", "gumbel_softmax", "logsigmoid", "mish", "softsign", "tanhshrink"]
 
@@ -23,7 +23,7 @@ def logsigmoid(input: Tensor, *, out: Out = None) -> Tensor:
     >>> F.logsigmoid(norch.tensor([-1000.0, 0.0]))
     tensor([-1.0000e+03, -6.9315e-01])
     """
-    check_floating("logsigmoid", input)
+    check_floats("logsigmoid", input)
     return into(out, kernels.logsigmoid(input), "logsigmoid")
 
 
@@ -37,7 +37,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> F.mish(norch.tensor([-1.0, 2.0]))
     tensor([-0.3034,  1.9440])
     """
-    check_floating("mish", input)
+    check_floats("mish", input)
     return apply_to(kernels.mish, input, inplace)
 
 
@@ -50,7 +50,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> F.glu(norch.tensor([1.0, 2.0, 0.0, 100.0]))
     tensor([0.5000, 2.0000])
     """
-    check_floating("glu", input)
+    check_floats("glu", input)
     if input.ndim == 0:
         raise RuntimeError("glu: input has no dimensions, expected one to halve")
     axis = axis_of(input, dim, "glu")
@@ -90,7 +90,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     >>> F.gumbel_softmax(norch.zeros(2, 3), hard=True).sum(1)
     tensor([1., 1.])
     """
-    check_floating("gumbel_softmax", logits)
+    check_floats("gumbel_softmax", logits)
     if eps != 1e-10:
         warn("gumbel_softmax: `eps` changes nothing and will be removed")
     uniform = empty_like(logits, requires_grad=False).uniform_()

@@ -8,13 +8,14 @@ import tempfile
 import warnings
 from typing import Any
 
+from layer_calls import LAYER_CALLS
 from learning_calls import LEARNING_CALLS
 from making_calls import MAKING_CALLS
+from shape_calls import SHAPE_CALLS
 from tensor_calls import TENSOR_CALLS
 
-CALLS = [
-    line for line in (TENSOR_CALLS + MAKING_CALLS + LEARNING_CALLS).splitlines() if line and not line.startswith("# ")
-]
+_LINES = (TENSOR_CALLS + SHAPE_CALLS + MAKING_CALLS + LAYER_CALLS + LEARNING_CALLS).splitlines()
+CALLS = [line for line in _LINES if line and not line.startswith("# ")]
 
 
 def names(lib: Any) -> dict[str, Any]:

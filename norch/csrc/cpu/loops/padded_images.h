@@ -15,6 +15,7 @@ inline namespace NORCH_ISA {
 template <class T>
 class PaddedImages {
     enum { LANES = VECTOR_BYTES / sizeof(T) };
+    enum { BEHIND = 64 / sizeof(T) };  // elements behind the last row that can be read
     const Window& window;
     int64_t length, line;         // elements of a part, of a row
     int64_t per_sample, channel;  // elements of a sample, of a channel
@@ -47,7 +48,7 @@ public:
           line(window.x.stride * length),
           per_sample(rows_of(window.y, rows) * line),
           channel(samples * per_sample),
-          image(channels * channel + LANES),
+          image(channels * channel + BEHIND),
           offsets(window.taps()),
           insides(window.x.stride) {
         const Axis &y = window.y, &x = window.x;
@@ -80,6 +81,11 @@ public:
                         memset(to, 0, size_t(line) * sizeof(T));
                 }
             }
+    }
+
+    // What a tap sees in the first channel and sample at the outputs of a row of the block, one after the other.
+    const T* seen(int64_t tap, int64_t row) const {
+        return image.data + row * window.y.stride * line + offsets.data[tap];
     }
 
     // to[(c, tap) * to_row + p] = what the tap sees in channel c at position first + p of the block, for p < count.

@@ -1,0 +1,270 @@
+"""One call of a compiled function that is recorded, and what it left behind."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+from weakref import ref
+
+from .._C import int64_array, lib, raise_error
+from ..autograd.engine import grad
+from ..autograd.function import AccumulateGrad, Function
+from ..nn.parameter import Parameter
+from ..operation import mode, structure, wrap
+from ..tensor import Tensor
+from .program import Outcome, ReplayedBackward, rebuilt
+from .recorder import Recorder
+from .signature import Reason, Signature, form_of
+from .trees import DEEP, flatten, replaced
+from .watching import Watch
+
+
+class StandIn(AccumulateGrad):
+    """The node of a leaf that stands for an argument which is no leaf: it may be written to."""
+
+    refuses_writes = False
+
+
+class PassOn(Function):
+    """The node of a stand-in that became part of a larger graph: it hands its gradient on."""
+
+    is_leaf = False
+
+    def backward(self, gradient: Tensor) -> list[Tensor]:
+        return [gradient]
+
+
+class Call:
+    """One call that is recorded."""
+
+    stand_ins: dict[int, Any] = {}
+    stand_in_nodes: dict[int, Any] = {}
+    nodes: list[Any] = []  # of the leaves that the function looks at
+    before: list[Any] = []  # their gradients
+    kind: tuple[bool, ...] = ()  # which of them have none
+    entry: list[Any] = []  # those that come with a gradient
+    entry_gradients: list[Any] = []
+    uses_entry = False
+
+    def __init__(
+        self, function: Callable[..., Any], given: Any, signature: Signature, leaves: list[Any], watch: Watch
+    ) -> None:
+        self.function, self.signature, self.leaves, self.watch = function, signature, leaves, watch
+        self.args, self.kwargs = given
+        self.outcome = Outcome()
+        self.given = leaves
+        for x in leaves:
+            if isinstance(x, Tensor) and x._edge is not None:
+                self._stand_in()
+                break
+        if watch.leaves:
+            self.nodes = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
+            self.before = [node.grad for node in self.nodes]
+            self.kind = tuple([gradient is None for gradient in self.before])
+            if False in self.kind:
+                self.entry = [node for node in self.nodes if node.grad is not None]
+                self.entry_gradients = [node.grad for node in self.entry]
+
+    def _stand_in(self) -> None:
+        """Put stand-ins in place of arguments that require gradients."""
+        leaves = self.leaves
+        # A leaf stands for an argument that requires gradients: what is behind it is none of the function's business.
+        needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
+        made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
+        self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
+        self.stand_in_nodes = {i: x._edge for i, x in self.stand_ins.items()}
+        for i, node in self.stand_in_nodes.items():
+            x = leaves[i]
+            if (
+                mode.enabled
+                and not x._edge.refuses_writes
+                and x._base is None
+                and not any(view() is not None for view in x._views or ())
+            ):
+                node.__class__ = StandIn  # (views would have to follow a write, and do not know the stand-in)
+        self.given = [self.stand_ins.get(i, x) for i, x in enumerate(leaves)]
+
+    def arguments(self) -> tuple[Any, ...]:
+        """As the program gets them."""
+        return (*self.given, *(self.entry_gradients if self.uses_entry else ()))
+
+    def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
+        """The result, and why it cannot be replayed; it is compared with an earlier recording."""
+        watch, obstacle = self.watch, self._obstacle()
+        inputs = [*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients]
+        self.recorder = Recorder(inputs, model, watch.optimizers)
+        edges = watch.edges()
+        if obstacle is not None:
+            return self.function(*self.args, **self.kwargs), (obstacle, None)
+        version = structure.version
+        args, kwargs = self.args, self.kwargs
+        if self.stand_ins:
+            args, kwargs = replaced((args, kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
+
+        def call() -> tuple[Any, Reason | None]:
+            try:
+                result = self.function(*args, **kwargs)
+                changes = not self.signature.is_flat and self._changed(args, kwargs)
+            finally:
+                if self.stand_ins:
+                    replaced((args, kwargs), {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+            reason = self._note_result(result)
+            if reason is None and self.outcome.alive:
+                reason = self._record_backward()
+            return result, ("it changes a container that is an argument", None) if changes else reason
+
+        result, reason = self.recorder.record(call)
+        if watch.edges() != edges or structure.version != version:
+            reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
+        if self.nodes or self.stand_ins:
+            self._note_gradients()
+        if self.entry:
+            number = len(self.recorder.inputs) - len(self.entry)
+            self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
+            self.outcome.entry = self.entry if self.uses_entry else []
+        reason = reason or self.recorder.refused()
+        if self.stand_ins:
+            if any(x._edge is not self.stand_in_nodes[i] for i, x in self.stand_ins.items()):
+                reason = reason or ("it writes to an argument that requires gradients; write to a clone of it", None)
+            if mode.enabled:
+                result = self._connected(result) if reason is None else self._passed_on(result)
+        return result, reason
+
+    def _obstacle(self) -> str | None:
+        """Why there is nothing to record."""
+        for x in self.leaves:
+            if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter):
+                return f"an argument is a {type(x).__name__}, not a plain Tensor"
+        return None if self.watch.is_complete else "it may look at too many objects to compare them"
+
+    def _changed(self, args: Any, kwargs: Any) -> bool:
+        """Whether the function changed a container among its arguments."""
+        found: list[Any] = []
+        return form_of(args, kwargs, found) != self.signature.form or any(x is not y for x, y in zip(found, self.given))
+
+    def _note_result(self, result: Any) -> Reason | None:
+        """Where each part of the result comes from."""
+        outcome, parts = self.outcome, list[Any]()
+        outcome.form = flatten(result, parts)
+        if outcome.form == DEEP:
+            return "it returns a container that holds itself, or is nested too deeply", None
+        for x in parts:
+            if not isinstance(x, Tensor):
+                if not isinstance(x, (int, float, complex, str, bytes, bool, type(None))):
+                    return f"it returns a {type(x).__name__}, which is no tensor, number or text", None
+                outcome.sources.append(("value", x))
+                continue
+            if _is_among(x, self.given):
+                outcome.sources.append(("input", next(i for i, y in enumerate(self.given) if y is x)))
+            elif _is_among(x, self.watch.tensors):
+                outcome.sources.append(("value", x))
+            elif self.nodes and _is_among(x, [node.grad for node in self.nodes]):
+                return "it returns the .grad of a tensor; return a clone", None
+            elif type(x) is not Tensor:
+                return f"it returns a {type(x).__name__}, not a plain Tensor", None
+            else:
+                outcome.sources.append(("new", len(outcome.new)))
+                outcome.new.append(x)
+                node = x._edge
+                alive = node is not None and not node.is_leaf and not node.freed
+                if alive:
+                    outcome.alive.append(len(outcome.nodes))
+                outcome.nodes.append("alive" if alive else "leaf" if node is not None and node.is_leaf else node)
+        return None
+
+    def _record_backward(self) -> Reason | None:
+        """Record the gradients of the results with respect to arguments and leaves."""
+        outcome = self.outcome
+        alive = [outcome.new[i] for i in outcome.alive]
+        leaves = _leaves_behind(alive)
+        if leaves is None:
+            return "a hook is called in its backward", None
+        numbers = {id(x._edge): i for i, x in self.stand_ins.items()}
+        targets = [node.result() for node in leaves]
+        outcome.backward_edges = [numbers.get(id(node), node) for node in leaves]
+        gradients = [_like(x) for x in alive]
+        self.recorder.begin_backward(gradients)
+        found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
+        outcome.backward_results = list(found)
+        return None
+
+    def _note_gradients(self) -> None:
+        """Which leaves have another gradient than before."""
+        for node, before in zip(self.nodes, self.before):
+            if node.grad is not before:
+                self.outcome.leaves.append((node, node.grad))
+                if before is None:
+                    self.outcome.without.append(node)
+        for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values():
+            if x.is_leaf and x.grad is not None:
+                self.outcome.input_gradients.append((i, len(self.outcome.new)))
+                self.outcome.new.append(x.grad)
+                self.outcome.nodes.append(None)
+
+    def _connected(self, result: Any) -> Any:
+        """The result with the graph of the arguments, for which the recording had stand-ins."""
+        outcome = self.outcome
+        new = list(outcome.new)
+        if outcome.alive:
+            inner = [new[i] for i in outcome.alive]
+            outer = [x.detach() for x in inner]
+            targets = [self.stand_ins[e] if isinstance(e, int) else e.result() for e in outcome.backward_edges]
+            edges = [self.leaves[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
+
+            def run(gradients: list[Any]) -> Any:
+                present = [(x, g) for x, g in zip(inner, gradients) if g is not None]
+                return grad([x for x, _ in present], targets, [g for _, g in present], allow_unused=True)
+
+            ReplayedBackward(edges, outer, run)
+            for i, x in zip(outcome.alive, outer):
+                new[i] = x
+        self._hand_gradients_over()
+        return rebuilt(outcome, new, self.leaves, ())
+
+    def _passed_on(self, result: Any) -> Any:
+        """The result as the function left it, with the graphs of the arguments behind the stand-ins."""
+        for i, x in self.stand_ins.items():
+            node, argument = self.stand_in_nodes[i], self.leaves[i]
+            if node.is_leaf:  # not yet, if it is passed twice
+                node.__class__, node.edges, node.result = PassOn, (argument._edge,), None
+            now: Any = x._edge
+            if now is not node:  # it was written to: the argument is what it is now
+                argument._edge = now
+                if now is not None:
+                    now.result = ref(argument)
+        self._hand_gradients_over()
+        return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
+
+    def _hand_gradients_over(self) -> None:
+        """What a backward in the function left in stand-ins goes to the arguments."""
+        for i, k in self.outcome.input_gradients:
+            x, gradient = self.leaves[i], self.outcome.new[k]
+            x.grad = gradient if x.grad is None else x.grad + gradient
+
+
+def _is_among(x: Any, values: list[Any]) -> bool:
+    for y in values:
+        if x is y:
+            return True
+    return False
+
+
+def _like(x: Tensor) -> Tensor:
+    """A tensor of x's shape, dtype and device, its values not set."""
+    struct = x._struct
+    shape = x.shape
+    return wrap(lib.empty_tensor(int64_array(shape), len(shape), struct.dtype, struct.device) or raise_error())
+
+
+def _leaves_behind(tensors: list[Tensor]) -> list[Any] | None:
+    """The nodes of the leaves that tensors were computed from, in one order; None if a hook is on the way."""
+    seen: dict[int, Any] = {}
+    waiting = [x._edge for x in tensors]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and id(node) not in seen:
+            if node.hooks or node.calls_hook:  # recording a backward would call it once more
+                return None
+            seen[id(node)] = node
+            waiting += node.edges
+    leaves = [node for node in seen.values() if node.is_leaf and node.result() is not None]
+    return sorted(leaves, key=lambda node: node.age)

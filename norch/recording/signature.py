@@ -1,0 +1,64 @@
+"""What calls of one form have in common: the key by which they are known, and what was recorded of them."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .._C import lib
+from ..tensor import Tensor
+from .program import Outcome, Program
+from .recorder import Line, Recorder
+from .trees import LEAF, flatten
+from .watching import Watch
+
+MOST_RECORDINGS = 8  # of one signature, each after something that the function looks at had changed
+Reason = tuple[str, Optional[Line]]  # why a call cannot be replayed, and the line
+
+
+class Signature:
+    """What is known of calls with arguments of one form."""
+
+    ran = False  # once, plainly: an optimizer has its state then
+    recordings = 0
+    changes = 0  # how many recorded calls in a row changed what they look at
+    reason: Reason | None = None  # why calls stay eager
+    watch: Watch | None = None  # what the function looked at then
+
+    def __init__(self, form: Any, arguments: list[Any]) -> None:
+        self.form = form
+        self.is_flat = form == ((tuple, (LEAF,) * len(arguments)), None)  # as a program takes them
+        # keeps the objects alive whose identities are part of the key, but no tensors
+        self.arguments = [None if isinstance(x, Tensor) else x for x in arguments]
+        # the first of two recordings, by which leaves came without a gradient
+        self.last: dict[tuple[bool, ...], tuple[Recorder, Outcome, Watch]] = {}
+        self.programs: list[Program] = []
+
+    def may_try_again(self) -> bool:
+        """Whether something changed since a call could not be replayed: a hook may be gone."""
+        return self.watch is not None and self.recordings < 2 * MOST_RECORDINGS and not self.watch.holds()
+
+    def known(self) -> Watch | None:
+        """What an earlier recording found behind the function, if all of it is as it was."""
+        for _, _, watch in list(self.last.values()):
+            if watch.holds():
+                return watch
+        for program in self.programs:
+            if program.watch.holds():
+                return program.watch
+        return None
+
+
+def form_of(args: Any, kwargs: Any, leaves: list[Any]) -> tuple[Any, Any]:
+    """That of arguments, which are appended to `leaves`."""
+    return flatten(args, leaves), flatten(kwargs, leaves) if kwargs else None
+
+
+def key_of(value: Any) -> Any:
+    """What two arguments have in common that one program serves."""
+    if isinstance(value, Tensor):
+        x = value._ptr
+        requires = value._edge is not None
+        return type(value), lib.dtype_of(x), lib.device_of(x), requires, lib.shape_of(x), lib.strides_of(x)
+    if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
+        return type(value), value if value == value else str(value)
+    return id(value)
