@@ -49,12 +49,13 @@ class ScaleAndShiftBackward(Function):
 
     def fused(self, gradient: Tensor) -> Gradients:
         x, scale, shift = self.input
-        by_channel = (1, *x.shape[1:2], *(1,) * (x.ndim - 2))
+        needed, by_channel = self.needed() & 0b110, (1, *x.shape[1:2], *(1,) * (x.ndim - 2))
         shapes = [getattr(operand, "shape", None) for operand in (scale, shift)]
-        if shapes != [by_channel] * 2 or not gradient.numel or not gradient.dtype == x.dtype == scale.dtype:
+        fits = x.ndim > 1 and shapes == [by_channel] * 2 and gradient.dtype == x.dtype and gradient.numel
+        if not needed or not fits:
             return self.backward(gradient)
         # dL/ds and dL/dt are the gradients of weight and bias of a normalization by a mean of 0 and a variance of 1
-        samples, channels, needed = x.shape[0], x.shape[1], self.needed() & 0b110
+        samples, channels = x.shape[:2]
         mean, variance = x.new_zeros(channels), x.new_ones(channels)
         operands = gradient._ptr, self.x._ptr, None, mean._ptr, variance._ptr
         sums = several(lib.normalize_backward(*operands, samples, channels, BY_GROUP, 0.0, needed))

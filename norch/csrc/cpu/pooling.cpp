@@ -279,10 +279,6 @@ void avg_pool_tensor_cpu(const Tensor& x, Tensor& out, const Averaging& averagin
             const T* from = data_as<const T>(x) + i * window.inputs();
             T* to = data_as<T>(out) + i * window.outputs();
             if (is_narrow(window)) return average_narrow(from, to, averaging, divisors, taps);
-            if (is_adaptive(window.x) && window.outputs() == 1) {  // a single window that sees all of the image
-                *to = T(row_sum(from, window.inputs())) / T(window.inputs());
-                return;
-            }
             seen.for_each_output([&](const Seen& planes, const Seen& rows, const Seen& columns) {
                 T sum = 0;
                 for_each_run(window, planes, rows, columns, [&](int64_t start, int64_t length) {
