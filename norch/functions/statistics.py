@@ -160,15 +160,15 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dim: int) -> Tensor:
 
 def gradient(
     input: Tensor, *, spacing: Any = None, dim: int | Sequence[int] | None = None, edge_order: int = 1
-) -> list[Tensor]:
-    """The derivative of samples along each of `dim` (all), by differences of second order inside; a list of tensors.
+) -> tuple[Tensor, ...]:
+    """The derivative of samples along each of `dim` (all), by differences of second order inside; a tuple of tensors.
 
     Each has the shape of x and a floating dtype. `spacing` is a distance (1), or a list of one for each dim: a distance
     or a vector of coordinates. At the edges the differences are of order `edge_order`, 1 or 2. Raises RuntimeError for
     too few elements, or if there are not as many spacings as dims, IndexError for a dim out of range.
 
     >>> norch.gradient(norch.tensor([1.0, 4.0, 9.0, 16.0]))
-    [tensor([3., 4., 6., 7.])]
+    (tensor([3., 4., 6., 7.]),)
     """
     x = check_tensor(input, "gradient")
     given = range(x.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
@@ -182,7 +182,7 @@ def gradient(
         raise RuntimeError(f"gradient: dim appears more than once in {dim}")
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient: expected edge_order 1 or 2, got {edge_order}")
-    return [_gradient_along(x, axis, step, edge_order) for axis, step in zip(axes, spacings)]
+    return tuple(_gradient_along(x, axis, step, edge_order) for axis, step in zip(axes, spacings))
 
 
 def _gradient_along(x: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:

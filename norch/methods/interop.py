@@ -253,9 +253,11 @@ def asarray(
     dtype: DType | None = None,
     device: str | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """A tensor of `obj` as by `as_tensor`; with `copy=True` it never shares memory, with `copy=False` always.
+
+    With `requires_grad=False` it leaves the graph of `obj`, with True it requires gradients.
 
     Raises ValueError if it takes a copy that is forbidden, and as `as_tensor`.
 
@@ -268,7 +270,9 @@ def asarray(
     if copy is False and is_copy:
         raise ValueError(f"asarray: {type(obj).__name__} cannot become a tensor without a copy")
     result = result.clone() if copy and not is_copy else result
-    return result.detach().requires_grad_() if requires_grad and not result.requires_grad else result
+    if requires_grad is None or requires_grad == result.requires_grad and not copy:
+        return result
+    return result.detach().requires_grad_(requires_grad)
 
 
 # ---- Tensors as the memory of others ----------------------------------------------------------------------------

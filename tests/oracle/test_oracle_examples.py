@@ -49,6 +49,14 @@ x = torch.ones(2, requires_grad=True)
 handles = [x.register_hook(lambda g: 3 * g), torch.nn.ReLU().register_forward_hook(print)]
 print([isinstance(handle, RemovableHandle) for handle in handles])
 """,
+    "gradients are a tuple": "print(torch.gradient(torch.tensor([1.0, 4.0, 9.0, 16.0]), spacing=2.0))",
+    "asarray in a graph": """
+b = torch.ones(2, requires_grad=True)
+for y in b, b + 1, b.detach():
+    for options in {"requires_grad": True}, {"requires_grad": False}, {"requires_grad": True, "copy": True}, {"requires_grad": True, "dtype": float}:
+        made = torch.asarray(y, **options)
+        print(made.requires_grad, made.is_leaf, made.data_ptr() == y.data_ptr())
+""",
     "quantizers": """
 from torch.autograd.function import InplaceFunction
 from torch.autograd.gradcheck import GradcheckError, gradcheck
