@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from typing import Callable, NoReturn
+from typing import Any, Callable, NoReturn
+
+from .paths import PATHS
 
 # ---- The table: for each module, names and the reason, or what to use instead ---------------------------------------
 
@@ -116,10 +119,11 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
     "nn.functional": [
         (
             "adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices "
-            "conv_tbc fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices grad grouped_mm "
+            "conv_tbc fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices grouped_mm "
             "max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices scaled_grouped_mm scaled_mm",
             "",
         ),
+        ("grad", "use nn.grad"),
     ],
     "fft": [
         (
@@ -155,10 +159,9 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
     ],
     "utils": [
-        ("dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         (
             "ThroughputBenchmark backcompat backend_registration collect_env cpp_backtrace deterministic "
-            "generate_methods_for_privateuse1_backend get_cpp_backtrace hooks rename_privateuse1_backend "
+            "generate_methods_for_privateuse1_backend get_cpp_backtrace rename_privateuse1_backend "
             "set_module swap_tensors throughput_benchmark weak",
             "",
         ),
@@ -231,11 +234,13 @@ class Absent:
         raise AttributeError(message(*self._arguments))
 
 
-def missing(module: str) -> Callable[[str], NoReturn]:
-    """A `__getattr__` for a module of norch, which raises AttributeError."""
+def missing(module: str) -> Callable[[str], Any]:
+    """A `__getattr__` for a module of norch: it imports the paths that PyTorch has there, or raises AttributeError."""
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> Any:
         path = f"norch.{module}".rstrip(".")
+        if f"{path}.{name}" in PATHS:
+            return importlib.import_module(f"{path}.{name}")
         raise AttributeError(message(module, name) or f"module {path!r} has no attribute {name!r}")
 
     return __getattr__

@@ -169,6 +169,7 @@ class _Mode(threading.local):
     autocast_cache: dict[Any, Any] | None = None  # converted parameters (autocasting.py); None: they are not kept
     recorder: Any = None  # what records this thread's launches, for norch.compile (recording/)
     anomaly: bool | None = None  # whether backward looks for NaN (autograd/anomaly_mode.py); None: it does not look
+    asked: set[Any] | None = None  # in a walk for some inputs: the nodes that it visits (autograd/engine.py)
 
     callbacks: list[Callable[[], object]] | None = None  # what to call when backward has ended (autograd/engine.py)
 

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 from .functions.random import rand, randint
 from .methods.interop import as_tensor
 from .tensor import Tensor
-from .types import bfloat16, dtype, float16, float32, float64, shown
+from .types import bfloat16, check_dtype, dtype, float16, float32, float64, shown
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
@@ -172,6 +172,7 @@ def make_tensor(
     sizes = list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
     if noncontiguous and sizes:
         sizes = [*sizes[:-1], 2 * sizes[-1]]
+    dtype = check_dtype(dtype)
     low = (0 if not _signed(dtype) else -9) if low is None else low
     high = (2 if str(dtype).endswith("bool") else 9) if high is None else high
     for bound in (low, high):

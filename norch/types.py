@@ -175,7 +175,7 @@ def check_dtype(value: object) -> dtype:
     """Return a dtype given as such or as Python's `float`, `int` or `bool`; raise TypeError for anything else."""
     if isinstance(value, dtype):
         return value
-    by_type = {float: default.dtype, int: int64, bool: bool_}
+    by_type = {float: float64, int: int64, bool: bool_}
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)

@@ -31,7 +31,7 @@ Turns = dict[Function, float]  # leaf -> the age at which its turn comes, if not
 Tensors = Union["Tensor", Sequence["Tensor"]]
 
 # of the walk, without and with a graph of its own; gradients have the dtypes of the forward
-_MODES: list[Any] = [((mode, {"enabled": recorded, "autocast": {}}),) for recorded in (False, True)]
+_MODES: list[Any] = [((mode, {"enabled": recorded, "autocast": {}, "asked": None}),) for recorded in (False, True)]
 _accumulating = shared_lock()
 
 
@@ -60,7 +60,8 @@ def _walk(
     given: set[int] | None,
     turns: Turns | None,
 ) -> Arrived:
-    needed = None if wanted is None else _needed(starts, wanted)
+    oldest = min((node.age for node in wanted or ()), default=0)  # nothing behind it is asked for
+    needed = mode.asked = None if wanted is None else _needed(starts, wanted, oldest)
     arrived: Arrived = {}
     waiting: Waiting = []
     found: Arrived = {}
@@ -82,7 +83,7 @@ def _walk(
             break
         node = heappop(waiting)[1]
         gradient = arrived.pop(node)  # complete: everything that used this result is younger and has been processed
-        if node.freed:
+        if node.freed and (wanted is None or node.age > oldest):
             raise RuntimeError(FREED)
         if node.hooks:
             gradient = _through_hooks(node.hooks, gradient)
@@ -130,11 +131,11 @@ def _turns(starts: Flow) -> Turns:
     return {leaf: age - number / between for number, (leaf, age) in enumerate(oldest.items(), 1)}
 
 
-def _needed(starts: Flow, wanted: set[Function]) -> set[Function]:
-    """The nodes on a path from `starts` to one of `wanted`; freed ones too, which do not know their paths any more."""
+def _needed(starts: Flow, wanted: set[Function], oldest: float) -> set[Function]:
+    """The nodes on a path from `starts` to one of `wanted`, and the freed ones that may have been, which forgot."""
     needed: set[Function] = set()
     for node in _reached(starts):
-        if node in wanted or node.freed or not needed.isdisjoint(node.edges):
+        if node in wanted or (node.freed and node.age > oldest) or not needed.isdisjoint(node.edges):
             needed.add(node)
     return needed
 

@@ -123,14 +123,15 @@ class Function:
     # ---- What a backward may ask
 
     def needs(self, index: int) -> bool:
-        """Whether the gradient of operand `index` goes anywhere."""
-        return self.edges[index] is not None
+        """Whether the gradient of operand `index` goes anywhere, in this walk."""
+        target, asked = self.edges[index], mode.asked
+        return target is not None and (asked is None or target in asked)
 
     def needed(self) -> int:
         """The same for all operands at once, as C takes it: bit i for operand i."""
-        bits, bit = 0, 1
+        bits, bit, asked = 0, 1, mode.asked
         for target in self.edges:
-            if target is not None:
+            if target is not None and (asked is None or target in asked):
                 bits |= bit
             bit += bit
         return bits

@@ -36,6 +36,8 @@ def gradcheck(
     """
     inputs = (inputs,) if isinstance(inputs, operation.Tensor) else tuple(inputs)
     checked = [x for x in inputs if isinstance(x, operation.Tensor) and x.requires_grad]
+    if not eps > 0:
+        raise ValueError(f"gradcheck: eps is {eps}, expected a positive step")
     if not checked:
         raise ValueError("gradcheck: expected at least one input that requires gradients")
     for x in checked:

@@ -10,6 +10,7 @@ from ..given import warn
 from ..types import DType, float16
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__path__: list[str] = []  # (paths.py has modules below it)
 
 
 class autocast(amp.autocast):

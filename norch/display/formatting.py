@@ -77,6 +77,8 @@ def set_printoptions(
             raise TypeError(f"set_printoptions: {name} is {shown(value)}, expected a number of type int")
         if not value >= 0:
             raise ValueError(f"set_printoptions: {name} is {value}, expected 0 or more")
+        if name == "precision" and value > 1100:
+            raise ValueError(f"set_printoptions: precision is {value}, but no float64 has more than 1,100 digits")
     if not (sci_mode is None or isinstance(sci_mode, bool)):
         raise TypeError(f"set_printoptions: sci_mode is {shown(sci_mode)}, expected True, False or None")
     for name, value in given.items():

@@ -127,7 +127,21 @@ class Geometric(_TwoOutcomes):
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
 
 
-class NegativeBinomial(_TwoOutcomes):
+class _Trials(_TwoOutcomes):
+    """What distributions of a number of trials share."""
+
+    total_count: Tensor
+
+    def __init__(
+        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        name, value = _one_given(probs, logits)
+        count, value = broadcast_all(total_count, value)
+        self.total_count = count.to(value.dtype)
+        super().__init__(**{name: value}, validate_args=validate_args)
+
+
+class NegativeBinomial(_Trials):
     """How many trials succeed, each with probability `probs`, before `total_count` of them have failed.
 
     >>> norch.distributions.NegativeBinomial(3.0, norch.tensor([0.5])).mean
@@ -140,14 +154,6 @@ class NegativeBinomial(_TwoOutcomes):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-
-    def __init__(
-        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        name, value = _one_given(probs, logits)
-        count, value = broadcast_all(total_count, value)
-        self.total_count = count.to(value.dtype)
-        super().__init__(**{name: value}, validate_args=validate_args)
 
     mean = property(lambda self: self.total_count * self.logits.exp())
     mode = property(lambda self: ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0))
@@ -165,7 +171,7 @@ class NegativeBinomial(_TwoOutcomes):
         return powers + (count + value == 0)._choose(0.0, norm)
 
 
-class Binomial(_TwoOutcomes):
+class Binomial(_Trials):
     """How many of `total_count` trials succeed, each with probability `probs`.
 
     >>> norch.distributions.Binomial(4, norch.tensor([0.25])).mean
@@ -181,10 +187,7 @@ class Binomial(_TwoOutcomes):
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        name, value = _one_given(probs, logits)
-        count, value = broadcast_all(total_count, value)
-        self.total_count = count.to(value.dtype)
-        super().__init__(**{name: value}, validate_args=validate_args)
+        super().__init__(total_count, probs, logits, validate_args)
 
     @property
     def support(self) -> constraints.Constraint:

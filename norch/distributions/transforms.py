@@ -392,5 +392,8 @@ class ComposeTransform(Transform):
             x = after
         return total
 
+    def __repr__(self) -> str:
+        return "ComposeTransform(\n    " + ",\n    ".join(map(repr, self.parts)) + "\n)"
+
 
 identity_transform = ComposeTransform([])

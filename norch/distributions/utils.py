@@ -79,6 +79,8 @@ def sum_rightmost(value: Tensor, count: int) -> Tensor:
     >>> norch.distributions.utils.sum_rightmost(norch.ones(2, 3), 1)
     tensor([3., 3.])
     """
+    if count > value.ndim:
+        raise IndexError(f"sum_rightmost: {count} dimensions of a tensor that has {value.ndim}")
     return value if count == 0 else value.sum(tuple(range(-count, 0)))
 
 

@@ -47,7 +47,7 @@ def _reaches_others(nodes: list[Any], own: set[int]) -> bool:
         node = nodes.pop()
         if node is None or id(node) in seen:
             continue
-        if node.is_leaf:
+        if node.is_leaf or node.freed:
             return True
         seen.add(id(node))
         nodes += node.edges
@@ -211,7 +211,8 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     >>> f(norch.tensor(2.0))
     tensor(2.)
     """
-    return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
+    point = tree_map(lambda x: x.detach().clone() if isinstance(x, Tensor) else x, primals)  # wherever they move later
+    return func(*primals), lambda *tangents: jvp(func, point, tangents)[1]
 
 
 # ---- Jacobians ------------------------------------------------------------------------------------------------------
@@ -244,6 +245,8 @@ def jacrev(func: Function, argnums: int | tuple[int, ...] = 0, *, has_aux: bool 
 
 def _jacobians(output: Tensor, variables: Tensors) -> Tensors:
     """The derivatives of each number of the output with respect to each variable."""
+    if not output.numel():
+        return [x.new_zeros(*output.shape, *x.shape) for x in variables]
     rows = []
     for i in range(output.numel()):
         vector = output.detach().new_zeros(output.numel())

@@ -244,7 +244,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         raise RuntimeError(f"vander: expected a number of columns that is not negative, got {N}")
     x = x if x.is_floating_point() else x.long()
     first = x.new_ones([x.shape[0], 1])
-    powers = cat([first, x.unsqueeze(1).expand(-1, size - 1).cumprod(1)], 1) if size > 1 else first[:, :size]
+    powers = cat([first, x.unsqueeze(1).expand(-1, size - 1).cumprod(1)], 1) if size > 1 else own(first[:, :size])
     return powers if increasing else powers.flip(1)
 
 
@@ -315,6 +315,8 @@ def _padded(x: Tensor, rank: int) -> Tensor:
 
 
 def _all_padded(tensors: tuple[Tensors, ...], rank: int, name: str) -> Any:
+    if not tensors:
+        return ()
     given = tensors[0] if len(tensors) == 1 else tensors
     if hasattr(given, "_ptr"):
         return _padded(check_tensor(given, name), rank)

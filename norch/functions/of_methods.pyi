@@ -6,8 +6,8 @@ from norch.linalg.factorizations import LUFactor, LUFactorEx, QR
 from norch.linalg.solving import Slogdet
 from norch.methods.elementary import Frexp
 from norch.methods.linalg import Geqrf, SvdV, TriangularSolve
-from norch.methods.reductions import Picked
 from norch.methods.statistics import Extremes, Histogram
+from norch.return_types import Picked
 from norch.tensor import Tensor
 from norch.types import DType, Dims, Operand, Sizes, memory_format
 from typing import Any, Literal, Sequence, overload

@@ -18,6 +18,7 @@ from ..types import (
     float16,
     float32,
     float64,
+    int64,
     promoted,
 )
 
@@ -63,7 +64,7 @@ def common_type(*operands: Operand) -> dtype:
         if isinstance(value, operation.Tensor):
             groups[0 if value.ndim else 1].append(value.dtype)
         else:
-            groups[2].append(check_dtype(bool if isinstance(value, bool) else int if isinstance(value, int) else float))
+            groups[2].append(bool_ if isinstance(value, bool) else int64 if isinstance(value, int) else default.dtype)
     kinds = [functools.reduce(promote_types, group) for group in groups if group]
     return max(kinds, key=_category)  # the first of the highest category
 

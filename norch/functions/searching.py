@@ -41,7 +41,7 @@ def searchsorted(
     tensor([0, 1, 3])
     """
     sequence = check_tensor(sorted_sequence, "searchsorted").detach()
-    values: Tensor = input if isinstance(input, operation.Tensor) else tensor(input, device=sequence.device)
+    values = _values(input, sequence)
     if side not in (None, "left", "right") or (side == "left" and right):
         raise RuntimeError(f"searchsorted: right={right} and side={shown(side)} contradict each other")
     if sequence.ndim == 0:
@@ -72,7 +72,7 @@ def bucketize(
     """
     if check_tensor(boundaries, "bucketize").ndim != 1:
         raise RuntimeError(f"bucketize: expected a vector of boundaries, got shape {list(boundaries.shape)}")
-    values: Tensor = input if isinstance(input, operation.Tensor) else tensor(input, device=boundaries.device)
+    values = _values(input, boundaries)
     places = _bins_of(boundaries.detach(), values, right)
     return into(out, places.to(int32) if out_int32 else places, "bucketize")
 
@@ -80,6 +80,11 @@ def bucketize(
 def _bins_of(sequence: Tensor, values: Tensor, right: bool) -> Tensor:
     kind = result_type(sequence, values)
     return bins_of(sequence.to(kind), values.detach().to(kind), right)
+
+
+def _values(x: Tensor | float, like: Tensor) -> Tensor:
+    """x, or a tensor of the number that it is, as precise as the elements that it is compared with."""
+    return x if isinstance(x, operation.Tensor) else tensor(x, result_type(like, x), like.device)
 
 
 @flags
@@ -109,10 +114,7 @@ def isin(
     if not tensors:
         raise TypeError("isin: expected a tensor as one of elements and test_elements")
     kind = result_type(elements, test_elements)
-    values, tests = (
-        (t if isinstance(t, operation.Tensor) else tensor(t, device=tensors[0].device)).detach().to(kind)
-        for t in (elements, test_elements)
-    )
+    values, tests = (_values(t, tensors[0]).detach().to(kind) for t in (elements, test_elements))
     ordered = tests.reshape(-1).sort().values
     if ordered.numel:
         place = bins_of(ordered, values, False).clamp(max=int(ordered.numel) - 1)

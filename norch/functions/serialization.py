@@ -162,6 +162,9 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     except _Pickled:
         if pickle_module is None:
             raise
+        if not callable(getattr(pickle_module, "dump", None)):
+            found = shown(pickle_module)
+            raise TypeError(f"save: pickle_module is {found}, expected a module with a function dump") from None
         with written(f, "save") as file:
             pickle_module.dump(obj, file, protocol=max(pickle_protocol, 4))  # `load` knows a pickle by its beginning
         return
@@ -265,6 +268,9 @@ def _load_pickle(
             "module, and loading a pickle can run any code. If you trust its source, load it with "
             "norch.load(..., weights_only=False); otherwise ask for a file of the state_dict"
         )
+
+    if not isinstance(getattr(pickle_module, "Unpickler", None), type):
+        raise TypeError(f"load: pickle_module is {shown(pickle_module)}, expected a module with a class Unpickler")
 
     class Unpickler(pickle_module.Unpickler):
         """Puts storages where `map_location` says."""

@@ -16,6 +16,7 @@ from ..autograd.derivatives.statistics import (
 )
 from ..methods.statistics import histogram_of
 from ..operation import check_floating, check_tensor, recorded, wrap
+from ..return_types import printed
 from ..types import Dims, promoted, shown
 from .joining import cat
 from .layouts import triu_indices
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 
+@printed("histogramdd")
 class PointHistogram(NamedTuple):
     """The pair that `histogramdd` returns."""
 

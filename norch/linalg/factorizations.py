@@ -12,6 +12,7 @@ from ..functions.creation import eye
 from ..functions.joining import cat
 from ..functions.out import Out, into
 from ..operation import recorded
+from ..return_types import printed
 from ..types import int32, shown
 from .lapack import LinAlgError, check_matrices, check_real, compute
 
@@ -35,6 +36,7 @@ __all__ = [
 ]
 
 
+@printed("linalg_eigh")
 class Eigh(NamedTuple):
     """What `eigh` and `eig` return."""
 
@@ -42,6 +44,7 @@ class Eigh(NamedTuple):
     eigenvectors: Tensor
 
 
+@printed("linalg_svd")
 class Svd(NamedTuple):
     """What `svd` returns."""
 
@@ -50,6 +53,7 @@ class Svd(NamedTuple):
     Vh: Tensor
 
 
+@printed("linalg_qr")
 class QR(NamedTuple):
     """What `qr` returns."""
 
@@ -57,6 +61,7 @@ class QR(NamedTuple):
     R: Tensor
 
 
+@printed("linalg_lu")
 class PLU(NamedTuple):
     """What `lu` returns."""
 
@@ -65,6 +70,7 @@ class PLU(NamedTuple):
     U: Tensor
 
 
+@printed("linalg_lu_factor")
 class LUFactor(NamedTuple):
     """What `lu_factor` returns."""
 
@@ -72,6 +78,7 @@ class LUFactor(NamedTuple):
     pivots: Tensor
 
 
+@printed("linalg_lu_factor_ex")
 class LUFactorEx(NamedTuple):
     """What `lu_factor_ex` returns."""
 
@@ -80,6 +87,7 @@ class LUFactorEx(NamedTuple):
     info: Tensor
 
 
+@printed("linalg_cholesky_ex")
 class CholeskyEx(NamedTuple):
     """What `cholesky_ex` returns."""
 

@@ -13,6 +13,7 @@ from ..functions.creation import eye
 from ..functions.out import Out, into
 from ..functions.promotion import finfo
 from ..operation import check_tensor, recorded
+from ..return_types import printed
 from ..types import int64, shown
 from .factorizations import _no_failure, eigvalsh, lu_factor_ex, permutation_of, svd, svdvals
 from .lapack import check_matrices, check_real, compute
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 
+@printed("linalg_inv_ex")
 class InvEx(NamedTuple):
     """What `inv_ex` returns."""
 
@@ -46,6 +48,7 @@ class InvEx(NamedTuple):
     info: Tensor
 
 
+@printed("linalg_solve_ex")
 class SolveEx(NamedTuple):
     """What `solve_ex` returns."""
 
@@ -53,6 +56,7 @@ class SolveEx(NamedTuple):
     info: Tensor
 
 
+@printed("linalg_slogdet")
 class Slogdet(NamedTuple):
     """What `slogdet` returns."""
 
@@ -60,6 +64,7 @@ class Slogdet(NamedTuple):
     logabsdet: Tensor
 
 
+@printed("linalg_lstsq")
 class Lstsq(NamedTuple):
     """What `lstsq` returns."""
 

@@ -17,6 +17,7 @@ from ..autograd.mode import no_grad
 from ..functions.promotion import finfo, result_type
 from ..operation import check_floating, check_operand, check_tensor, computed, recorded, wrap
 from ..packing import counting
+from ..return_types import printed
 from ..types import Operand, float64, int32, shown
 from .composed import are_floats, scaled
 from .elementwise import in_place
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 
+@printed("frexp")
 class Frexp(NamedTuple):
     """The pair that `frexp` returns."""
 

@@ -14,11 +14,13 @@ from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection, stacke
 from ..linalg.lapack import check_matrices, compute
 from ..linalg.solving import Slogdet, solved
 from ..operation import check_tensor
+from ..return_types import printed
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 
+@printed("svd")
 class SvdV(NamedTuple):
     """What the method `svd` returns: V itself, not its transpose."""
 
@@ -27,6 +29,7 @@ class SvdV(NamedTuple):
     V: Tensor
 
 
+@printed("triangular_solve")
 class TriangularSolve(NamedTuple):
     """What `triangular_solve` returns."""
 
@@ -34,6 +37,7 @@ class TriangularSolve(NamedTuple):
     cloned_coefficient: Tensor
 
 
+@printed("geqrf")
 class Geqrf(NamedTuple):
     """What `geqrf` returns."""
 

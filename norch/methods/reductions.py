@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Sequence, overload
+from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import operation
 from .._C import int64_array, lib
@@ -16,21 +16,12 @@ from ..autograd import functions as f
 from ..autograd.derivatives.indexing import CumprodBackward, CumsumBackward, PickBackward
 from ..autograd.derivatives.statistics import DeviationBackward
 from ..operation import check_floating, recorded, several, wrap
+from ..return_types import PICKED, Picked
 from ..types import Dims, DType, shown, uint8
 
 if TYPE_CHECKING:
     from ..autograd.function import Function
     from ..forward_declarations import Tensor
-
-
-class Picked(NamedTuple):
-    """The pair that `max(dim)`, `min(dim)`, `sort` and `topk` return."""
-
-    values: Tensor  # along a dimension
-    indices: Tensor  # their places there, int64
-
-    def __repr__(self) -> str:
-        return f"norch.Picked(values={self.values!r}, indices={self.indices!r})"
 
 
 class ReductionMethods:
@@ -400,7 +391,7 @@ def _extremum(
     if x.ndim == 0:
         axis_of(x, axes[0], name)
     values, indices = several(lib.extreme_tensor(x._ptr, axes[0], keepdim, name == "max"))
-    return Picked(recorded(values, PickBackward, (x,), indices, axes[0], keepdim), indices)
+    return PICKED[name](recorded(values, PickBackward, (x,), indices, axes[0], keepdim), indices)
 
 
 def _place(name: str, x: Tensor, dim: int | None, axis: int | None, keepdim: bool) -> Tensor:

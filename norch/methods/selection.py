@@ -288,7 +288,7 @@ def scaled(values: Tensor, alpha: float, name: str) -> Tensor:
     """alpha times values, in their dtype."""
     if isinstance(alpha, float) and not values.is_floating_point():
         raise RuntimeError(f"{name}: for integers alpha must be an integer, got {alpha}")
-    return values if alpha == 1 else values * values.new_full((), alpha, type(alpha)).to(values.dtype)
+    return values if alpha == 1 else (values * alpha).to(values.dtype)
 
 
 def with_size(shape: Sequence[int], axis: int, size: int) -> list[int]:

@@ -18,8 +18,8 @@ from ..autograd.derivatives.indexing import PickBackward
 from ..autograd.functions import ExtremumBackward
 from ..operation import check_floating, own, recorded, several
 from ..packing import counting
+from ..return_types import PICKED, Picked
 from ..types import bool_, float32, float64, shown
-from .reductions import Picked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -90,10 +90,13 @@ class SortingMethods:
         range, IndexError for a dim out of range.
 
         >>> norch.tensor([5, 1, 3]).kthvalue(2)
-        norch.Picked(values=tensor(3), indices=tensor(2))
+        norch.return_types.kthvalue(
+        values=tensor(3),
+        indices=tensor(2))
         """
         axis, place = axis_of(self, dim, "kthvalue"), one_size(k, "kthvalue")
-        return _picked(self, axis, keepdim, lib.order_statistic_tensor(self._ptr, axis, keepdim, KTH, place))
+        handles = lib.order_statistic_tensor(self._ptr, axis, keepdim, KTH, place)
+        return _picked("kthvalue", self, axis, keepdim, handles)
 
     @flags
     def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -104,7 +107,9 @@ class SortingMethods:
         >>> norch.tensor([4, 1, 3, 2]).median()
         tensor(2)
         >>> norch.tensor([[5, 1, 3]]).median(1)
-        norch.Picked(values=tensor([3]), indices=tensor([2]))
+        norch.return_types.median(
+        values=tensor([3]),
+        indices=tensor([2]))
         """
         return _median("median", MEDIAN, self, dim, keepdim)
 
@@ -125,10 +130,12 @@ class SortingMethods:
         of range.
 
         >>> norch.tensor([3, 1, 3, 1, 2]).mode()
-        norch.Picked(values=tensor(1), indices=tensor(3))
+        norch.return_types.mode(
+        values=tensor(1),
+        indices=tensor(3))
         """
         axis = axis_of(self, dim, "mode")
-        return _picked(self, axis, keepdim, lib.mode_tensor(self._ptr, axis, keepdim))
+        return _picked("mode", self, axis, keepdim, lib.mode_tensor(self._ptr, axis, keepdim))
 
     @flags
     def quantile(
@@ -201,19 +208,19 @@ class SortingMethods:
 def _sorted(x: Tensor, dim: int, count: int, descending: bool) -> Picked:
     axis = one_size(checked_dim(dim, "sort"), "sort")
     values, indices = several(lib.sort_tensor(x._ptr, axis, count, descending))
-    return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
+    return PICKED["sort" if count < 0 else "topk"](recorded(values, PickBackward, (x,), indices, axis, True), indices)
 
 
-def _picked(x: Tensor, axis: int, keepdim: bool, handles: Sequence[int]) -> Picked:
+def _picked(name: str, x: Tensor, axis: int, keepdim: bool, handles: Sequence[int]) -> Picked:
     """The pair that C made: an element of each line along an axis, and its index."""
     values, indices = several(handles)
-    return Picked(recorded(values, PickBackward, (x,), indices, axis, keepdim), indices)
+    return PICKED[name](recorded(values, PickBackward, (x,), indices, axis, keepdim), indices)
 
 
 def _median(name: str, how: int, x: Tensor, dim: int | None, keepdim: bool) -> Tensor | Picked:
     if dim is not None:
         axis = axis_of(x, dim, name)
-        return _picked(x, axis, keepdim, lib.order_statistic_tensor(x._ptr, axis, keepdim, how, 0))
+        return _picked(name, x, axis, keepdim, lib.order_statistic_tensor(x._ptr, axis, keepdim, how, 0))
     if x.numel == 0:
         return x.new_full((), math.nan if x.is_floating_point() else 0)
     value, _ = several(lib.order_statistic_tensor(x.detach().reshape(-1)._ptr, 0, False, how, 0))

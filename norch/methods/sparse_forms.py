@@ -37,6 +37,8 @@ class SparseFormMethods:
         """
         return dense_to_sparse(self, sparse_dim)
 
+    to_sparse_coo = to_sparse
+
     def to_dense(self: Tensor, dtype: DType | None = None) -> Tensor:
         """This tensor, which is dense already, in its shape; in another dtype if one is given.
 

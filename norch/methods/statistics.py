@@ -16,13 +16,14 @@ from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
 from ..autograd.functions import MaxBackward, MinBackward
 from ..functions.creation import linspace
 from ..operation import check_floating, check_tensor, recorded, several, wrap
+from ..return_types import PICKED, Picked, printed
 from ..types import bool_, float32, float64, int64, shown
-from .reductions import Picked
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
 
 
+@printed("aminmax")
 class Extremes(NamedTuple):
     """The pair that `aminmax` returns."""
 
@@ -30,6 +31,7 @@ class Extremes(NamedTuple):
     max: Tensor
 
 
+@printed("histogram")
 class Histogram(NamedTuple):
     """The pair that `histogram` returns."""
 
@@ -47,7 +49,9 @@ class StatisticsMethods:
         Shapes, dtypes and errors as for `amin`.
 
         >>> norch.tensor([3, 1, 2]).aminmax()
-        Extremes(min=tensor(1), max=tensor(3))
+        norch.return_types.aminmax(
+        min=tensor(1),
+        max=tensor(3))
         """
         axes = None if dim is None else [axis_of(self, dim, "aminmax")]
         handles = lib.aminmax_tensor(self._ptr, int64_array(axes or ()), -1 if axes is None else 1, keepdim)
@@ -64,7 +68,9 @@ class StatisticsMethods:
         In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([1, 3, 2]).cummax(0)
-        norch.Picked(values=tensor([1, 3, 3]), indices=tensor([0, 1, 1]))
+        norch.return_types.cummax(
+        values=tensor([1, 3, 3]),
+        indices=tensor([0, 1, 1]))
         """
         return _running_extreme("cummax", self, dim, True)
 
@@ -74,7 +80,9 @@ class StatisticsMethods:
         In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
 
         >>> norch.tensor([3, 1, 2]).cummin(0)
-        norch.Picked(values=tensor([3, 1, 1]), indices=tensor([0, 1, 1]))
+        norch.return_types.cummin(
+        values=tensor([3, 1, 1]),
+        indices=tensor([0, 1, 1]))
         """
         return _running_extreme("cummin", self, dim, False)
 
@@ -283,7 +291,7 @@ class StatisticsMethods:
 def _running_extreme(name: str, x: Tensor, dim: int, largest: bool) -> Picked:
     axis = axis_of(x, dim, name)
     values, indices = several(lib.running_extreme_tensor(x._ptr, axis, largest))
-    return Picked(recorded(values, PickBackward, (x,), indices, axis, True), indices)
+    return PICKED[name](recorded(values, PickBackward, (x,), indices, axis, True), indices)
 
 
 # ---- Histograms -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,17 @@ __all__ = [
 ]
 
 
+class _InPlace(Module):
+    """An activation that may be written into its input."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def inner_repr(self) -> str:
+        return ", ".join(filter(None, [self.extra_repr(), "inplace=True" if self.inplace else ""]))
+
+
 class Sigmoid(Module):
     """1 / (1 + e^(-x)) of each element, the article's formula; shapes, dtypes and errors as for `functional.sigmoid`.
 
@@ -44,58 +55,49 @@ class Tanh(Module):
         return F.tanh(input)
 
 
-class ReLU(Module):
+class ReLU(_InPlace):
     """max(x, 0) of each element; with `inplace` the input itself is changed. See `functional.relu`.
 
     >>> nn.ReLU()(norch.tensor([-1.0, 2.0]))
     tensor([0., 2.])
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
     def forward(self, input: Tensor) -> Tensor:
         return F.relu(input, self.inplace)
 
-    def inner_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
-
-class LeakyReLU(Module):
+class LeakyReLU(_InPlace):
     """x where x > 0, negative_slope * x elsewhere, element by element; see `functional.leaky_relu`.
 
     >>> nn.LeakyReLU(0.1)(norch.tensor([-1.0, 2.0]))
     tensor([-0.1000,  2.0000])
     """
 
+    _shown = ("negative_slope",)
+
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def inner_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}" + _in_place(self.inplace)
 
-
-class ELU(Module):
+class ELU(_InPlace):
     """x where x > 0, alpha * (e^x - 1) elsewhere, element by element; see `functional.elu`.
 
     >>> nn.ELU()(norch.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
 
+    _shown = ("alpha",)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+        super().__init__(inplace)
+        self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha, self.inplace)
-
-    def inner_repr(self) -> str:
-        return f"alpha={self.alpha}" + _in_place(self.inplace)
 
 
 class GELU(Module):
@@ -105,6 +107,8 @@ class GELU(Module):
     tensor([-0.1587,  1.9545])
     """
 
+    _shown = ("approximate",)
+
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
@@ -112,26 +116,16 @@ class GELU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.gelu(input, self.approximate)
 
-    def inner_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
 
-
-class SiLU(Module):
+class SiLU(_InPlace):
     """x * sigmoid(x) of each element; see `functional.silu`.
 
     >>> nn.SiLU()(norch.tensor([-1.0, 2.0]))
     tensor([-0.2689,  1.7616])
     """
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
     def forward(self, input: Tensor) -> Tensor:
         return F.silu(input, self.inplace)
-
-    def inner_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class Softplus(Module):
@@ -141,6 +135,8 @@ class Softplus(Module):
     tensor([0.3133, 2.1269])
     """
 
+    _shown = ("beta", "threshold")
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta, self.threshold = beta, threshold
@@ -148,11 +144,8 @@ class Softplus(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
 
-    def inner_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
 
-
-class Hardtanh(Module):
+class Hardtanh(_InPlace):
     """Each element moved into [min_val, max_val]; see `functional.hardtanh`.
 
     Raises ValueError if min_val > max_val.
@@ -160,6 +153,8 @@ class Hardtanh(Module):
     >>> nn.Hardtanh()(norch.tensor([-3.0, 0.5, 3.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
+
+    _shown: tuple[str, ...] = ("min_val", "max_val")
 
     def __init__(
         self,
@@ -169,7 +164,7 @@ class Hardtanh(Module):
         min_value: float | None = None,
         max_value: float | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(inplace)
         for name, value in (("min_value", min_value), ("max_value", max_value)):
             if value is not None:
                 message = f"keyword argument `{name}` is deprecated and renamed to `{name[:-2]}`"
@@ -178,13 +173,10 @@ class Hardtanh(Module):
         max_val = max_val if max_value is None else max_value
         if min_val > max_val:
             raise ValueError(f"Hardtanh: min_val is {min_val}, max_val is {max_val}, expected min_val <= max_val")
-        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
+        self.min_val, self.max_val = min_val, max_val
 
     def forward(self, input: Tensor) -> Tensor:
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def inner_repr(self) -> str:
-        return f"min_val={self.min_val}, max_val={self.max_val}" + _in_place(self.inplace)
 
 
 class Softmax(Module):
@@ -194,15 +186,14 @@ class Softmax(Module):
     tensor([[0.5000, 0.5000]])
     """
 
+    _shown = ("dim",)
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim)
-
-    def inner_repr(self) -> str:
-        return f"dim={self.dim}"
 
 
 class LogSoftmax(Softmax):
@@ -214,7 +205,3 @@ class LogSoftmax(Softmax):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)
-
-
-def _in_place(inplace: bool) -> str:
-    return ", inplace=True" if inplace else ""

@@ -71,6 +71,8 @@ class Module(Hookable, ModuleState):
     else:  # (a __getattr__ that says the same would slow down every attribute of every module)
         _parameters = _modules = _buffers = _transient_buffers = training = _MadeByInit()
 
+    _shown: tuple[str, ...] = ()  # the settings that the repr of a layer names
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__init__" in vars(cls) and cls.__module__.startswith("norch."):
@@ -80,6 +82,8 @@ class Module(Hookable, ModuleState):
     def __init__(self) -> None:
         own = self.__dict__
         for name in _REPLACEMENTS:
+            for earlier in own.get(name, ()):  # of a call before
+                own.pop(earlier, None)
             own[name] = Registry(ref(self))
         own["_transient_buffers"] = set()
         self.training = True
@@ -426,8 +430,9 @@ class Module(Hookable, ModuleState):
         return self.extra_repr()
 
     def extra_repr(self) -> str:
-        """PyTorch's name for `inner_repr`."""
-        return ""
+        """PyTorch's name for `inner_repr`: the settings that `_shown` names."""
+        values = ((name, getattr(self, name)) for name in self._shown)
+        return ", ".join(f"{name}={value!r}" if isinstance(value, str) else f"{name}={value}" for name, value in values)
 
     def __repr__(self) -> str:
         if not self._modules:

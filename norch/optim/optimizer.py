@@ -378,13 +378,18 @@ class Optimizer:
         return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
 
 
+_NUMBERS = {float, int, bool, type(None)}
+
+
 def tensors_in(group: Group) -> list[Tensor]:
     """The tensors among a group's settings."""
     found: list[Tensor] = []
-    for name, x in group.items():
+    for x in group.values():
+        if type(x) in _NUMBERS:  # most often
+            continue
         if isinstance(x, Tensor):
             found.append(x)
-        elif isinstance(x, tuple) and name != "params":
+        elif isinstance(x, tuple):  # (the parameters are a list)
             found += [y for y in x if isinstance(y, Tensor)]
     return found
 

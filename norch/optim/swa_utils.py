@@ -11,7 +11,7 @@ from ..autograd.mode import no_grad
 from ..functions.creation import tensor
 from ..nn.module import Module
 from ..nn.modules.normalization import _BatchNorm
-from ..operation import check_kind, refuse_recording
+from ..operation import check_kind, check_tensor, refuse_recording
 from ..tensor import Tensor
 from ..types import int64, shown
 from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
@@ -94,6 +94,7 @@ def _of_lists(average: Average) -> ManyAverages:
     @no_grad()
     def update(averaged: list[Tensor], current: list[Tensor], num_averaged: Tensor) -> None:
         for mean, value in zip(averaged, current):
+            check_tensor(mean, "multi_avg_fn")
             mean.copy_(average(mean, value, num_averaged) if mean.dtype.is_floating_point else value)
 
     return update

@@ -57,12 +57,20 @@ class Call:
                 self._stand_in()
                 break
         if watch.leaves:
-            self.nodes = [node for x in watch.leaves if (node := x._edge or x._leaf) is not None]
-            self.before = [node.grad for node in self.nodes]
-            self.kind = tuple([gradient is None for gradient in self.before])
-            if False in self.kind:
-                self.entry = [node for node in self.nodes if node.grad is not None]
-                self.entry_gradients = [node.grad for node in self.entry]
+            self._note_leaves()
+
+    def _note_leaves(self) -> None:
+        self.nodes, self.before, self.entry, self.entry_gradients = [], [], [], []
+        for x in self.watch.leaves:
+            node = x._edge or x._leaf
+            if node is not None:
+                gradient = node.grad
+                self.nodes.append(node)
+                self.before.append(gradient)
+                if gradient is not None:
+                    self.entry.append(node)
+                    self.entry_gradients.append(gradient)
+        self.kind = tuple([gradient is None for gradient in self.before])
 
     def _stand_in(self) -> None:
         """Put stand-ins in place of arguments that require gradients."""
@@ -118,8 +126,7 @@ class Call:
         if self.nodes or self.stand_ins:
             self._note_gradients()
         if self.entry:
-            number = len(self.recorder.inputs) - len(self.entry)
-            self.uses_entry = any(self.recorder.uses(number + i) for i in range(len(self.entry)))
+            self.uses_entry = self.recorder.uses_inputs(len(self.recorder.inputs) - len(self.entry))
             self.outcome.entry = self.entry if self.uses_entry else []
         reason = reason or self.recorder.refused()
         if self.stand_ins:

@@ -139,7 +139,7 @@ class Program:
             self.tensors_set.append(any(map(tensors_in, optimizer.param_groups)))
         self.entry = outcome.entry
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
-        self.kinds = [(tuple(x.shape), x.dtype, x.device) for x in map(outcome.new.__getitem__, outcome.alive)]
+        self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
         outcome.new, outcome.backward_results, outcome.leaves = [], (), []
@@ -309,6 +309,10 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def _kind_of(x: Tensor) -> tuple[Any, ...]:
+    return tuple(x.shape), x.dtype, x.device
 
 
 def _is_number(value: Any) -> bool:

@@ -56,9 +56,9 @@ class Recorder:
             return group
         return self.settings_of(group)
 
-    def uses(self, number: int) -> bool:
-        """Whether an input is read or written."""
-        return bool(lib.recording_uses(self.handle, number))
+    def uses_inputs(self, first: int) -> bool:
+        """Whether one of the inputs from number `first` on is read or written."""
+        return bool(lib.recording_uses(self.handle, first))
 
     def note_draw(self, generator: Any, state: Any) -> None:
         """A random number is drawn."""

@@ -76,7 +76,7 @@ class Watch:
 
     def _note_settings(self, function: Any) -> None:
         """Note what optimizers were told and what they remember."""
-        settings_are_read = "param_groups" in self._names_read(function)
+        settings_are_read = self._may_read("param_groups") and "param_groups" in self._names_read(function)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 if optimizer.fused is None or group.get("differentiable") or settings_are_read:
@@ -85,6 +85,12 @@ class Watch:
             if optimizer.state:
                 self.kept.append(list(_states_of(optimizer)))
                 self.states.append((optimizer, list(map(id, self.kept[-1]))))
+
+    def _may_read(self, name: str) -> bool:
+        for _, names in self._functions:
+            if name in names:
+                return True
+        return False
 
     def _names_read(self, function: Any) -> set[str]:
         """The names that a call may read: a function counts if something reads its name, or if it has none."""

@@ -103,12 +103,16 @@ def checkpoint_sequential(
 ) -> Any:
     """The functions one after another, in `segments` parts of about one length, all but the last checkpointed.
 
+    Raises ValueError for fewer than 1 segment, and for more than there are functions.
+
     >>> model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
     >>> x = norch.ones(1, 2, requires_grad=True)
     >>> norch.utils.checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False).shape
     norch.Size([1, 1])
     """
     steps = list(functions)
+    if not 1 <= segments <= max(len(steps), 1):
+        raise ValueError(f"checkpoint_sequential: {segments} segments of {len(steps)} functions")
     size = len(steps) // segments
     for i in range(segments - 1):
         part = partial(_run, steps[i * size : (i + 1) * size])

@@ -62,20 +62,30 @@ def hardswish(x: Tensor) -> Tensor:
     return recorded(wrap(lib.hardswish_tensor(x._ptr)), HardswishBackward, (x,))
 
 
-class GeluBackward(Function):
+class _SlopeBackward(Function):
+    """The derivative of a function of x alone, of which `kernel` gives gradient * slope in C."""
+
+    kernel: Any
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        return [wrap(self.kernel(gradient._ptr, self.x._ptr))]
+
+
+class GeluBackward(_SlopeBackward):
     """d(x P(x))/dx = P(x) + x p(x), with P the probability that a normal variable is at most x and p its density"""
+
+    kernel = lib.gelu_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         below, density = 0.5 * (x * -math.sqrt(0.5)).erfc(), (x * x * -0.5).exp() / math.sqrt(2 * math.pi)
         return [gradient * (below + x * density)]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.gelu_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class GeluTanhBackward(Function):
+class GeluTanhBackward(_SlopeBackward):
     """d(x s(v))/dx = s(v) + x s(v) (1 - s(v)) dv/dx, with s the sigmoid and v = 2 sqrt(2 / pi) (x + 0.044715 x^3)"""
+
+    kernel = lib.gelu_tanh_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, scale = self.x, 2 * math.sqrt(2 / math.pi)
@@ -83,76 +93,67 @@ class GeluTanhBackward(Function):
         s, rest = v.sigmoid(), (-v).sigmoid()  # 1 - s would lose its digits where s is near 1
         return [gradient * (s + x * (s * rest) * (scale + 3 * 0.044715 * scale * (x * x)))]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.gelu_tanh_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class SiluBackward(Function):
+class SiluBackward(_SlopeBackward):
     """d(x s(x))/dx = s(x) (1 + x (1 - s(x))), with s the sigmoid"""
+
+    kernel = lib.silu_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, s = self.x, self.x.sigmoid()
         return [gradient * (s * (1.0 + x * (1.0 - s)))]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.silu_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class MishBackward(Function):
+class MishBackward(_SlopeBackward):
     """y = x t with t = tanh(softplus(x)): dy/dx = t + x sigmoid(x) (1 - t^2)"""
+
+    kernel = lib.mish_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
         t = softplus(x, math.inf).tanh()
         return [gradient * (t + x * x.sigmoid() * (1 - t * t))]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.mish_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class SeluBackward(Function):
+class SeluBackward(_SlopeBackward):
     """y = s x if x > 0, else s a (e^x - 1): dy/dx = s if x > 0, else s a e^x"""
+
+    kernel = lib.selu_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, positive = self.x, self.x > 0
         below = SELU_SCALE * SELU_ALPHA * positive._choose(0.0, x).exp()
         return [gradient * positive._choose(SELU_SCALE, below)]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.selu_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class LogsigmoidBackward(Function):
+class LogsigmoidBackward(_SlopeBackward):
     """d log(s(x))/dx = s(-x), with s the sigmoid"""
+
+    kernel = lib.logsigmoid_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient * (-self.x).sigmoid()]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.logsigmoid_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class HardsigmoidBackward(Function):
+class HardsigmoidBackward(_SlopeBackward):
     """y = relu6(x + 3) / 6: dy/dx = 1/6 between -3 and 3, 0 elsewhere and for NaN"""
+
+    kernel = lib.hardsigmoid_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x.detach()
         return [(x > -3.0).logical_and(x < 3.0)._choose(gradient / 6.0, 0.0)]
 
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.hardsigmoid_backward_tensor(gradient._ptr, self.x._ptr))]
 
-
-class HardswishBackward(Function):
+class HardswishBackward(_SlopeBackward):
     """y = x relu6(x + 3) / 6: dy/dx = 0 up to -3, 1 from 3 on, x / 3 + 1 / 2 between"""
+
+    kernel = lib.hardswish_backward_tensor
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, values = self.x, self.x.detach()
         between = (values >= 3.0)._choose(gradient, gradient * (x / 3.0 + 0.5))
         return [(values <= -3.0)._choose(0.0, between)]
-
-    def fused(self, gradient: Tensor) -> Gradients:
-        return [wrap(lib.hardswish_backward_tensor(gradient._ptr, self.x._ptr))]
 
 
 # ---- With a parameter -------------------------------------------------------------------------------------------
@@ -334,14 +335,18 @@ class GluBackward(Function):
 # ---- Softmax ----------------------------------------------------------------------------------------------------
 
 
-class SoftmaxBackward(Function):
-    """y = softmax(x): dL/dx = (G - sum(G y)) y, summed along the dimension"""
+class _AlongBackward(Function):
+    """A function along a dimension, whose derivative takes its result."""
 
     keeps_input, saves_output = False, True
 
     def __init__(self, x: Tensor, dim: int) -> None:
         super().__init__(x)
         self.dim = dim
+
+
+class SoftmaxBackward(_AlongBackward):
+    """y = softmax(x): dL/dx = (G - sum(G y)) y, summed along the dimension"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         y = self.output
@@ -351,14 +356,8 @@ class SoftmaxBackward(Function):
         return [wrap(lib.softmax_backward(gradient._ptr, self.output._ptr, self.dim))]
 
 
-class LogSoftmaxBackward(Function):
+class LogSoftmaxBackward(_AlongBackward):
     """y = log softmax(x): dL/dx = G - exp(y) sum(G), summed along the dimension"""
-
-    keeps_input, saves_output = False, True
-
-    def __init__(self, x: Tensor, dim: int) -> None:
-        super().__init__(x)
-        self.dim = dim
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [gradient - self.output.exp() * gradient.sum(self.dim, keepdim=True)]

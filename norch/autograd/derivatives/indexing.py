@@ -61,14 +61,20 @@ class GatherBackward(_ReadBackward):
     """y = x.gather(dim, index)"""
 
 
-class _WriteBackward(_PlaceFunction):
-    """y was written to places in x, or added: y's gradient is read there; x's is the rest, or all of it."""
+class _CombineBackward(_PlaceFunction):
+    """y was combined with what is at places in x."""
 
-    broadcasts = keeps_input = True  # the engine needs the shape of y
+    keeps_input = True
 
     def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
         super().__init__(x, y)
         self._place, self.how = place, how
+
+
+class _WriteBackward(_CombineBackward):
+    """y was written to places in x, or added: y's gradient is read there; x's is the rest, or all of it."""
+
+    broadcasts = True  # keeps_input: the engine needs the shape of y
 
     def reads_x(self) -> bool:
         return False
@@ -102,14 +108,10 @@ class IndexFillBackward(_WriteBackward):
         ]
 
 
-class ExtremeBackward(_PlaceFunction):
+class ExtremeBackward(_CombineBackward):
     """y entered the maxima or minima at places in x: the elements of x and y that attain one share its gradient."""
 
-    keeps_input = saves_output = True
-
-    def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
-        super().__init__(x, y)
-        self._place, self.how = place, how
+    saves_output = True
 
     def backward(self, gradient: Tensor) -> Gradients:
         place, output = self.place, self.output.detach()
@@ -122,14 +124,10 @@ class ExtremeBackward(_PlaceFunction):
         ]
 
 
-class MultiplyBackward(_PlaceFunction):
+class MultiplyBackward(_CombineBackward):
     """y was multiplied to places in x: each factor gets the product of the others, also beside a zero."""
 
-    keeps_input = saves_output = True
-
-    def __init__(self, x: Tensor, y: Tensor, place: Place, how: int) -> None:
-        super().__init__(x, y)
-        self._place, self.how = place, how
+    saves_output = True
 
     def backward(self, gradient: Tensor) -> Gradients:
         return [

@@ -248,7 +248,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
     Operand a(x, dtype, shape.sizes, shape.ndim, name, rule), b(y, dtype, shape.sizes, shape.ndim, name, rule);
-    if (rule == DIVISION && !is_real(dtype)) refuse_zero_divisor(y, name);
+    if (rule == DIVISION && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);
     return computed<2>({&a, &b}, shape, result_dtype, device, out, [&](Tensor& result) {

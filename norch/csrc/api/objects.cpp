@@ -251,12 +251,13 @@ Codes::~Codes() {
 
 PythonObject* told(const char* text, const Line& line) {
     if (!text) return nothing();
-    void* parts[] = {objects.new_name(text), line.file ? objects.new_name(line.file) : nothing(),
-                     objects.new_long(line.number)};
     const Reference tuple{objects.new_tuple(3)};
-    for (ptrdiff_t i = 0; i < 3 && tuple; i++)
-        if (!parts[i] || objects.set_tuple_item(tuple, i, parts[i])) return nullptr;
-    if (tuple) python.take_reference(tuple);
+    const auto put = [&](ptrdiff_t i, void* part) { return part && !objects.set_tuple_item(tuple, i, part); };
+    const bool made = tuple && put(0, objects.new_name(text)) &&
+                      put(1, line.file ? objects.new_name(line.file) : nothing()) &&
+                      put(2, objects.new_long(line.number));
+    if (!made) return nullptr;
+    python.take_reference(tuple);
     return static_cast<PythonObject*>(tuple.object);
 }
 

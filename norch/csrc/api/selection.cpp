@@ -67,6 +67,8 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
     for (int d = 0; d < count; d++) {
         if (!indices[d]) continue;
         check_index(tensor, *indices[d], name);
+        if (!tensor.shape[d] && indices[d]->size)
+            fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, axes ? axes[d] : d);
         try {
             broadcast(common, *indices[d], name);
         } catch (Error& error) {
@@ -197,9 +199,8 @@ Selection select_slices(const Tensor& tensor, int64_t axis, const Tensor& index,
     const int at = check_axis(axis, x.ndim, name);
     int64_t others = 1;  // no kernel runs if there are none
     for (int d = 0; d < x.ndim; d++) others *= d == at ? 1 : x.shape[d];
-    if (others == 0 && index.size) {
-        const int64_t size = x.shape[at];
-        if (!size) fail(INDEX_ERROR, "{}: axis {} has no index, its size is 0", name, at);
+    const int64_t size = x.shape[at];
+    if (others == 0 && index.size && size) {
         const std::string text = std::string(name) + ": an index is out of range for axis " + std::to_string(at) +
                                  " of size " + std::to_string(size);
         Tensor places = index;

@@ -125,7 +125,7 @@ void grid_sample_backward_tensor_cpu(const Tensor& gradient, const Tensor& x, co
                         for (int64_t k = 0; k < block.corners; k++) {
                             const int32_t* offset = block.offset[k];
                             for (int64_t p = 0; for_x && p < count; p++)
-                                data_as<T>(for_x)[c * image + offset[p]] += weighed(block.weight[k][p], g[p]);
+                                data_as<T>(for_x)[c * image + offset[p]] += weighed_back(block.weight[k][p], g[p]);
                             for (int a = 0; for_grid && a < how.axes; a++)
                                 INDEPENDENT for (int64_t p = 0; p < count; p++) sums[a][p] +=
                                     weighed(block.slope[a][k][p], g[p] * read[offset[p]]);

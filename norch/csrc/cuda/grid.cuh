@@ -120,7 +120,7 @@ __global__ void grid_sample_image_kernel(const T* gradient, const T* grid, T* fo
             const PointTaps<T> taps(grid + (plane / channels * how.points + p) * how.axes, how);
             const T g = gradient[plane * how.points + p];
             taps.each(how, [&](int64_t place, const int* tap) {
-                for_x[plane * image + place] += weighed(taps.weight(tap, -1), g);
+                for_x[plane * image + place] += weighed_back(taps.weight(tap, -1), g);
             });
         }
     }

@@ -9,7 +9,7 @@ inline namespace NORCH_ISA {
 enum { MAX_TAPS = 4 };
 
 // What a point reads along an axis: elements, their weights, and how fast these change with the point's number. What
-// lies beyond the image has the weight 0, and index 0.
+// lies beyond the image has the weight 0, and index 0; if the point is NaN or infinite, the weight is NaN.
 template <class T>
 struct AxisTaps {
     int64_t index[MAX_TAPS];
@@ -20,6 +20,12 @@ struct AxisTaps {
 template <class T>
 HOST_DEVICE T weighed(T weight, T value) {
     return weight == 0 ? T(0) : weight * value;
+}
+
+// What an element of the image gets of the gradient of a point; nothing of a point that is nowhere.
+template <class T>
+HOST_DEVICE T weighed_back(T weight, T gradient) {
+    return weight == weight ? weighed(weight, gradient) : T(0);
 }
 
 template <class T>
@@ -82,7 +88,7 @@ HOST_DEVICE AxisTaps<T> taps_of(T point, int64_t size, const Sampling& how) {
         }
         const bool seen = (index >= 0) & (index <= T(size - 1));  // NaN is not
         taps.index[k] = seen ? int64_t(index) : 0;
-        if (!seen) taps.weight[k] = taps.slope[k] = 0;
+        if (!seen) taps.weight[k] *= 0, taps.slope[k] *= 0;
     }
     return taps;
 }

@@ -123,7 +123,7 @@ void find_chains(Program& program, Phase& phase, const std::vector<Lifetime>& li
             place.kind = Place::CHAINED;
             const bool is_reduced = int32_t(m) == reduced;  // it waits for the other pieces of its block
             const Lifetime alive = is_reduced ? Lifetime{chain.begin, chain.end - 1} : lifetime;
-            const Slot& any = recording.slots[size_t(phase.users[m].front())];
+            const Slot& any = recording.slots[size_t(phase.first_user[m])];
             items.push_back({alive, (is_reduced ? BLOCK : PIECE) * item_size(any.tensor.dtype), &place.offset});
         }
         chain.bytes = arranged(items, chain.begin, chain.end);

@@ -64,7 +64,7 @@ void find_graphs(Program& program, Phase& phase) {
     for (int32_t m = 0; m < int32_t(recording.memories.size()); m++) {
         const Memory& memory = recording.memories[size_t(m)];
         const Place::Kind kind = phase.places[size_t(m)].kind;
-        if (phase.users[size_t(m)].empty() || memory.device != graphs.device) continue;
+        if (phase.first_user[size_t(m)] < 0 || memory.device != graphs.device) continue;
         if (kind == Place::SAVED) graphs.saved_memory = m;
         if (kind != Place::INPUT && kind != Place::FRESH && !(is_backward && kind == Place::GRADIENT)) continue;
         const bool is_new = std::count(phase.fresh.begin(), phase.fresh.end(), m) > 0;

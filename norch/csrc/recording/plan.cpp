@@ -55,7 +55,8 @@ int64_t arranged(const std::vector<Item>& items, int32_t begin, int32_t end) {
 
 static std::vector<Lifetime> lifetimes_in(const Recording& recording, Phase& phase) {
     std::vector<Lifetime> lifetimes(recording.memories.size());
-    phase.users.resize(recording.memories.size());
+    phase.first_user.resize(recording.memories.size(), -1);
+    phase.next_user.resize(recording.slots.size(), -1);
     for (int32_t s = phase.begin; s < phase.end; s++)
         for (const StepOperand& operand : recording.steps[size_t(s)]->operands) {
             if (operand.slot < 0) continue;
@@ -64,7 +65,8 @@ static std::vector<Lifetime> lifetimes_in(const Recording& recording, Phase& pha
             Lifetime& lifetime = lifetimes[size_t(memory)];
             if (lifetime.first < 0) lifetime.first = s;
             lifetime.last = s;
-            phase.users[size_t(memory)].push_back(operand.slot);
+            phase.next_user[size_t(operand.slot)] = phase.first_user[size_t(memory)];
+            phase.first_user[size_t(memory)] = operand.slot;
         }
     return lifetimes;
 }

@@ -24,7 +24,7 @@ void Phase::lay(std::vector<Slot>& slots, int32_t memory, Storage* storage, char
     if (bases[size_t(memory)] == base && storages[size_t(memory)] == storage) return;
     bases[size_t(memory)] = base;
     storages[size_t(memory)] = storage;
-    for (int32_t user : users[size_t(memory)]) {
+    for (int32_t user = first_user[size_t(memory)]; user >= 0; user = next_user[size_t(user)]) {
         Slot& slot = slots[size_t(user)];
         slot.tensor.data = base ? base + slot.shift : nullptr;
         slot.tensor.storage = storage;

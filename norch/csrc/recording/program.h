@@ -75,12 +75,13 @@ struct Graphs {
 };
 
 struct Phase {
-    int32_t begin, end;                       // its steps
-    std::vector<Chain> chains;                // in their order
-    std::vector<Place> places;                // by memory
-    std::vector<char*> bases;                 // by memory: where it lay last
-    std::vector<Storage*> storages;           // by memory: in which storage
-    std::vector<std::vector<int32_t>> users;  // by memory: the slots over it
+    int32_t begin, end;               // its steps
+    std::vector<Chain> chains;        // in their order
+    std::vector<Place> places;        // by memory
+    std::vector<char*> bases;         // by memory: where it lay last
+    std::vector<Storage*> storages;   // by memory: in which storage
+    std::vector<int32_t> first_user;  // by memory: a slot over it, or -1
+    std::vector<int32_t> next_user;   // by slot: another one over the same memory, or -1
     std::vector<Slot> results;
     std::vector<int32_t> fresh;  // the memories that are made for results
     Writing written;

@@ -253,10 +253,12 @@ PythonObject* recording_refusal(Recording* recording) {
     return told(recording->refusal.empty() ? nullptr : recording->refusal.c_str(), recording->refused_at);
 }
 
-int32_t recording_uses(Recording* recording, int32_t input) {
-    const int32_t memory = recording->inputs[size_t(input)];
-    return std::any_of(recording->slots.begin(), recording->slots.end(),
-                       [&](const Slot& slot) { return slot.memory == memory; });
+int32_t recording_uses(Recording* recording, int32_t first) {
+    const auto uses = [&](const Slot& slot) {
+        const int32_t input = slot.memory < 0 ? -1 : recording->memories[size_t(slot.memory)].input;
+        return input >= first && size_t(input) < recording->forward_inputs;  // those after are of a backward
+    };
+    return std::any_of(recording->slots.begin(), recording->slots.end(), uses);
 }
 
 // ---- Two recordings of one function ------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def _convolve(
     images = columns.reshape(samples, channels * kernel[0], depths, height, width).transpose(1, 2).flatten(0, 1)
     result = _product(images, weight.flatten(1, 2), bias, taps.plane(), groups, positions)
     result = result.unflatten(0, (samples, depths)).transpose(1, 2)
-    return from_images(result, axes, x)
+    return own(from_images(result, axes, x))
 
 
 def _product(

@@ -16,7 +16,7 @@ __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "f
 
 @flags
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Each element becomes 0 with probability `p`, and is divided by 1 - p otherwise; x itself when not training.
+    """Each element becomes 0 with probability `p`, else it is divided by 1 - p; x itself if not training, or p is 0.
 
     In the shape and dtype of x, which is floating. Raises ValueError for a `p` outside [0, 1], RuntimeError for another
     dtype. Formula: Srivastava and others, "Dropout" (2014), in its inverted form.
@@ -100,7 +100,7 @@ def _drop(
     """x times a random mask: of each element, or of each index of so many leading dimensions."""
     check_tensors(name, x)
     p = check_probability(p)
-    if not training:
+    if not training or p == 0:
         return x
     if x.ndim < leading:
         raise RuntimeError(f"{name}: input has shape {list(x.shape)}, expected at least {leading} dimensions")

@@ -13,6 +13,7 @@ from ...arguments import flags, sizes_of
 from ...autograd.derivatives import by_formula
 from ...functions.creation import ones, tensor, zeros
 from ...functions.joining import stack
+from ...operation import own
 from ...tensor import Tensor
 from ...types import float32, float64, shown
 from .checks import check_floats, check_tensors
@@ -55,7 +56,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             places = places * (length - 1) / length
         points.append(places.reshape([-1 if k == axis else 1 for k in range(axes)]).expand(sizes[2:]))
     base = stack([*points, last], -1).reshape(1, -1, axes + 1)
-    return (base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes)
+    return own((base @ theta.transpose(1, 2)).reshape(sizes[0], *sizes[2:], axes))
 
 
 def _places(length: int, like: Tensor) -> Tensor:
@@ -122,7 +123,7 @@ def _sampled(input: Tensor, grid: Tensor, mode_code: int, border: int, align_cor
     return _gathered(input, taps)
 
 
-Tap = tuple[Tensor, Tensor]  # the index along an axis that each point reads, and its weight
+Tap = tuple[Tensor, Tensor, Tensor]  # the index along an axis that each point reads, its weight, and if it is there
 
 
 def _taps(place: Tensor, size: int, mode: str, padding_mode: str, align: bool) -> list[Tap]:
@@ -143,7 +144,7 @@ def _taps(place: Tensor, size: int, mode: str, padding_mode: str, align: bool) -
         if mode == "bicubic" and padding_mode != "zeros":  # which reads each of its pixels beyond the border
             index = _inside(index, size, padding_mode, align)
         seen = (index >= 0).logical_and(index <= size - 1)  # NaN is not
-        taps.append((seen._choose(index, 0.0).long(), seen._choose(weight, 0.0)))
+        taps.append((seen._choose(index, 0.0).long(), seen._choose(weight, weight * 0.0), seen))
     return taps
 
 
@@ -152,11 +153,13 @@ def _gathered(x: Tensor, taps: Sequence[Sequence[Tap]]) -> Tensor:
     samples, channels, shape = x.shape[0], x.shape[1], taps[0][0][0].shape
     lines, result = x.flatten(2), None
     for corner in itertools.product(*taps):
-        index, weight = corner[0]
-        for size, (more, factor) in zip(x.shape[3:], corner[1:]):
-            index, weight = index * size + more, weight * factor
+        index, weight, seen = corner[0]
+        for size, (more, factor, inside) in zip(x.shape[3:], corner[1:]):
+            index, weight, seen = index * size + more, weight * factor, seen.logical_and(inside)
         read = lines.gather(2, index.reshape(samples, 1, math.prod(shape[1:])).expand(-1, channels, -1))
-        term = read.reshape(samples, channels, *shape[1:]) * weight.unsqueeze(1)
+        read, weight = read.reshape(samples, channels, *shape[1:]), weight.unsqueeze(1)
+        passes = seen.unsqueeze(1).logical_and(weight == weight)  # a gradient to the image; a NaN weight does not
+        term = passes._choose(read, read.detach()) * weight
         result = term if result is None else result + term
     assert result is not None
     return result

@@ -251,7 +251,7 @@ def _kl_div(input: Tensor, target: Tensor, reduction: str, log_target: bool = Fa
 
 def check_reduction(reduction: str) -> str:
     """`reduction` itself; ValueError if it is unknown."""
-    if reduction not in ("none", "mean", "sum"):
+    if not isinstance(reduction, str) or reduction not in ("none", "mean", "sum"):
         raise ValueError(f"reduction is {shown(reduction)}, expected 'none', 'mean' or 'sum'")
     return reduction
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import flags
+from ...autograd.in_place import copied
 from ...functions.creation import arange, zeros
 from ...tensor import Tensor
 from ...types import float32, float64, int64, shown, uint8
@@ -55,19 +56,20 @@ def interpolate(
         input.new_empty([*input.shape[:2], *sizes])  # MemoryError before the first axis takes its time
     if min([*sizes, *input.shape[1:]]) < 1:
         raise ShapeError(f"interpolate: from shape {list(input.shape)} to {sizes}, expected sizes of at least 1")
+    given = input
     if mode not in _SMOOTH:
         for axis, (new, factor) in enumerate(zip(sizes, factors), 2):
             if new != input.shape[axis]:
                 places = _nearest(input.shape[axis], new, factor, mode == "nearest-exact")
                 input = input.index_select(axis, places.to(input.device))
-        return input
+        return copied(input, given)
     if not input.is_floating_point() and (input.dtype is not uint8 or input.ndim != 4):
         raise NotImplementedError(
             f"interpolate: mode {shown(mode)} takes no {input.dtype} of shape {list(input.shape)}"
         )
     for axis, new, factor in reversed(list(zip(range(2, input.ndim), sizes, factors))):
         input = _resampled(input, axis, new, factor, mode == "bicubic", bool(align_corners), antialias)
-    return input
+    return copied(input, given)
 
 
 def _check_mode(x: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..._C import ShapeError
 from ...arguments import one_size
+from ...autograd.in_place import copied
 from ...tensor import Tensor
 from .checks import check_tensors
 
@@ -22,13 +23,11 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """
     r = _factor("pixel_shuffle", input, upscale_factor)
     channels, height, width = input.shape[-3:]
-    if r == 1:
-        return input.clone()
     if channels % (r * r):
         raise ShapeError(f"pixel_shuffle: {channels} channels, expected a multiple of {r * r}")
     leading, outputs = input.shape[:-3], channels // (r * r)
     parts = input.reshape(*leading, outputs, r, r, height, width)  # [..., C, y in r, x in r, height, width]
-    return parts.movedim((-4, -3), (-3, -1)).reshape(*leading, outputs, height * r, width * r)
+    return copied(parts.movedim((-4, -3), (-3, -1)).reshape(*leading, outputs, height * r, width * r), input)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -41,13 +40,11 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     r = _factor("pixel_unshuffle", input, downscale_factor)
     channels, height, width = input.shape[-3:]
-    if r == 1:
-        return input.clone()
     if height % r or width % r:
         raise ShapeError(f"pixel_unshuffle: images of {height} x {width}, expected multiples of {r}")
     leading, height, width = input.shape[:-3], height // r, width // r
     parts = input.reshape(*leading, channels, height, r, width, r)
-    return parts.movedim((-3, -1), (-4, -3)).reshape(*leading, channels * r * r, height, width)
+    return copied(parts.movedim((-3, -1), (-4, -3)).reshape(*leading, channels * r * r, height, width), input)
 
 
 def _factor(name: str, x: Tensor, factor: int) -> int:
@@ -76,4 +73,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise ShapeError(
             f"channel_shuffle: input has shape {list(input.shape)}, expected [N, C, ...], C in {count} groups"
         )
-    return input.unflatten(1, (count, input.shape[1] // count)).transpose(1, 2).flatten(1, 2)
+    return copied(input.unflatten(1, (count, input.shape[1] // count)).transpose(1, 2).flatten(1, 2), input)

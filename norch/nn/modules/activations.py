@@ -7,7 +7,7 @@ from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
-from ..activation import Hardtanh
+from ..activation import Hardtanh, _InPlace
 from ..module import Module
 from ..parameter import Parameter
 
@@ -32,17 +32,6 @@ __all__ = [
 ]
 
 
-class _InPlace(Module):
-    """An activation without settings, which may be written into its input."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def inner_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
-
-
 class ReLU6(Hardtanh):
     """Each element moved into [0, 6]; see `functional.relu6`.
 
@@ -50,11 +39,10 @@ class ReLU6(Hardtanh):
     tensor([0., 2., 6.])
     """
 
+    _shown = ()
+
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
-
-    def inner_repr(self) -> str:
-        return "inplace=True" if self.inplace else ""
 
 
 class Hardsigmoid(_InPlace):
@@ -101,22 +89,21 @@ class Mish(_InPlace):
         return F.mish(input, self.inplace)
 
 
-class CELU(Module):
+class CELU(_InPlace):
     """x where x > 0, alpha * (e^(x / alpha) - 1) elsewhere; see `functional.celu`.
 
     >>> nn.CELU(2.0)(norch.tensor([-1.0, 2.0]))
     tensor([-0.7869,  2.0000])
     """
 
+    _shown = ("alpha",)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
+        super().__init__(inplace)
+        self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
         return F.celu(input, self.alpha, self.inplace)
-
-    def inner_repr(self) -> str:
-        return f"alpha={self.alpha}" + (", inplace=True" if self.inplace else "")
 
 
 class PReLU(Module):
@@ -125,6 +112,8 @@ class PReLU(Module):
     >>> nn.PReLU()(norch.tensor([-1.0, 2.0])).detach()
     tensor([-0.2500,  2.0000])
     """
+
+    _shown = ("num_parameters",)
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: str | None = None, dtype: DType | None = None
@@ -140,44 +129,39 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
-    def inner_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
 
-
-class RReLU(Module):
+class RReLU(_InPlace):
     """x where x > 0, slope * x elsewhere, with a random slope while training; see `functional.rrelu`.
 
     >>> nn.RReLU(0.0, 0.5).eval()(norch.tensor([-6.0, 2.0]))
     tensor([-1.5000,  2.0000])
     """
 
+    _shown = ("lower", "upper")
+
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
-        super().__init__()
-        self.lower, self.upper, self.inplace = lower, upper, inplace
+        super().__init__(inplace)
+        self.lower, self.upper = lower, upper
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def inner_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
 
-
-class Threshold(Module):
+class Threshold(_InPlace):
     """x where x > threshold, `value` elsewhere; see `functional.threshold`.
 
     >>> nn.Threshold(0.5, 9.0)(norch.tensor([-1.0, 2.0]))
     tensor([9., 2.])
     """
 
+    _shown = ("threshold", "value")
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold, self.value, self.inplace = threshold, value, inplace
+        super().__init__(inplace)
+        self.threshold, self.value = threshold, value
 
     def forward(self, input: Tensor) -> Tensor:
         return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def inner_repr(self) -> str:
-        return f"threshold={self.threshold}, value={self.value}" + (", inplace=True" if self.inplace else "")
 
 
 class Hardshrink(Module):
@@ -256,15 +240,14 @@ class GLU(Module):
     tensor([0.5000, 2.0000])
     """
 
+    _shown = ("dim",)
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
-
-    def inner_repr(self) -> str:
-        return f"dim={self.dim}"
 
 
 class Softmin(Module):
@@ -274,15 +257,14 @@ class Softmin(Module):
     tensor([[1.0000e+00, 3.7835e-44]])
     """
 
+    _shown = ("dim",)
+
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim)
-
-    def inner_repr(self) -> str:
-        return f"dim={self.dim}"
 
 
 class Softmax2d(Module):

@@ -47,6 +47,8 @@ class MultiheadAttention(Module):
     bias_k: ParameterOrNone
     bias_v: ParameterOrNone
 
+    _shown = ("embed_dim", "num_heads")
+
     def __init__(
         self,
         embed_dim: int,
@@ -155,9 +157,6 @@ class MultiheadAttention(Module):
             shapes = ", ".join(f"{name} {list(x.shape)}" for name, x in zip(sizes, (query, key, value)))
             raise ShapeError(f"MultiheadAttention: lengths or batches do not agree: {shapes}")
         return query.ndim == 3
-
-    def inner_repr(self) -> str:
-        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"
 
 
 def _drawn(shape: list[int], initialize: Callable[[Tensor], Tensor]) -> Parameter:

@@ -287,15 +287,14 @@ class Unfold(Module):
     norch.Size([1, 12, 9])
     """
 
+    _shown: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
+
     def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         super().__init__()
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)}" for name in ("kernel_size", "dilation", "padding", "stride"))
 
 
 class Fold(Unfold):
@@ -307,6 +306,8 @@ class Fold(Unfold):
     norch.Size([1, 1, 3, 3])
     """
 
+    _shown = ("output_size", *Unfold._shown)
+
     def __init__(
         self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
     ) -> None:
@@ -315,6 +316,3 @@ class Fold(Unfold):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}, {super().extra_repr()}"

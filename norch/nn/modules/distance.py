@@ -1,3 +1,3 @@
 """The distances, under the path that PyTorch gives them."""
 
-from .losses import *  # noqa: F403
+from .distances import *  # noqa: F403

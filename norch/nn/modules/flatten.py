@@ -1,3 +1,4 @@
 """The Flatten and Unflatten, under the path that PyTorch gives them."""
 
-from .linear import *  # noqa: F403
+from .linear import Flatten as Flatten
+from .products import Unflatten as Unflatten

@@ -124,6 +124,8 @@ class Flatten(Module):
     norch.Size([8, 60])
     """
 
+    _shown = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -131,6 +133,3 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return check_tensor(input, "Flatten").flatten(self.start_dim, self.end_dim)
-
-    def inner_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

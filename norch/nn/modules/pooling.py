@@ -40,6 +40,8 @@ __all__ = [
 class _MaxPool(Module):
     """What MaxPool1d, 2d and 3d share. With `return_indices` they return the pair (values, indices)."""
 
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -56,10 +58,6 @@ class _MaxPool(Module):
 
     def _arguments(self) -> tuple[Sizes, Sizes, Sizes, Sizes, bool, bool]:
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
-
-    def extra_repr(self) -> str:
-        names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class MaxPool1d(_MaxPool):
@@ -102,15 +100,14 @@ class _MaxUnpool(Module):
 
     axes: int
 
+    _shown = ("kernel_size", "stride", "padding")
+
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         super().__init__()
         name, axes = self.get_name(), self.axes
         self.kernel_size = per_axis(kernel_size, axes, f"{name}: kernel_size")
         self.stride = per_axis(kernel_size if stride is None else stride, axes, f"{name}: stride")
         self.padding = per_axis(padding, axes, f"{name}: padding")
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class MaxUnpool1d(_MaxUnpool):
@@ -165,6 +162,8 @@ class AvgPool1d(Module):
     tensor([[[2., 6.]]])
     """
 
+    _shown = ("kernel_size", "stride", "padding")
+
     def __init__(
         self,
         kernel_size: Sizes,
@@ -183,9 +182,6 @@ class AvgPool1d(Module):
         settings = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
         return F.avg_pool1d(input, *settings)
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
 
 class AvgPool2d(Module):
     """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`.
@@ -193,6 +189,8 @@ class AvgPool2d(Module):
     >>> nn.AvgPool2d(2)(norch.ones(8, 3, 28, 28)).shape
     norch.Size([8, 3, 14, 14])
     """
+
+    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(
         self,
@@ -215,9 +213,6 @@ class AvgPool2d(Module):
         settings = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
         return *settings, self.divisor_override
 
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
 
 class AvgPool3d(AvgPool2d):
     """The average of what each window sees, of [N, C, depth, height, width] or without N.
@@ -235,15 +230,13 @@ class AvgPool3d(AvgPool2d):
 class _LPPool(Module):
     """What LPPool1d, 2d and 3d share."""
 
+    _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
     def __init__(
         self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False
     ) -> None:
         super().__init__()
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
-
-    def extra_repr(self) -> str:
-        names = ("norm_type", "kernel_size", "stride", "ceil_mode")
-        return ", ".join(f"{name}={getattr(self, name)}" for name in names)
 
 
 class LPPool1d(_LPPool):
@@ -287,12 +280,11 @@ class LPPool3d(_LPPool):
 class _AdaptivePool(Module):
     """What the adaptive pools share."""
 
+    _shown = ("output_size",)
+
     def __init__(self, output_size: OutputSize) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(_AdaptivePool):

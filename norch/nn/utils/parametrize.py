@@ -22,6 +22,7 @@ from ...types import shown
 from ..module import Module
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
+from .undoing import all_or_nothing
 
 __all__ = [
     "ParametrizationList",
@@ -145,13 +146,18 @@ def register_parametrization(
         raise ValueError(f"{module.get_name()} has no parameter or buffer {shown(tensor_name)}")
     original = getattr(module, tensor_name)
     chain = ParametrizationList([parametrization], original, unsafe)
-    delattr(module, tensor_name)
-    if "parametrizations" not in module._modules:
-        _derive_class(module)
-        module.parametrizations = ModuleDict()
-    setattr(type(module), tensor_name, _property(tensor_name))
-    module.parametrizations[tensor_name] = chain
+    with all_or_nothing(module, *_chains(module)):
+        delattr(module, tensor_name)
+        if "parametrizations" not in module._modules:
+            _derive_class(module)
+            module.parametrizations = ModuleDict()
+        module.parametrizations[tensor_name] = chain
+        setattr(type(module), tensor_name, _property(tensor_name))
     return module
+
+
+def _chains(module: Module) -> list[Module]:
+    return [module.parametrizations] if is_parametrized(module) else []
 
 
 def _derive_class(module: Module) -> None:
@@ -227,19 +233,25 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
         raise ValueError(f"{tensor_name} has {chain.ntensors} originals, none of which is its value")
     original = chain.original if chain.is_tensor else chain.original0
     value = chain().detach() if leave_parametrized else original
-    delattr(type(module), tensor_name)
-    del module.parametrizations[tensor_name]
+    result, writes = value, False
     if isinstance(original, Parameter):
-        if value is not original and chain.is_tensor and original.shape == value.shape:
+        writes = value is not original and chain.is_tensor and original.shape == value.shape
+        result = original if writes else value if isinstance(value, Parameter) else Parameter(value)
+    cls = type(module)
+    with all_or_nothing(module, module.parametrizations):
+        del module.parametrizations[tensor_name]
+        if len(module.parametrizations):
+            delattr(cls, tensor_name)
+        else:
+            del module.parametrizations
+            module.__class__ = cls.__bases__[0]
+        if isinstance(original, Parameter):
+            module.register_parameter(tensor_name, result)
+        else:
+            module.register_buffer(tensor_name, result)
+        if writes:
             with no_grad():
                 original.copy_(value)  # the optimizer's parameter stays the same
-            value = original
-        module.register_parameter(tensor_name, value if isinstance(value, Parameter) else Parameter(value))
-    else:
-        module.register_buffer(tensor_name, value)
-    if not len(module.parametrizations):
-        del module.parametrizations
-        module.__class__ = type(module).__bases__[0]
     return module
 
 

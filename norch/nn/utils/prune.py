@@ -14,6 +14,7 @@ from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
+from .undoing import all_or_nothing
 
 __all__ = [
     "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured", "PruningContainer",
@@ -70,15 +71,16 @@ class BasePruningMethod:
             container = previous if isinstance(previous, PruningContainer) else PruningContainer(previous)
             container.add_pruning_method(method)
             method = container
-        mask = method.compute_mask(scores.detach(), mask)  # before anything of the module is changed
-        if previous is None:
-            del module._parameters[name]
-            module.register_parameter(name + "_orig", weights)
-        else:
-            _detach(module, previous)
-        module.register_buffer(name + "_mask", mask)
-        setattr(module, name, method.apply_mask(module))
-        module.register_forward_pre_hook(method)
+        mask = method.compute_mask(scores.detach(), mask)
+        with all_or_nothing(module):
+            if previous is None:
+                del module._parameters[name]
+                module.register_parameter(name + "_orig", weights)
+            else:
+                _detach(module, previous)
+            module.register_buffer(name + "_mask", mask)
+            setattr(module, name, method.apply_mask(module))
+            module.register_forward_pre_hook(method)
         return method
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
@@ -92,11 +94,12 @@ class BasePruningMethod:
         name = self._tensor_name
         weights = self.apply_mask(module).detach()
         parameter = module._parameters[name + "_orig"]
-        delattr(module, name)
-        del module._parameters[name + "_orig"], module._buffers[name + "_mask"]
-        parameter.data = weights
-        module.register_parameter(name, parameter)
-        _detach(module, self)
+        with all_or_nothing(module, data=[parameter]):
+            delattr(module, name)
+            del module._parameters[name + "_orig"], module._buffers[name + "_mask"]
+            module.register_parameter(name, parameter)
+            _detach(module, self)
+            parameter.data = weights
 
 
 class PruningContainer(BasePruningMethod):
@@ -170,7 +173,7 @@ class _Amount(BasePruningMethod):
     def __init__(self, amount: float, dim: int = -1) -> None:
         if isinstance(amount, bool) or not isinstance(amount, (int, float)):
             raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-        if amount < 0 or (isinstance(amount, float) and amount > 1):
+        if not amount >= 0 or (isinstance(amount, float) and amount > 1):
             raise ValueError(f"amount={amount} should be a float in [0, 1] or a non-negative int")
         self.amount, self.dim = amount, dim
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping
 
+from ...guards import Guard
 from ...operation import check_kind, structure
 from ...tensor import Tensor
 from ..module import Module
@@ -61,19 +62,22 @@ def replaced(module: Module, given: Mapping[str, Tensor], tie_weights: bool, str
     if tie_weights:
         by_tensor = {id(own[name]): value for name, value in values.items()}
         values = {name: by_tensor[id(tensor)] for name, tensor in own.items() if id(tensor) in by_tensor}
+    changes: list[tuple[Any, dict[str, Tensor]]] = []
+    for name, value in values.items():
+        path, _, last = name.rpartition(".")
+        owner = module.get_submodule(path)
+        registry = owner._parameters if last in owner._parameters else owner._buffers
+        changes += [(owner, {last: value}), (_Entries(registry), {last: value})]
     try:
-        for name, value in values.items():
-            _put(module, name, value)
-        yield
+        structure.version += 1
+        with Guard(*changes):  # which an interrupt does not leave half done
+            yield
     finally:
-        for name in values:
-            _put(module, name, own[name])
+        structure.version += 1
 
 
-def _put(module: Module, name: str, value: Any) -> None:
-    """Set a parameter or a buffer, without the check that `setattr` makes."""
-    structure.version += 1
-    path, _, last = name.rpartition(".")
-    owner = module.get_submodule(path)
-    registry = owner._parameters if last in owner._parameters else owner._buffers
-    registry[last] = value
+class _Entries:
+    """The entries of a registry as attributes, for a guard to change."""
+
+    def __init__(self, registry: dict[str, Any]) -> None:
+        self.__dict__ = registry

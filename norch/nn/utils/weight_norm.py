@@ -98,9 +98,7 @@ class _SpectralNorm(_ByHook):
     def compute(self, module: Module) -> Any:
         weight, u, v = (getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v"))
         if module.training:
-            matrix = as_matrix(weight, self.dim)
-            v.copy_(normalized(matrix.detach().T @ u, self.eps))
-            power_iterations(matrix, u, v, self.n_power_iterations, self.eps)
+            power_iterations(as_matrix(weight, self.dim).T, v, u, self.n_power_iterations, self.eps)  # v first
         return scaled_down(weight, self.dim, u, v)
 
 

@@ -131,8 +131,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             super().step()
             return
         epoch = 0 if epoch is None else epoch
-        if epoch < 0:
-            raise ValueError(f"epoch is {epoch}, expected at least 0")
+        if not 0 <= epoch < math.inf:
+            raise ValueError(f"epoch is {epoch}, expected a finite number that is at least 0")
         self.T_i, self.T_cur = self.T_0, epoch
         if self.T_mult == 1:
             self.T_cur %= self.T_i

@@ -75,11 +75,18 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Advance to the next epoch, or to the one given, and set its rates."""
-        self._step_count += 1
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr()):
-            set_rate(group, lr)
-        self._last_lr = self._rates()
+        own, groups, rates = dict(vars(self)), self.optimizer.param_groups, self._rates()
+        try:
+            self._step_count += 1
+            self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+            for group, lr in zip(groups, self.get_lr()):
+                set_rate(group, lr)
+            self._last_lr = self._rates()
+        except BaseException:  # an interrupt, too: the schedule is where it was
+            vars(self).update(own)
+            for group, lr in zip(groups, rates):
+                set_rate(group, lr)
+            raise
 
     def _rates(self) -> list[float]:
         return [_copied(group["lr"]) for group in self.optimizer.param_groups]

@@ -103,6 +103,61 @@ y = f(x)
 y = f(x)
 y = norch.compile(lambda t: t * 2)(x)
 
+transforms of functions
++ x = norch.randn(3).requires_grad_()
+a = norch.func.hessian(lambda t: (t ** 3).sum())(x)
+b = norch.func.vmap(norch.func.grad(lambda t: (t * t).sum()))(x.expand(2, 3).detach())
+c = norch.func.jvp(norch.sin, (x,), (norch.ones(3),))
+d = norch.func.vjp(norch.exp, x)[1](norch.ones(3))
+e = norch.autograd.functional.jacobian(norch.tanh, x)
+
+functional_call; model
++ model, x = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2)).eval(), norch.randn(4, 3)
++ given = {name: value.detach() * 2 for name, value in model.named_parameters()}
+y = norch.func.functional_call(model, given, x)
+z = norch.func.vmap(lambda w: norch.func.functional_call(model, {"0.weight": w}, x))(norch.ones(2, 2, 3))
+
+pruning; model
++ from norch.nn.utils import prune
++ model = nn.Linear(3, 2)
+prune.l1_unstructured(model, "weight", amount=2)
+prune.random_unstructured(model, "weight", amount=1)
+prune.remove(model, "weight")
+
+parametrizations; model
++ model, x = nn.Linear(3, 2), norch.randn(4, 3)
+nn.utils.parametrizations.weight_norm(model)
+model(x).sum().backward()
+nn.utils.parametrize.remove_parametrizations(model, "weight")
+
+a convolution with its activation; model
++ model = nn.Sequential(nn.Conv2d(2, 3, 2, padding=1), nn.ReLU(), nn.Conv2d(3, 3, 2, groups=3), nn.BatchNorm2d(3))
++ x = norch.randn(2, 2, 5, 5)
+for p in model.parameters(): p.grad = None
+model.eval()(x).sum().backward()
+
+distributions
++ m = norch.zeros(3, requires_grad=True)
+a = norch.distributions.Normal(m, 1.0).rsample()
+b = norch.distributions.Categorical(logits=m).sample((4,))
+c = norch.distributions.kl_divergence(norch.distributions.Normal(m, 1.0), norch.distributions.Normal(0.0, 2.0))
+d = norch.distributions.Dirichlet(norch.ones(3)).sample()
+
+hooks of graphs and modules; model
++ model, seen, x = nn.Linear(3, 2), [], norch.randn(4, 3)
++ model.register_full_backward_hook(lambda m, i, o: seen.append(len(o)))
++ model.weight.register_post_accumulate_grad_hook(lambda p: seen.append(1))
+for p in model.parameters(): p.grad = None
+y = model(x); y.grad_fn.next_functions; y.register_hook(lambda g: g * 2); y.sum().backward()
+
+a schedule and a scaler; o r
++ w = nn.Parameter(norch.ones(2)); w.grad = norch.ones(2)
++ o = optim.AdamW([w], lr=0.1)
++ r = optim.lr_scheduler.CosineAnnealingLR(o, 5)
+o.step()
+r.step()
+n = nn.utils.clip_grad_norm_([w], 0.5)
+
 several results
 + x = norch.randn(3, 3).requires_grad_()
 a = x.sort(1)

@@ -15,7 +15,14 @@ GAVE_UP = "torch refuses, norch computes: "
 REFUSED = "norch refuses, torch computes: "
 BOTH = "both refuse: "
 
-STEPS = re.compile(r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder")
+STEPS = re.compile(
+    r"\.to\(lib\.u?int|\.(long|int|short|floor|ceil|trunc|round|frac)_?\(|//|%|fmod|remainder"
+    r"| [=!<>]=? |\b(all|any|count_nonzero|nonzero|argwhere|[gln][et]|eq|greater|less)(_equal)?_?\("
+)
+TAILED = r"lib\.(special\.ndtr|nn\.functional\.gelu)\((v\d+)\)"
+DERIVED = re.compile(r"autograd\.(grad|functional)|lib\.func\.")
+HOOK_OF_VIEW = r"(v\d+ = v\d+\[.*\]); v\d+\.register_hook\(lambda g: g \* 2\)"
+CHOOSING = re.compile(r"\b(nan)?(quantile|median)|\b(topk|kthvalue|mode|sort|argsort|msort)\(")
 
 # The last statement, what differs, and the reason
 DIFFERENCES: list[tuple[str, str, str]] = [
@@ -157,6 +164,29 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"add(mm|mv|bmm)_?\(.*alpha=0\b", "elements .*nan", "0 times infinity, which BLAS does not read"),
     (r"median\(", "requires_grad False, torch has True", "of no elements nothing needs a gradient"),
     (r"autograd\.grad", "appears to not have been used", GAVE_UP + "a derivative of 0 is zeros, not None"),
+    ("diff", "is_leaf", "of no elements torch gives the tensor itself"),
+    (r"cond\(", r"elements .*(e\+1\d|inf).*torch has .*(e\+1\d|inf)", "nothing is promised of a singular matrix"),
+    ("logit", "elements", "with an eps above 1/2 torch's vector loop and what is behind it differ"),
+    (r"softplus\(v\d+, (0|False),", "elements .*nan", "with a beta of 0 norch divides by it"),
+    ("clip_grad", r"nested_tensorlist", GAVE_UP + "nothing to clip"),
+    (r"norm", "does not have an identity", GAVE_UP + "a norm of no elements"),
+    ("RMSNorm|rms_norm", "floating dtype, got norch.*, torch ValueError", BOTH + "norch looks at dtypes first"),
+    (r"backward\(|grad\(", "incompatible with .grad\\(\\)", GAVE_UP + "gradients of some inputs of a checkpoint"),
+    (
+        "",
+        "In-place \\w+ backward .* negative slope",
+        GAVE_UP + "a negative slope, as norch saves what elu and leaky_relu were given",
+    ),
+    (r"functional\.", "stack expects a non-empty", GAVE_UP + "derivatives of nothing"),
+    (r"jac(rev|fwd|obian)|hessian", "requires_grad False", "derivatives of nothing need no gradient"),
+    ("vmap", r"the batches have the sizes \[0\], torch computes", REFUSED + "a vmap of no batch, which is a loop"),
+    (r"jac|hessian", "at most 8 dimensions", REFUSED + "more than 8 dimensions"),
+    ("EmbeddingBag|embedding_bag", "step must be nonzero", GAVE_UP + "bags of nothing"),
+    ("Pad|pad\\(", "possibly 0 batch size and other non-zero", GAVE_UP + "images of no channels"),
+    ("matrix_rank", "expected float32 or float64, got", REFUSED + "a matrix of integers, also of no elements"),
+    (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
+    (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
+    ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
     ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
     ("", "refers? to a single memory location|overlap", GAVE_UP + "norch writes what it has read completely"),
@@ -178,7 +208,8 @@ DIFFERENCES: list[tuple[str, str, str]] = [
         r"Expected a floating point|must be either float or double dtype"
         r"|could not infer output dtype|be cast to the desired|must not be a floating point"
         r"|Found dtype|source and destination dtypes match|expected dtype \w+ for"
-        r"|different dtypes|the same dtype|but got Bool|Unsupported input type|more than 1 value",
+        r"|different dtypes|the same dtype|dtypes must be the same|but got Bool|Unsupported input type"
+        r"|more than 1 value",
         GAVE_UP + "dtypes that torch does not mix",
     ),
     (
@@ -268,6 +299,7 @@ CAUSES: list[tuple[str, str, str]] = [
         r"\.grad ",
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
     ),
+    (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
     (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
     (r"\.data = ", "requires_grad|is_leaf", "a view that was given other memory by `.data =` is no view any more"),
     (
@@ -287,7 +319,7 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     """Why a difference after the last of these statements is right, None if nothing says so."""
     whole = "\n".join(lines)
     if found.startswith("norch computes") and "modified by an inplace operation" in found:
-        if unneeded(list(lines), explained):
+        if unneeded([line for line in lines if "lib.func." not in line], explained):  # which know no saved copies
             return GAVE_UP + "torch saved a value that norch does not need"
     if hooked := re.match(r"at the end (v\d+): \[\d\] elements", found):
         if f"register_hook({hooked[1]}.append)" in whole:
@@ -297,24 +329,31 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             return "autograd.grad calls the hooks of what it walks through; torch also those of an output"
     if ".grad" in found and re.search(r"\.logical_\w+_\(", whole):
         return "torch passes a gradient through logical operations in place, whose derivative is 0"
+    if re.search(r"\.grad elements.*torch has .*inf", found) and "binary_cross_entropy(" in whole:
+        return "the loss has bounded logarithms; torch's gradient of a target has others"
     if re.search(r"\.grad elements", found) and re.search(r"\bnormal\(", whole):
         return "norch passes the gradient of a mean on, torch's is 0"
     if re.search(r"\bbeta=(0|False)\b", whole) and "a NoneType, torch has a tensor" in found:
         return "a factor of 0 passes no gradient"
     if "elements" in found and _variance_is_rounding(lines):
         return "the variance of equal numbers: 0, or what rounding leaves"
-    if (".grad" in found or "autograd.grad" in lines[-1]) and _differs_in_zeros(found):
+    derived = ".grad" in found or DERIVED.search(lines[-1])
+    if derived and _differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
-    if (".grad" in found or "autograd.grad" in lines[-1]) and _torch_spreads_nan(found):
+    if derived and _torch_spreads_nan(found):
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
         return "torch takes the gradient of an input before its hooks if the walk goes on behind it"
     if "a view cannot be detached in place" in found and (told := re.match(r"(v\d+)\.detach_\(\)", lines[-1])):
-        if any(line.startswith(f"{told[1]} = lib.autograd.grad(") and "create_graph" in line for line in lines):
+        if re.search(rf"^{told[1]} = lib\.(autograd\.grad\(.*create_graph|func\.)", whole, re.M):
             return REFUSED + "a gradient that a rule computes as a view"
     if (told := re.match(r"at the end (v\d+): \[\d\] ", found)) and f"{told[1]} = lib.autograd.grad([" in whole:
         return "two gradients of one walk are one tensor in torch"
     if "elements" in found and "autograd.grad(" in whole and _torch_expands(lines):
+        return "a gradient has memory for each element; in torch a write to a part shows in others"
+    if "shares memory" in found and re.search(r"lib\.func\.|functional\.(jac|hess)", whole):
+        return "how the results of transforms lie in memory"
+    if "shares memory" in found and "autograd.grad(" in whole and _torch_expands(lines):
         return "a gradient has memory for each element; in torch a write to a part shows in others"
     if re.match(r"at the end (v\d+) shares memory with \1, in torch", found) and "autograd.grad(" in whole:
         return "the gradients of one walk have memory of their own"
@@ -325,13 +364,21 @@ def explained(lines: Sequence[str], found: str) -> str | None:
         return "a derivative of 0 is zeros, which a NaN before it makes NaN"
     if "elements" in found and (told := re.search(r"\bout=(v\d+)\)", lines[-1])) and _overlaps(lines, told[1]):
         return GAVE_UP + "norch writes what it has read completely"
-    if "elements" in found and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
+    if re.search("elements|shape", found) and STEPS.search(lines[-1]) and _rounded_otherwise(lines):
         return "rounding decides: the elements before a step differ in their last digits"
     if "elements" in found and "ldexp" in whole and not run([line for line in lines if "ldexp" not in line]):
         return "torch's derivative of ldexp computes 2 ** -1 of integers, which is 0"
     if ".grad elements" in found and "create_graph" in whole and re.search(r"\bnorm\(", whole):
         if not run([re.sub(r"; \w+\.register_hook.*|^\w+\.register_hook\(lambda.*", "", line) for line in lines]):
             return "torch's second derivative of a norm comes by its result, and its hooks, norch's by its parts"
+    if "elements" in found and re.search(TAILED, whole):
+        if not run([re.sub(TAILED, _with_tail, line) for line in lines]):
+            return "torch's ndtr and gelu have lost their digits far below 0"
+    if ".grad elements" in found and re.search(HOOK_OF_VIEW, whole):
+        if not run([re.sub(HOOK_OF_VIEW, r"\1", line) for line in lines]):
+            return "torch loses the hooks of a view when it is written to"
+    if ".grad elements" in found and CHOOSING.search(whole) and _permuted(found):
+        return "of equal elements any gets the gradient"
     for statement, difference, reason in DIFFERENCES:
         if re.search(statement, lines[-1]) and re.search(difference, found, re.S):
             return reason
@@ -340,6 +387,11 @@ def explained(lines: Sequence[str], found: str) -> str | None:
             if not run([line for line in lines if not re.search(cause, line)]):
                 return reason
     return None
+
+
+def _with_tail(call: re.Match[str]) -> str:
+    """The same function of a normal distribution, with all digits."""
+    return f"0.5 * lib.erfc({call[2]} * -(0.5 ** 0.5))" + (f" * {call[2]}" if "gelu" in call[1] else "")
 
 
 def _torch_expands(lines: Sequence[str]) -> bool:
@@ -355,15 +407,20 @@ def _torch_expands(lines: Sequence[str]) -> bool:
 
 
 def _overlaps(lines: Sequence[str], out: str) -> bool:
-    """Whether another operand of the last statement lies in the memory of `out`, at other places."""
+    """Whether another operand of the last statement lies in the memory of `out`, and has other places there."""
     pair = Pair()
     for line in lines[:-1]:
         pair.step(line)
     written = pair.theirs[out]
     others = [pair.theirs.get(name) for name in variables(lines[-1]) if name != out]
     memory = written.untyped_storage().data_ptr()
-    tensors = [x for x in others if isinstance(x, torch.Tensor) and x.stride() != written.stride()]
+    tensors = [x for x in others if isinstance(x, torch.Tensor) and _places(x) != _places(written)]
     return any(x.untyped_storage().data_ptr() == memory for x in tensors)
+
+
+def _places(x: torch.Tensor) -> tuple[Sequence[int], Sequence[int], int]:
+    """Which elements of its memory a tensor has."""
+    return x.shape, x.stride(), x.storage_offset()
 
 
 def _is_expanded(x: Any) -> bool:
@@ -387,6 +444,7 @@ def _rounded_otherwise(lines: Sequence[str]) -> bool:
 
 def _variance_is_rounding(lines: Sequence[str]) -> bool:
     """Whether some variance is 0 in one of the libraries, and not in the other."""
+    lines = [re.sub(r"^(v\d+) = (v\d+)\.corrcoef\(\)", r"\1 = \2.var(-1)", line) for line in lines]
     names = [told[1] for line in lines if (told := re.match(r"(v\d+) = .*\b(?:var|std)(?:_mean)?\(", line))]
     pair = Pair()
     for line in lines if names else ():
@@ -415,6 +473,13 @@ def _norch_spreads_nan(found: str) -> bool:
     """Whether elements differ only where norch has NaN."""
     pairs = _pairs(found)
     return bool(pairs) and all(math.isnan(x) or math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
+
+
+def _permuted(found: str) -> bool:
+    """Whether the libraries have the same elements in another order."""
+    ours, theirs = ([pair[k] for pair in _pairs(found)] for k in (0, 1))
+    pairs = zip(sorted(ours), sorted(theirs))
+    return bool(ours) and all(math.isclose(x, y, rel_tol=1e-6, abs_tol=1e-9) for x, y in pairs)
 
 
 def _pairs(found: str) -> list[tuple[float, float]]:

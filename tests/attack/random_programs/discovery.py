@@ -12,6 +12,8 @@ import torch
 
 import norch
 
+from .modules_and_transforms import SET
+
 ROOMS = ["Tensor", "", "nn.functional", "linalg", "special"]
 
 # How a tensor is called, with an example for each operand that is tried.
@@ -37,12 +39,15 @@ OPERANDS = {
 
 # Whose results depend on chance, on what memory held, on the process, or on signs that anybody may choose
 LEFT_OUT = re.compile(
-    r"rand|dropout|normal_|uniform_|bernoulli|multinomial|poisson$|exponential_|geometric_|cauchy_|rrelu|gumbel|fractional"
+    r"rand|dropout|syncbatch|normal_|uniform_|bernoulli|multinomial|poisson$|exponential_|geometric_|cauchy_|rrelu|gumbel|fractional"
     r"|binomial|empty|resize|seed|rng|set_|share_memory|pin_memory|storage|data_ptr|_grad|backward|grad$|apply_|map"
-    r"|eig|svd|qr|lu|geqrf|ormqr|orgqr|householder|cholesky_ex|autocast|default|printoptions|threads|deterministic|warn"
+    r"|eig|svd|^qr$|^lu$|lu_|geqrf|ormqr|orgqr|householder|cholesky_ex|autocast|default|printoptions|threads|deterministic|warn"
     r"|numpy|dlpack|typename|stft|fft|sparse|module_load|hook|lstsq|sspaddmm|_nd$|to_|^new$|type$|lobpcg|pinv|inv$|inverse$|solve|tensorinv|det$"
-    r"|hardsigmoid|airy|bessel|polynomial|zeta|logit|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|dequantize|^index$|masked_scatter"
+    r"|hardsigmoid|airy|bessel|polynomial|zeta|cross$|adaptive|topk|^to$|chain_matmul|hash_tensor|dequantize|^index$|masked_scatter"
 )
+
+# Arguments of modules, tried in this order
+SETTINGS = ["", "2", "3", "0.5", "2, 2", "3, 2", "2, 2, 2", "0.1, 0.5"]
 
 OF_LAYOUT = {"contiguous", "flatten", "ravel", "reshape", "view"}  # which copy or not
 
@@ -60,7 +65,28 @@ def found_statements() -> list[str]:
                     function = getattr(theirs, name)
                     if callable(function) and not inspect.isclass(function):
                         found += _forms(room, name, function)
+        for name in sorted(set(dir(torch.nn)) & set(dir(norch.nn))):
+            if not LEFT_OUT.search(name.lower()) and not name.startswith(("Lazy", "Uninit", "Param")):
+                found += _module_forms(name)
     return found
+
+
+def _module_forms(name: str) -> list[str]:
+    """The statements that make a module and call it, for the first settings and operand that it takes."""
+    for settings in SETTINGS:
+        for operand, example in OPERANDS.items():
+            for text in ("", "{same}"):
+                try:
+                    module = eval(f"torch.nn.{name}({settings})").double()
+                except Exception:  # no module, or not with these settings
+                    break
+                if _accepts(module, [example, *([example.flip(-1)] if text else [])]):
+                    if any(p.numel() for p in module.parameters()):
+                        made = f"{{new}} = lib.nn.{name}({settings}).double(); {SET}; {{new}} = {{new}}"
+                    else:
+                        made = f"{{new}} = lib.nn.{name}({settings})"
+                    return [f"{made}({operand}{', ' if text else ''}{text})"]
+    return []
 
 
 def _forms(room: str, name: str, function: Any) -> list[str]:

@@ -147,6 +147,12 @@ class Holes:
     def bias(self) -> str:
         return self.shaped(2)
 
+    def vector_of_three(self) -> str:
+        return self.shaped(3)
+
+    def cube(self) -> str:
+        return self.shaped(2, 3, 3)
+
     def list(self) -> str:
         if not self.program.lists:
             raise Nothing
@@ -296,3 +302,12 @@ class Holes:
 
     def reduce(self) -> str:
         return self.rng.choice(["'sum'", "'prod'", "'mean'", "'amax'", "'amin'"])
+
+    def index_reduce(self) -> str:
+        return self.rng.choice(["'prod'", "'mean'", "'amax'", "'amin'"])
+
+    def bag(self) -> str:
+        return self.rng.choice(["'sum'", "'mean'", "'max'"])
+
+    def norm_of_matrix(self) -> str:
+        return self.rng.choice(["'fro'", "'nuc'", "1", "2", "-1", "float('inf')"])

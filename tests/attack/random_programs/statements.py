@@ -6,6 +6,8 @@ name, {like} with something that broadcasts with {x}. {dim2} is a second {dim}; 
 
 from __future__ import annotations
 
+from .modules_and_transforms import LINALG, MODULES, MORE, STEPS, TRANSFORMS
+
 CREATION = """
 {new} = lib.zeros({shape}, dtype={dtype})
 {new} = lib.ones({shape}, dtype={dtype})
@@ -420,5 +422,10 @@ FAMILIES = [
     (LAYERS, 4),
     (WRITES, 15),
     (AUTOGRAD, 11),
+    (MODULES, 3),
+    (LINALG, 2),
+    (MORE, 6),
+    (TRANSFORMS, 5),
+    (STEPS, 2),
 ]
 FOUND = 11  # the same for the statements that discovery.py finds

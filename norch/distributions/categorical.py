@@ -1,3 +1,0 @@
-"""Categorical, under the path that PyTorch gives it."""
-
-from .discrete import Categorical as Categorical

@@ -1,3 +1,0 @@
-"""Normal, under the path that PyTorch gives it."""
-
-from .continuous import Normal as Normal

@@ -1,0 +1,82 @@
+"""Paths at which PyTorch has what norch has in the package above: `from norch.distributions.beta import Beta`.
+
+A module of these names is made when it is imported, from the names of its package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_TABLE = {
+    "distributions": {
+        "bernoulli": "Bernoulli",
+        "beta": "Beta",
+        "binomial": "Binomial",
+        "categorical": "Categorical",
+        "cauchy": "Cauchy",
+        "chi2": "Chi2",
+        "continuous_bernoulli": "ContinuousBernoulli",
+        "dirichlet": "Dirichlet",
+        "exponential": "Exponential",
+        "fishersnedecor": "FisherSnedecor",
+        "geometric": "Geometric",
+        "gumbel": "Gumbel",
+        "half_cauchy": "HalfCauchy",
+        "half_normal": "HalfNormal",
+        "independent": "Independent",
+        "inverse_gamma": "InverseGamma",
+        "kumaraswamy": "Kumaraswamy",
+        "laplace": "Laplace",
+        "log_normal": "LogNormal",
+        "logistic_normal": "LogisticNormal",
+        "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+        "mixture_same_family": "MixtureSameFamily",
+        "multinomial": "Multinomial",
+        "negative_binomial": "NegativeBinomial",
+        "normal": "Normal",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
+        "pareto": "Pareto",
+        "poisson": "Poisson",
+        "relaxed_bernoulli": "RelaxedBernoulli",
+        "relaxed_categorical": "RelaxedOneHotCategorical",
+        "studentT": "StudentT",
+        "transformed_distribution": "TransformedDistribution",
+        "uniform": "Uniform",
+        "von_mises": "VonMises",
+        "weibull": "Weibull",
+    },
+    "nn.modules": {
+        "adaptive": "AdaptiveLogSoftmaxWithLoss",
+        "channelshuffle": "ChannelShuffle",
+        "pixelshuffle": "PixelShuffle PixelUnshuffle",
+    },
+    "amp": {"autocast_mode": "autocast custom_bwd custom_fwd"},
+    "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler"},
+}
+PATHS = {
+    f"norch.{package}.{path}": names.split() for package, rows in _TABLE.items() for path, names in rows.items()
+}
+
+
+class _Paths:
+    """Asked by `import` for what is no file."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        return ModuleSpec(fullname, _Paths) if fullname in PATHS else None  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        return None
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        package: Any = importlib.import_module(module.__name__.rpartition(".")[0])
+        vars(module).update({name: getattr(package, name) for name in PATHS[module.__name__]})
+
+
+sys.meta_path.append(_Paths)  # (a class does for an instance)

@@ -1,0 +1,148 @@
+"""What programs of modules, transforms and steps found wrong, and newer hostile arguments (tests/attack)."""
+
+import math
+from functools import partial
+
+import pytest
+
+import norch
+from norch import nn
+from norch.nn import functional as F
+
+tensor = partial(norch.tensor, dtype=norch.float64)
+
+
+def test_a_walk_for_some_inputs_asks_no_rule_for_the_gradients_of_others():
+    a, x = tensor(1.0, requires_grad=True), tensor(2.0, requires_grad=True)
+    assert norch.autograd.grad(norch.igamma(a, x), x)[0].item() == pytest.approx(math.exp(-2.0))
+    with pytest.raises(NotImplementedError, match="igamma"):
+        norch.igamma(a, x).backward()
+
+
+def test_what_is_behind_the_inputs_of_a_walk_may_be_freed():
+    x = tensor(3.0, requires_grad=True)
+    y = x * 1
+    y.backward()
+    assert norch.autograd.grad(y * y, y)[0].item() == 6.0
+    assert norch.func.jvp(lambda t: t * t, (y,), (y.detach(),))[1].item() == 18.0
+    for inputs in (x, [y, x]):
+        with pytest.raises(RuntimeError, match="freed"):
+            norch.autograd.grad(y * y, inputs)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("place", [math.nan, math.inf, -math.inf])
+def test_a_grid_point_that_is_nowhere_reads_nan_and_passes_the_image_no_gradient(mode, place):
+    image = tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
+    grid = tensor([[[[place, 0.0], [0.0, 0.0]]]], requires_grad=True)
+    read = F.grid_sample(image, grid, mode=mode, align_corners=False)
+    assert read.isnan().flatten().tolist() == [True, False]
+    read.sum().backward()
+    assert not image.grad.isnan().any() and grid.grad.isnan().flatten().tolist()[1:] == [True, False, False]
+
+
+def test_an_integer_divisor_of_0_divides_nothing_where_there_are_no_elements():
+    none = norch.tensor([], dtype=norch.int64)
+    assert [x.shape for x in (none % 0, none // 0, none.fmod(0), none.remainder(norch.tensor(0)))] == [(0,)] * 4
+
+
+def test_an_axis_of_size_0_has_no_index_in_any_form():
+    x = norch.zeros(0, 0)
+    for places in ([0, 0], norch.tensor([0, 0])):
+        with pytest.raises(IndexError, match="its size is 0"):
+            x[-1:, places]
+        with pytest.raises(IndexError, match="its size is 0"):
+            x[-1:, places] = 2
+
+
+def test_shuffles_and_resizes_that_change_nothing_have_memory_of_their_own():
+    x = norch.ones(1, 4, 1, 1)
+    results = [F.channel_shuffle(x, 1), F.channel_shuffle(x, 4), F.pixel_shuffle(x, 2), F.pixel_shuffle(x, 1)]
+    results += [F.interpolate(x, scale_factor=1), F.interpolate(x, size=1, mode="bilinear")]
+    for result in results:
+        result.zero_()
+    assert x.tolist() == norch.ones(1, 4, 1, 1).tolist()
+    assert F.dropout(x, 0.0) is x  # as PyTorch
+
+
+def test_a_linearized_function_stays_where_it_was_made():
+    x = tensor(0.0, requires_grad=True)
+    _, product = norch.func.linearize(norch.sin, x)
+    x.data.fill_(math.pi)
+    assert product(tensor(2.0)).item() == 2.0 and not product(tensor(2.0)).requires_grad
+
+
+def test_second_derivatives_of_nothing_have_the_shape_of_nothing():
+    assert norch.func.hessian(lambda x: (x**3).sum())(tensor([])).shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (ValueError, lambda: norch.autograd.gradcheck(norch.exp, tensor(1.0, requires_grad=True), eps=0)),
+        (ValueError, lambda: norch.utils.checkpoint.checkpoint_sequential([norch.exp], 2, tensor(1.0))),
+        (ValueError, lambda: norch.set_printoptions(precision=2**40)),
+        (ValueError, lambda: nn.utils.prune.RandomStructured(math.nan)),
+        (IndexError, lambda: norch.distributions.utils.sum_rightmost(norch.ones(2), 2**128)),
+        (TypeError, lambda: norch.testing.make_tensor(2, dtype=(1, 2), device="cpu")),
+        (TypeError, lambda: norch.optim.swa_utils.get_swa_multi_avg_fn()([3], [tensor(4.0)], tensor(2.0))),
+        (TypeError, lambda: norch.save(nn.Linear(1, 1), "unwritten", pickle_module=math)),
+    ],
+)
+def test_hostile_arguments_are_told(error, call):
+    with pytest.raises(error):
+        call()
+
+
+def test_a_step_of_a_schedule_that_fails_leaves_it_where_it_was():
+    optimizer = norch.optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    schedule = norch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (epoch - 1))
+    with pytest.raises(ZeroDivisionError):
+        schedule.step()
+    assert schedule.last_epoch == 0 and optimizer.param_groups[0]["lr"] == schedule.get_last_lr()[0] == -1.0
+
+
+def test_a_call_with_other_parameters_and_a_change_that_fails_leave_the_module_as_it_was():
+    layer = nn.Linear(2, 1)
+    before = (layer.weight, dict(layer._parameters))
+    with pytest.raises(RuntimeError):
+        norch.func.functional_call(layer, {"weight": norch.ones(1, 2)}, norch.ones(3))
+    assert layer.weight is before[0] and dict(layer._parameters) == before[1]
+
+    class Broken(nn.utils.prune.Identity):
+        def compute_mask(self, t, default_mask):
+            return norch.ones(5)
+
+    with pytest.raises(RuntimeError):
+        Broken.apply(layer, "weight")
+    assert layer.weight is before[0] and list(layer._buffers) == [] and not layer._forward_pre_hooks
+
+
+def test_a_module_is_initialized_a_second_time():
+    layer = nn.Linear(2, 1)
+    layer.__init__(3, 2, bias=False)
+    assert layer(norch.ones(3)).shape == (2,) and [name for name, _ in layer.named_parameters()] == ["weight"]
+
+
+def test_results_of_compositions_are_no_views():
+    image, kernel = norch.ones(1, 1, 2, 2, 2, requires_grad=True), norch.ones(1, 1, 1, 1, 1)
+    theta = norch.ones(1, 2, 3, requires_grad=True)
+    for result in (F.conv3d(image, kernel), F.affine_grid(theta, [1, 1, 2, 2], align_corners=True)):
+        assert not result.detach_().requires_grad
+
+
+def test_numbers_are_as_precise_as_what_they_meet():
+    x = tensor([1.0, 3.7, 5.0])
+    assert norch.isin(x, 3.7).tolist() == [False, True, False] and norch.isin(3.7, x).item()
+    assert norch.searchsorted(x, 3.7).item() == norch.bucketize(3.7, x).item() == 1
+    assert x.index_add(0, norch.tensor([0]), x[:1], alpha=0.1).tolist() == [1.1, 3.7, 5.0]
+
+
+def test_a_gradient_with_a_graph_of_a_grid_point_that_is_nowhere_is_the_plain_one():
+    found = []
+    for create_graph in (False, True):
+        image = tensor([[[[1.0, 2.0], [3.0, 4.0]]]], requires_grad=True)
+        grid = tensor([[[[0.1, math.nan], [0.0, 0.5]]]])
+        read = F.grid_sample(image, grid, mode="bicubic", align_corners=False)
+        found += norch.autograd.grad((read**3).sum(), image, create_graph=create_graph)
+    assert norch.allclose(*found) and not found[0].isnan().any()
