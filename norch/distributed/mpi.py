@@ -14,7 +14,7 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCI
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
-SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_")  # how MPICH names the memory that ranks share
+SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_", "/dev/shm/sm_segment.")  # how MPIs name memory that ranks share
 start_together: Any = None  # of the launcher's connection, if there is one: waits for all ranks
 LONGEST = 1e6  # seconds: what a timer of the system takes
 INSTALL = 'pip install "norch[distributed]" brings mpi4py and an MPI'
@@ -103,14 +103,14 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
 
 
 def forget(files: set[str]) -> None:
-    """Remove the names of memory that MPICH's ranks share."""
+    """Remove the names of memory that ranks share."""
     for name in files:
         with suppress(OSError):  # another rank of this machine was faster
             os.unlink(name)
 
 
 def shared_files(process: int | str) -> set[str]:
-    """The files through which MPICH shares a process's memory with other ranks."""
+    """The files through which MPI shares a process's memory with other ranks."""
     try:
         with open(f"/proc/{process}/maps") as file:
             return {line.split(maxsplit=5)[5].strip() for line in file if any(kind in line for kind in SHARED)}

@@ -98,7 +98,8 @@ def _after_a_moment(mark: str) -> list[str]:
 
 def shared_memory():
     """What MPI could leave there; other users' files come and go."""
-    return {name for name in os.listdir("/dev/shm") if name.startswith(("mpich", "ucx_shm", "open_mpi", "norch"))}
+    kinds = ("mpich", "ucx_shm", "sm_segment", "open_mpi", "norch")
+    return {name for name in os.listdir("/dev/shm") if name.startswith(kinds)}
 
 
 def passes(ranks: int, program: str, *arguments: str, limit: float = 120, **environment: str) -> str:
