@@ -7,6 +7,7 @@ from typing import Any
 from . import _C
 from ._C import default
 from .guards import GuardMethods
+from .types import shown
 
 
 class device(str, GuardMethods):
@@ -29,6 +30,8 @@ class device(str, GuardMethods):
     def __new__(cls, type: str | int, index: int | None = None) -> device:
         if isinstance(type, int) and not isinstance(type, bool):
             index, type = type, "cuda"
+        if index is not None and not isinstance(type, str):
+            raise TypeError(f"device: expected the name of a kind of device with the index {index}, got {shown(type)}")
         if index is not None and ":" in str(type):
             raise RuntimeError(f'device: "{type}" has an index, and {index} was given too')
         name = type if index is None else f"{type}:{index}"

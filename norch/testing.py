@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Mapping, Sequence
 
 from .functions.random import rand, randint
@@ -178,6 +179,8 @@ def make_tensor(
     for bound in (low, high):
         if not isinstance(bound, (int, float)):
             raise TypeError(f"make_tensor: expected numbers as low and high, got {shown(bound)}")
+    if not -math.inf < low <= high < math.inf:
+        raise ValueError(f"make_tensor: expected low <= high, both finite, got {low} and {high}")
     if dtype.is_floating_point:
         made = (rand(sizes, device=device) * (high - low) + low).to(dtype)
     else:
@@ -186,6 +189,8 @@ def make_tensor(
         made[made == 0] = 1
     if noncontiguous and sizes:
         made = made[..., ::2]
+    if memory_format is not None:
+        made = made.contiguous(memory_format=memory_format)
     return made.requires_grad_(requires_grad)
 
 

@@ -11,7 +11,7 @@ from ..functions.creation import eye
 from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
-from ..operation import check_floating, check_tensor
+from ..operation import check_floating, check_tensor, own
 from ..types import Dims, DType, bool_, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
@@ -113,7 +113,7 @@ def matrix_norm(
     result = sums.amax(other, keepdim=True) if ord > 0 else sums.amin(other, keepdim=True)  # type: ignore[operator]
     if not keepdim:
         result = result.reshape([size for d, size in enumerate(x.shape) if d not in (rows, columns)])
-    return into(out, result, "linalg.matrix_norm")
+    return into(out, own(result), "linalg.matrix_norm")
 
 
 @flags

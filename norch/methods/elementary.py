@@ -160,7 +160,7 @@ class ElementaryMethods:
         decimals = one_size(decimals, "round")
         if not self.is_floating_point():
             raise RuntimeError(f"round: decimals are for floating dtypes, got {self.dtype}")
-        scale = 10.0 ** abs(decimals)
+        scale = 10.0 ** abs(decimals) if abs(decimals) < 309 else math.inf
         return (self * scale)._round() / scale if decimals > 0 else (self / scale)._round() * scale
 
     def float_power(self: Tensor, exponent: Operand) -> Tensor:
@@ -222,6 +222,9 @@ class ElementaryMethods:
         >>> norch.tensor([1.0, float("nan"), -float("inf")]).nan_to_num(neginf=-9.0)
         tensor([ 1.,  0., -9.])
         """
+        for given in (nan, posinf, neginf):
+            if not (given is None or isinstance(given, (int, float))):
+                raise TypeError(f"nan_to_num: expected numbers, got {shown(given)}")
         if not self.is_floating_point():
             return self.clone()
         largest = finfo(self.dtype).max

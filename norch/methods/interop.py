@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from .. import operation
 from .._C import CPYTHON, int64_array, lib
-from ..arguments import flags
+from ..arguments import flags, one_size
 from ..operation import wrap
 from ..packing import tensor_of
 from ..types import (
@@ -177,6 +177,7 @@ def frombuffer(
     if not view.c_contiguous:
         raise ValueError("frombuffer: expected a contiguous buffer, got one with gaps")
     size, width = view.nbytes, kind.itemsize
+    count, offset = one_size(count, "frombuffer: count"), one_size(offset, "frombuffer: offset")
     if size == 0 or count == 0:
         raise ValueError(f"frombuffer: both buffer length ({size}) and count ({count}) must not be 0")
     if not 0 <= offset < size:

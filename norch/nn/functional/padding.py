@@ -29,6 +29,8 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     tensor([[2, 1, 2, 3, 2, 1]])
     """
     check_tensors("pad", input)
+    if isinstance(pad, (set, frozenset, dict)):
+        raise TypeError(f"pad: expected a sequence of amounts, got {shown(pad)}")
     amounts = sizes_of((list(pad),), "pad")
     if mode == "constant":
         return padded(input, amounts, 0 if value is None else value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...arguments import plain_number
 from ...functions.creation import full
 from ...operation import check_tensor
 from ...tensor import Tensor
@@ -120,7 +121,9 @@ class PReLU(Module):
     ) -> None:
         super().__init__()
         self.num_parameters, self.init = num_parameters, init
-        self.weight = Parameter(full([num_parameters], float(init), dtype=dtype, device=device))
+        self.weight = Parameter(
+            full([num_parameters], float(plain_number(init, "PReLU: init")), dtype=dtype, device=device)
+        )
 
     def reset_parameters(self) -> None:
         """Set the weight to its first value."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...functions.creation import empty
 from ...functions.joining import cat
-from ...operation import check_range
+from ...operation import check_range, check_tensor
 from ...tensor import Tensor
 from ...types import DType, int64, shown
 from .. import functional as F
@@ -202,6 +202,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             module.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _Output:
+        check_tensor(input_, "AdaptiveLogSoftmaxWithLoss"), check_tensor(target_, "AdaptiveLogSoftmaxWithLoss")
         single = target_.ndim == 0
         input, target = (input_.unsqueeze(0), target_.unsqueeze(0)) if single else (input_, target_)
         if target.ndim != 1 or input.ndim != 2 or len(input) != len(target):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...arguments import flags
+from ...arguments import flags, plain_number
 from ...autograd import no_grad
 from ...functions.creation import zeros
 from ...functions.joining import stack
@@ -56,7 +56,9 @@ def clip_grads_with_norm_(
     >>> w.grad
     tensor([1.0000])
     """
-    factor = (float(max_norm) / (check_tensor(total_norm, "clip_grads_with_norm_") + 1e-6)).clamp(max=1.0)
+    factor = (plain_number(max_norm, "max_norm") / (check_tensor(total_norm, "clip_grads_with_norm_") + 1e-6)).clamp(
+        max=1.0
+    )
     for gradient in _gradients(parameters):
         gradient.mul_(factor.to(gradient.device).to(gradient.dtype))
 
@@ -115,8 +117,9 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, f
     >>> w.grad
     tensor([0.5000])
     """
+    limit = plain_number(clip_value, "clip_value")
     for gradient in _gradients(parameters):
-        gradient.clamp_(-float(clip_value), float(clip_value))
+        gradient.clamp_(-limit, limit)
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -39,7 +39,7 @@ OPERANDS = {
 
 # Whose results depend on chance, on what memory held, on the process, or on signs that anybody may choose
 LEFT_OUT = re.compile(
-    r"rand|dropout|syncbatch|normal_|uniform_|bernoulli|multinomial|poisson$|exponential_|geometric_|cauchy_|rrelu|gumbel|fractional"
+    r"rand|dropout|syncbatch|normal_|^normal$|uniform_|bernoulli|multinomial|poisson$|exponential_|geometric_|cauchy_|rrelu|gumbel|fractional"
     r"|binomial|empty|resize|seed|rng|set_|share_memory|pin_memory|storage|data_ptr|_grad|backward|grad$|apply_|map"
     r"|eig|svd|^qr$|^lu$|lu_|geqrf|ormqr|orgqr|householder|cholesky_ex|autocast|default|printoptions|threads|deterministic|warn"
     r"|numpy|dlpack|typename|stft|fft|sparse|module_load|hook|lstsq|sspaddmm|_nd$|to_|^new$|type$|lobpcg|pinv|inv$|inverse$|solve|tensorinv|det$"
