@@ -6,7 +6,7 @@ import faulthandler
 import os
 import sys
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 # What launchers tell each process: how many there are, its number, and both among those of its machine.
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -15,7 +15,7 @@ LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
 SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_", "/dev/shm/sm_segment.")  # how MPIs name memory that ranks share
-start_together: Any = None  # of the launcher's connection, if there is one: waits for all ranks
+before_start: list[Callable[[float], None]] = []  # called with the limit: a launcher lets all ranks begin together
 LONGEST = 1e6  # seconds: what a timer of the system takes
 INSTALL = 'pip install "norch[distributed]" brings mpi4py and an MPI'
 
@@ -84,8 +84,8 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
     # under Open MPI's mpirun an MPICH without PMIx does not believe to be alone, but ends the process in MPI_Init
     foreign = "OMPI_COMM_WORLD_SIZE" in os.environ and "PMI_SIZE" not in os.environ
     ends = expected > 1 and foreign and "MPICH" in library and "pmix" not in library
-    if first and not ends and start_together is not None:
-        start_together(timeout)
+    for wait in before_start if first and not ends else []:
+        wait(timeout)
     with deadline(timeout):
         if first and not ends:
             MPI.Init_thread(MPI.THREAD_MULTIPLE)

@@ -26,7 +26,7 @@ def main() -> None:
     os.environ.setdefault("GROUP_RANK", str(rank // size))
     connection = Connection.made(rank, place_of_this_rank)
     if connection is not None:
-        mpi.start_together = connection.start_together
+        mpi.before_start.append(connection.start_together)
     flush = prefixed(f"[rank {rank}] ")
     try:
         status = _run(sys.argv[1:])
