@@ -57,9 +57,7 @@ _TABLE = {
     "amp": {"autocast_mode": "autocast custom_bwd custom_fwd"},
     "cuda.amp": {"autocast_mode": "autocast custom_bwd custom_fwd", "grad_scaler": "GradScaler"},
 }
-PATHS = {
-    f"norch.{package}.{path}": names.split() for package, rows in _TABLE.items() for path, names in rows.items()
-}
+PATHS = {f"norch.{package}.{path}": names.split() for package, rows in _TABLE.items() for path, names in rows.items()}
 
 
 class _Paths:
