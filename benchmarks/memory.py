@@ -94,7 +94,7 @@ LAYERS = [  # constructor, shape of the input, how many inputs
 
 
 def of_layer(constructor: str, shape: tuple[int, ...], inputs: int) -> Callable[[Any], dict[str, Any]]:
-    """Forward and backward of a layer, with gradients of its parameters and inputs."""
+    """Forward, loss and backward of a layer, with gradients of its parameters and inputs."""
     from wide_layers import built
 
     def setup(framework: Any) -> dict[str, Any]:
@@ -107,7 +107,8 @@ def of_layer(constructor: str, shape: tuple[int, ...], inputs: int) -> Callable[
                 leaf.grad = None
             result = layer(*given)
             result = result[0] if isinstance(result, tuple) else result
-            result.backward(names["lib"].ones_like(result))
+            # Through a loss: a gradient that is given would be in memory twice, as `result` gets a .grad of its own.
+            names["F"].mse_loss(result, names["lib"].zeros_like(result)).backward()
 
         return {"step": step}
 

@@ -2,6 +2,7 @@
 
     PYTHONPATH=. python benchmarks/wide.py --only "exp |LSTM"       # the rows whose "family name column" matches
     PYTHONPATH=. python benchmarks/wide.py --limit 300              # seconds for all rows of each number of threads
+    PYTHONPATH=. python benchmarks/wide.py --scaling                # what a second thread gains, beside torch's
 
 Ratios are torch's time over norch's (above 1: norch is faster), of medians over rounds in which the two take turns. It
 prints geometric means by family and by column, the twenty worst rows, and the rows that lost a fifth or more against
@@ -25,6 +26,11 @@ from run import Budget, duration, load, measure, prepared, processor, run_apart
 RECORD = Path(__file__).with_suffix(".json")
 LOST = 0.8  # of a recorded ratio: below that a row is named
 WORST = 20
+# What a second thread is to gain: 1.8 where arithmetic is the limit, as in these rows, and 1.3 where memory is.
+ARITHMETIC = re.compile(
+    r"products (matmul|A @|addmm|bmm)|Linear|Conv|[sS]oftmax|attention|Attention|Transformer|RNN|GRU|LSTM|"
+    r"elementwise (a?(sin|cos|tan)h? |exp|log|pow |erf|lgamma|digamma|sigmoid|special|igamma|i[01])|GELU|ELU|SiLU|Mish"
+)
 
 
 class Share(Budget):
@@ -81,6 +87,37 @@ def run(arguments: argparse.Namespace, threads: int) -> dict[str, Any]:
             print(f"{row.line:60} {column:22} " + "".join(f"{duration(s):>9} " for s in seconds.values())
                   + f"{ratio(seconds):6.2f}", flush=True)  # fmt: skip
     return {"threads": threads, "processor": processor(), "load": load(), "rows": found, "failed": failed}
+
+
+def scaling(arguments: argparse.Namespace) -> None:
+    """Each large row with one thread and with two, taking turns: what the second gains, in norch and in torch."""
+    warnings.filterwarnings("ignore")
+    frameworks, _ = prepared(2)
+    from wide_rows import ROWS
+
+    import norch
+
+    rows = [row for row in ROWS if row.large and ("x" not in row.column or row.column.endswith("contiguous"))]
+    rows = [row for row in rows if re.search(arguments.only, f"{row.line} {row.column}")]
+    budget, gains = Share(2, arguments.limit), []
+    for number, row in enumerate(rows):
+        budget.cut(len(rows) - number)
+        codes = {}
+        for name in ("norch", "torch"):
+            names = {**row.setup(frameworks[name]), "library": {"norch": norch, **frameworks[name].modules}[name]}
+            for n in (1, 2):
+                start = f"import gc; gc.enable(); library.set_num_threads({n})"
+                codes[f"{name} {n}"] = timeit.Timer(row.code, start, timer=budget.clock, globals=names)
+        times = {name: statistics.median(rounds) for name, rounds in measure(codes, budget).items()}
+        gains.append((times["norch 1"] / times["norch 2"], times["torch 1"] / times["torch 2"], row, times["norch 1"]))
+    for kind, asked in (("arithmetic", 1.8), ("memory", 1.3)):
+        found = [gain for gain in gains if bool(ARITHMETIC.search(gain[2].line)) == (kind == "arithmetic")]
+        if found:
+            ours, theirs = (statistics.geometric_mean(gain[k] for gain in found) for k in (0, 1))
+            below = sorted((gain for gain in found if gain[0] < asked), key=lambda gain: gain[0])
+            print(f"{kind}: norch {ours:.2f}, torch {theirs:.2f}; {len(below)} of {len(found)} rows under {asked}")
+            for norchs, torchs, row, seconds in below:
+                print(f"{norchs:6.2f} {torchs:6.2f} {duration(seconds):>9}  {row.line}, {row.column}")
 
 
 def ratio(seconds: dict[str, float]) -> float:
@@ -146,9 +183,13 @@ def main() -> None:
     parser.add_argument("--picture", default="", metavar="PATH", help="draw a heat map there: .svg or .png")
     parser.add_argument("--record", action="store_true", help="keep the ratios as the record")
     parser.add_argument("--record-file", default=str(RECORD), metavar="PATH", help="in place of wide.json")
+    parser.add_argument("--scaling", action="store_true", help="norch's two threads over its one, and torch's")
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one of run_apart's
     arguments = parser.parse_args()
 
+    if arguments.scaling:
+        print(f"two threads over one on {processor()}; load {load()}; norch, torch, norch's time with one")
+        return scaling(arguments)
     if len(arguments.threads) == 1:
         results = [run(arguments, *arguments.threads)]
     else:

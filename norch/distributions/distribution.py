@@ -7,6 +7,7 @@ from typing import Any, Sequence
 from ..arguments import flags
 from ..autograd.mode import no_grad
 from ..given import warn
+from ..operation import check_range
 from ..tensor import Tensor
 from ..types import Size, shown
 from . import constraints
@@ -53,11 +54,13 @@ class Distribution:
                 if isinstance(constraint, constraints._Dependent) or name not in self.__dict__:
                     continue  # of probs and logits only one is given
                 value = getattr(self, name)
-                if not bool(constraint.check(value).all()):
+                try:
+                    check_range(constraint.check(value), 1, 1, f"Expected {name} to satisfy {constraint!r}", ValueError)
+                except ValueError:
                     raise ValueError(
                         f"Expected parameter {name} (Tensor of shape {tuple(value.shape)}) of distribution {self!r} to "
                         f"satisfy the constraint {constraint!r}, but found invalid values:\n{value}"
-                    )
+                    ) from None
 
     @property
     def batch_shape(self) -> Size:
@@ -174,11 +177,15 @@ class Distribution:
                     f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {expected}."
                 )
         support = self.support
-        if not isinstance(support, constraints._Dependent) and not bool(support.check(value).all()):
+        if isinstance(support, constraints._Dependent):
+            return
+        try:
+            check_range(support.check(value), 1, 1, f"Expected a value within the support ({support!r})", ValueError)
+        except ValueError:
             raise ValueError(
                 f"Expected value argument (Tensor of shape {tuple(value.shape)}) to be within the support "
                 f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
-            )
+            ) from None
 
     def __repr__(self) -> str:
         values = ((name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__)

@@ -78,7 +78,7 @@ class ViewMethods:
         tensor([1, 2, 3, 4])
         """
         rows = self._ptr if lib.is_in_row_order(self._ptr) else lib.contiguous_tensor(self._ptr) or raise_error()
-        return view_or_copy(self, lib.flatten_tensor(rows, 0, _C.MAX_DIMS), d.ReshapeBackward)
+        return view_or_copy(self, lib.flatten_tensor(rows, 0, -1), d.ReshapeBackward)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         """One dimension as several, of which one may be -1: [2, 12] as [2, 3, 4]. The dtype stays.
@@ -123,12 +123,10 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).flatten(1).shape
         norch.Size([2, 12])
         """
-        start, end = axis_of(self, start_dim, "flatten"), axis_of(self, end_dim, "flatten")
-        if start > end:
-            raise RuntimeError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}")
-        if start == end and self.ndim:
+        ptr, rank = lib.flatten_tensor(self._ptr, start_dim, end_dim), lib.ndim_of(self._ptr)
+        if ptr and rank and (end_dim - start_dim) % rank == 0:  # a single dimension
             return self
-        return view_or_copy(self, lib.flatten_tensor(self._ptr, start, end), d.ReshapeBackward)
+        return view_or_copy(self, ptr, d.ReshapeBackward)
 
     def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
         """Two dimensions exchanged: [a, b, c] with 0 and 2 gives a view [c, b, a] of the same dtype.

@@ -26,7 +26,7 @@ _REMEDIES = {
     "the shape of a result depends on values": "; choose elements with norch.where, which keeps the shape",
     "the elements of an array are copied": "; pass a tensor",
     "a scheduler takes its step": "; let it do so after the call",
-    "LBFGS takes its step": " and decides by values; call it outside, with a compiled closure",
+    "LBFGS takes its step": " and decides by values; compile the model instead",
     "GradScaler looks for infinite gradients": "; unscale and step after the call",
     "a model is averaged": ", from its second update on; call update_parameters after the call",
     "a hook is registered": "; register it before",

@@ -183,6 +183,10 @@ def formulas():
                 ramp(4),
             )
         ],
+        "ScaleAndShiftBackward": [
+            (lambda x, w, b: F.batch_norm(x, *(ramp(3).detach() ** 2,) * 2, w, b), ramp(4, 3, 2), ramp(3), ramp(3)),
+            (lambda x, w, b: F.batch_norm(x, *(ramp(3).detach() ** 2,) * 2, w, b), ramp(4, 3), ramp(3), ramp(3)),
+        ],
         "NormalizeBackward": [
             (lambda x, w, b: F.layer_norm(x, (3,), w, b), ramp(4, 3), ramp(3), ramp(3)),
             (lambda x: F.group_norm(x, 2), ramp(2, 4, 3)),

@@ -180,7 +180,7 @@ def of_library(kind):
 
 
 REMEDIES = {
-    "LBFGS": "with a compiled closure",
+    "LBFGS": "compile the model instead",
     "averaged": "call update_parameters after",
     "hooked": "register it before",
 }

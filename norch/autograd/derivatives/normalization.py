@@ -47,6 +47,23 @@ class ScaleAndShiftBackward(Function):
             gradient if self.needs(2) else None,
         ]
 
+    def fused(self, gradient: Tensor) -> Gradients:
+        x, scale, shift = self.input
+        needed, by_channel = self.needed() & 0b110, (1, *x.shape[1:2], *(1,) * (x.ndim - 2))
+        shapes = [getattr(operand, "shape", None) for operand in (scale, shift)]
+        fits = x.ndim > 1 and shapes == [by_channel] * 2 and gradient.dtype == x.dtype and gradient.numel
+        if not needed or not fits:
+            return self.backward(gradient)
+        # dL/ds and dL/dt are the gradients of weight and bias of a normalization by a mean of 0 and a variance of 1
+        samples, channels = x.shape[:2]
+        mean, variance = x.new_zeros(channels), x.new_ones(channels)
+        operands = gradient._ptr, self.x._ptr, None, mean._ptr, variance._ptr
+        sums = several(lib.normalize_backward(*operands, samples, channels, BY_GROUP, 0.0, needed))
+        return [
+            gradient * self.y if self.needs(0) else None,
+            *(total if total is None else total.reshape(by_channel) for total in sums[1:]),
+        ]
+
 
 class NormalizeBackward(Function):
     """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps): dL/dx = r (G w - mean(G w) - y mean(G w y)), over each group;

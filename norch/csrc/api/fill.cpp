@@ -207,15 +207,15 @@ Tensor* multinomial_tensor(Tensor* tensor, int64_t count, int32_t replacement, u
                     zero = taken(number_tensor(0, 0, INT64));
         done(expect_range(weights.tensor, 0, DBL_MAX, false, RUNTIME_ERROR,
                           "multinomial: expected finite weights that are not negative"));
-        int64_t positive = 0, axis = 1;
-        if (x.size) {
-            const Owned is_positive = taken(gt_tensor(weights.tensor, zero.tensor)),
-                        counts = taken(sum_tensor(is_positive.tensor, &axis, 1, false)),
-                        fewest = taken(min_tensor(counts.tensor, nullptr, -1, false));
-            positive = int64_t(get_item(fewest.tensor, nullptr));
-        }
-        if (count < 1 || (replacement ? 1 : count) > positive)
-            fail(RUNTIME_ERROR, "multinomial: cannot draw {} of {} indices of positive weight", count, positive);
+        if (count < 1 || !x.size)
+            fail(RUNTIME_ERROR, "multinomial: cannot draw {} indices from weights of shape {}", count, shape_text(x));
+        int64_t axis = 1;
+        const Owned is_positive = taken(gt_tensor(weights.tensor, zero.tensor)),
+                    counts = taken(sum_tensor(is_positive.tensor, &axis, 1, false));
+        const std::string message =
+            "multinomial: cannot draw " + std::to_string(count) + " of {} indices of positive weight";
+        done(expect_range(counts.tensor, replacement ? 1 : double(count), DBL_MAX, false, RUNTIME_ERROR,
+                          message.c_str()));
         const Stream stream = next_stream(state);
         Owned places = replacement ? picked(*weights, count, stream) : raced(*weights, count, stream);
         if (x.ndim == 1) drop_axes(*places, 1);

@@ -86,13 +86,15 @@ Tensor* reshape_tensor(Tensor* tensor, const int64_t* shape, int32_t ndim) {
     return build([&] { return reshaped(*tensor, shape, ndim); });
 }
 
-Tensor* flatten_tensor(Tensor* tensor, int64_t first, int64_t last) {
+Tensor* flatten_tensor(Tensor* tensor, int64_t start, int64_t end) {
     return build([&] {
+        const int first = check_axis(start, tensor->ndim, "flatten"), last = check_axis(end, tensor->ndim, "flatten");
+        if (first > last) fail(RUNTIME_ERROR, "flatten: start_dim {} comes after end_dim {}", start, end);
         int64_t shape[MAX_DIMS + 1], ndim = 0;
         for (int d = 0; d < first; d++) shape[ndim++] = tensor->shape[d];
         shape[ndim++] = 1;
-        for (int d = int(first); d <= last && d < tensor->ndim; d++) shape[ndim - 1] *= tensor->shape[d];
-        for (int d = int(last) + 1; d < tensor->ndim; d++) shape[ndim++] = tensor->shape[d];
+        for (int d = first; d <= last && d < tensor->ndim; d++) shape[ndim - 1] *= tensor->shape[d];
+        for (int d = last + 1; d < tensor->ndim; d++) shape[ndim++] = tensor->shape[d];
         return reshaped(*tensor, shape, int(ndim));
     });
 }

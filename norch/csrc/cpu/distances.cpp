@@ -93,13 +93,12 @@ template <int WIDTH, class Norm, class T>
 void distances(const T* x, const T* y, T* out, int64_t batches, int64_t rows, int64_t others, int64_t n, double p,
                bool pairs) {
     const Norm norm(p);
-    const int64_t blocks = (others + WIDTH - 1) / WIDTH, parts = 4 * int64_t(thread_count());
+    const int64_t blocks = (others + WIDTH - 1) / WIDTH, parts = 2 * int64_t(thread_count());
     int64_t group = GROUP;
     while (thread_count() > 1 && group > FEWEST && batches * blocks * ((rows + group - 1) / group) < parts) group /= 2;
     const int64_t groups = (rows + group - 1) / group, work = 1 + smaller(rows, group) * WIDTH * n / 4;
     parallel_for(batches * blocks * groups, 1 + SMALL_WORK / work, [=](int64_t begin, int64_t end) {
-        Scratch<T> columns(n * WIDTH + WIDTH);  // the last row is read up to WIDTH
-        memset(columns.data, 0, size_t(columns.count) * sizeof(T));
+        Scratch<T> columns(n * WIDTH + WIDTH);
         for (int64_t k = begin; k < end; k++) {
             const int64_t top = k % groups * group, first = k / groups % blocks * WIDTH, batch = k / groups / blocks;
             const int64_t width = smaller(WIDTH, others - first), bottom = smaller(top + group, rows);
@@ -107,6 +106,7 @@ void distances(const T* x, const T* y, T* out, int64_t batches, int64_t rows, in
             copy_tile<false>(sizeof(T), reinterpret_cast<char*>(columns.data),
                              const_cast<char*>(reinterpret_cast<const char*>(y + (batch * others + first) * n)), n,
                              width, 1, n);
+            memset(&columns[n * width], 0, WIDTH * sizeof(T));  // the last row is read up to WIDTH
             for (int64_t i = top; i < (pairs ? smaller(bottom, first + width - 1) : bottom); i++) {
                 T found[WIDTH];
                 distances_to<WIDTH>(norm, x + (batch * rows + i) * n, columns.data, width, n, found);

@@ -114,11 +114,32 @@ __attribute__((noinline)) void read(const T* x, const int64_t* places, const Pla
         }
         return;
     }
+    if (step == 0 && out_step == 1 && row.stride[1] == 1)  // with strides that are known when it is compiled
+        return for_offsets(placing, places, 1, row.n, [&](int64_t offset) { *out++ = x[offset]; });
     for_offsets(placing, places, row.stride[1], row.n, [&](int64_t offset) {
         *out = x[offset];
         x += step;
         out += out_step;
     });
+}
+
+// Whole rows of a table, one after another, as an embedding reads them; returns whether they are such rows.
+template <class T>
+bool read_table(const Tensor& x, const Tensor& places, const Placing& placing, const Tensor& out) {
+    const Layout<3> layout = collapse<3>({&x, &places, &out});
+    if (layout.ndim != 2 || layout.strides[0][0] != 0 || layout.strides[0][1] != 1 || layout.strides[1][1] != 0 ||
+        layout.strides[2][1] != 1 || layout.shape[1] * int64_t(sizeof(T)) > SHORT_ROW)
+        return false;
+    const int64_t n = layout.shape[1], step = layout.strides[1][0], out_step = layout.strides[2][0];
+    parallel_for(layout.shape[0], 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
+        const T* table = data_as<const T>(x);
+        T* to = data_as<T>(out) + begin * out_step;
+        for_offsets(placing, data_as<const int64_t>(places) + begin * step, step, end - begin, [&](int64_t offset) {
+            copy_row(table + offset, to, n);
+            to += out_step;
+        });
+    });
+    return true;
 }
 
 }  // namespace
@@ -127,6 +148,7 @@ __attribute__((noinline)) void read(const T* x, const int64_t* places, const Pla
 void index_tensor_cpu(const Tensor& x, const Tensor& places, const Placing& placing, Tensor& out) {
     for_bits(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (read_table<T>(x, places, placing, out)) return;
         for_rows(x, places, out, false, [&](const Row& row) {
             read(data_as<const T>(x) + row.start[0], data_as<const int64_t>(places) + row.start[1], placing,
                  data_as<T>(out) + row.start[2], row);

@@ -227,6 +227,8 @@ T dot(const T* x, const T* y, int64_t n) {
     for (; p + SUMS * LANES <= n; p += SUMS * LANES)
         UNROLL for (int v = 0; v < SUMS; v++) sums[v] +=
             *reinterpret_cast<const Vector*>(x + p + v * LANES) * *reinterpret_cast<const Vector*>(y + p + v * LANES);
+    for (; p + LANES <= n; p += LANES)
+        sums[0] += *reinterpret_cast<const Vector*>(x + p) * *reinterpret_cast<const Vector*>(y + p);
     const Vector sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     T total = 0;
     for (int lane = 0; lane < LANES; lane++) total += sum[lane];
@@ -325,12 +327,12 @@ template <class T>
 void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k, bool adds) {
     if (n == 1 && out.row == 1 && (a.row == 1 || a.column == 1)) {
         if (!adds) memset(out.data, 0, size_t(m) * sizeof(T));
-        return vector_product(a, b.data, b.row, out.data, m, k);
+        return parallel_for(m, 1 + SMALL_PART / k, [&](int64_t begin, int64_t end) {
+            vector_product(a.from(begin, 0), b.data, b.row, out.data + begin, end - begin, k);
+        });
     }
-    if (m == 1 && (b.row == 1 || b.column == 1)) {
-        if (!adds) memset(out.data, 0, size_t(n) * sizeof(T));
-        return vector_product(b.transposed(), a.data, a.column, out.data, n, k);
-    }
+    if (m == 1 && (b.row == 1 || b.column == 1))
+        return matrix_product(b.transposed(), a.transposed(), out.transposed(), n, m, k, adds);
     if (is_large(a, m, n, k)) return large_product(a, b, out, m, n, k, adds);
     if (m >= n) {  // split the longer side between threads
         parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {

@@ -17,6 +17,7 @@ namespace {
 
 enum {
     CHUNK = 512,       // elements of a row that are reduced at a time
+    AHEAD = 1024,      // elements that are fetched before they are needed
     LANE_BYTES = 128,  // of partial results, kept in registers; twice as many of floats
     TAIL_BYTES = 64,   // the same, for the end of a row
     COLUMNS = 2048,    // results that a block of columns holds
@@ -40,8 +41,10 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     if (n >= LANES) {
         Partial lanes[LANES];
         for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
-        for (i = LANES; i + LANES <= n; i += LANES)
+        for (i = LANES; i + LANES <= n; i += LANES) {
+            for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + i + AHEAD + line);
             for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
+        }
         total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
     }
     if constexpr (BYTES > TAIL_BYTES)
@@ -327,6 +330,21 @@ int64_t index_of_extreme(const T* x, int64_t n, int64_t stride) {
     return index;
 }
 
+// The same of many elements: of blocks, then among those that are found.
+template <class Op, class T>
+int64_t index_among_all(const T* x, int64_t n, int64_t stride) {
+    const int64_t blocks = (n + BLOCK - 1) / BLOCK;
+    Scratch<int64_t> found(blocks);
+    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t k = begin * BLOCK; k < smaller(end * BLOCK, n); k += BLOCK)
+            found[k / BLOCK] = k + index_of_extreme<Op>(x + k * stride, smaller(BLOCK, n - k), stride);
+    });
+    int64_t index = found[0];
+    for (int64_t k = 1; k < blocks; k++)
+        if (Op::replaces(x[found[k] * stride], x[index * stride])) index = found[k];
+    return index;
+}
+
 // Across the axis x has steps of STEP: the rows are compared one after another, COLUMNS of them at a time.
 template <class Op, int STEP, class T>
 void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
@@ -352,12 +370,16 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     Layout<2> kept = reduced_dims(x, out).kept;
     const bool across = n > 1 && stride != 1 && bring_columns_last(kept, 3);
     const int last = kept.ndim - 1;
-    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS);
+    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS / 4);  // for several threads
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
     for_any(x.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<const T>(x);
         int64_t* to = data_as<int64_t>(out);
+        if (kept.size == 1 && n > BLOCK) {
+            *to = index_among_all<Op<T>>(from, n, stride);
+            return;
+        }
         parallel_for(kept.size / width * blocks, 1 + SMALL_WORK / (n * columns), [&](int64_t begin, int64_t end) {
             Odometer<2> at(kept, across ? last : kept.ndim);
             at.seek(begin / blocks);

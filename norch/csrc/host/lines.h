@@ -19,12 +19,15 @@ void unlocked_if_large(int64_t size, F f) {
 // where a line begins in each of them, and at.next() steps to the next one. Several threads call it.
 template <class F>
 void for_lines(Tensor a, Tensor b, Tensor c, int axis, F f) {
-    const int64_t length = a.shape[axis], size = a.size;
+    const int64_t length = a.shape[axis], size = a.size, least = 1 + SMALL_WORK / length;
+    const bool is_row = b.strides[axis] == 1;
     a.size /= length;
     a.shape[axis] = b.shape[axis] = c.shape[axis] = 1;
     const Layout<3> layout = collapse<3>({&a, &b, &c});
+    // Lines that are columns are shared in few parts: threads that write to neighbours share their cache lines.
+    const int64_t share = is_row ? least : layout.size / thread_count();
     unlocked_if_large(size, [&] {
-        parallel_for(layout.size, 1 + SMALL_WORK / length, [&](int64_t begin, int64_t end) {
+        parallel_for(layout.size, least > share ? least : share, [&](int64_t begin, int64_t end) {
             Odometer<3> at(layout, layout.ndim);
             at.seek(begin);
             f(at, end - begin);

@@ -216,13 +216,13 @@ void mode_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices) {
 
 namespace {
 
-enum { BLOCK = 16 };
+enum { BLOCK = 32 };
 
 template <bool LARGEST, class T>
 bool any_extends(const T* x, T extreme) {
-    int any = 0;
-    for (int j = 0; j < BLOCK; j++) any |= extends(x[j], extreme, LARGEST);
-    return any;
+    int32_t any = 0;
+    for (int j = 0; j < BLOCK; j++) any |= extends(x[j], extreme, LARGEST) ? -1 : 0;
+    return any != 0;
 }
 
 template <bool LARGEST>
@@ -257,19 +257,20 @@ void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis
                 const T* source = data_as<const T>(x) + at.offset[0];
                 T* value = data_as<T>(values) + at.offset[1];
                 int64_t* place = data_as<int64_t>(indices) + at.offset[2];
-                for (int64_t i = 0; i < n;) {  // extremes are seldom: after a few elements blocks are looked through
-                    const T best = source[i];
-                    const int64_t index = i;
-                    const auto goes_on = [&](int64_t end, int64_t until) {  // the first of them that is an extreme
-                        while (end < until && !extends(source[end], best, LARGEST)) end++;
-                        return end;
-                    };
-                    int64_t end = goes_on(i + 1, std::min(n, i + BLOCK));
-                    if (end == i + BLOCK) {
-                        while (end + BLOCK <= n && !any_extends<LARGEST>(source + end, best)) end += BLOCK;
-                        end = goes_on(end, n);
+                T best = *source;
+                int64_t index = 0;
+                for (int64_t i = 0; i < n; i += BLOCK) {  // extremes are seldom: most blocks have none
+                    const int64_t end = smaller(i + BLOCK, n);
+                    if (end - i == BLOCK && !any_extends<LARGEST>(source + i, best)) {
+                        for (int j = 0; j < BLOCK; j++) value[i + j] = best;
+                        for (int j = 0; j < BLOCK; j++) place[i + j] = index;
+                        continue;
                     }
-                    for (; i < end; i++) value[i] = best, place[i] = index;
+                    for (int64_t j = i; j < end; j++) {
+                        const bool is_next = extends(source[j], best, LARGEST);
+                        value[j] = best = is_next ? source[j] : best;
+                        place[j] = index = is_next ? j : index;
+                    }
                 }
             }
         });

@@ -37,6 +37,7 @@ void parallel_for(int64_t n, int64_t grain, const F& f) {
     }
     int64_t parts = int64_t(thread_count()) * PARTS_PER_THREAD;
     if (parts > n / grain) parts = n / grain;
+    if (parts > thread_count()) parts -= parts % thread_count();  // three parts would take two threads two turns
     struct Context {
         const F& f;
         int64_t n, parts;

@@ -39,8 +39,15 @@ struct Region {
     }
 };
 
+// The mutex is held for moments only: with glibc a thread that finds it locked waits awake.
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#define POOL_MUTEX PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+#else
+#define POOL_MUTEX PTHREAD_MUTEX_INITIALIZER
+#endif
+
 struct Pool {
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t mutex = POOL_MUTEX;
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER, finished = PTHREAD_COND_INITIALIZER;
     std::atomic<int64_t> regions{0};  // how many there were; written under the mutex
     Region* region = nullptr;         // under the mutex, like the three that follow

@@ -51,45 +51,63 @@ struct SGDStep {
     }
 };
 
+// What Adam and its kin share. The decoupled weight decay of AdamW leaves g alone and takes lr * weight_decay of the
+// parameter.
+//
 // mean   = beta1 * mean + (1 - beta1) * g
 // square = beta2 * square + (1 - beta2) * g^2
-// parameter -= lr * mean' / (sqrt(square') + eps)
-//
-// mean' = mean / (1 - beta1^step) and square' = square / (1 - beta2^step) make up for the zeros that both began with.
-// With amsgrad the largest square so far takes the place of the last. The decoupled weight decay of AdamW leaves g
-// alone and takes lr * weight_decay of the parameter. (Kingma and Ba 2015; Reddi and others 2018; Loshchilov and Hutter
-// 2019.)
-template <class T, bool AMSGRAD>
-struct AdamStep {
-    enum { MEAN = 1, SQUARE, LARGEST, COUNT = 3 + AMSGRAD };
-    using Element = T;
+template <class T>
+struct Moments {
     Descent<T> descent;
     T kept;  // of the parameter, after decoupled decay
     T beta1, fresh1, beta2, fresh2;
-    T rate, scale, eps;
 
-    AdamStep(const AdamOptions& options, double step)
+    template <class Options>
+    explicit Moments(const Options& options)
         : descent(options.maximize, options.decoupled ? 0 : options.weight_decay),
           kept(T(options.decoupled ? 1 - options.lr * options.weight_decay : 1)),
           beta1(T(options.beta1)),
           fresh1(T(1 - options.beta1)),
           beta2(T(options.beta2)),
-          fresh2(T(1 - options.beta2)),
+          fresh2(T(1 - options.beta2)) {}
+
+    // Moves both towards a gradient; returns g.
+    HOST_DEVICE T update(T gradient, T parameter, T& mean, T& square) const {
+        const T g = descent(gradient, parameter);
+        mean = beta1 * mean + fresh1 * g;
+        square = beta2 * square + fresh2 * (g * g);
+        return g;
+    }
+};
+
+// With the mean and square of Moments:
+//
+// parameter -= lr * mean' / (sqrt(square') + eps)
+//
+// mean' = mean / (1 - beta1^step) and square' = square / (1 - beta2^step) make up for the zeros that both began with.
+// With amsgrad the largest square so far takes the place of the last. (Kingma and Ba 2015; Reddi and others 2018;
+// Loshchilov and Hutter 2019.)
+template <class T, bool AMSGRAD>
+struct AdamStep {
+    enum { MEAN = 1, SQUARE, LARGEST, COUNT = 3 + AMSGRAD };
+    using Element = T;
+    Moments<T> moments;
+    T rate, scale, eps;
+
+    AdamStep(const AdamOptions& options, double step)
+        : moments(options),
           rate(T(options.lr / (1 - ::pow(options.beta1, step)))),
           scale(T(::sqrt(1 - ::pow(options.beta2, step)))),
           eps(T(options.eps)) {}
 
     HOST_DEVICE void operator()(T gradient, T (&x)[COUNT]) const {
-        const T g = descent(gradient, x[0]);
-        const T mean = beta1 * x[MEAN] + fresh1 * g;
-        T square = beta2 * x[SQUARE] + fresh2 * (g * g);
-        x[MEAN] = mean;
-        x[SQUARE] = square;
+        moments.update(gradient, x[0], x[MEAN], x[SQUARE]);
+        T square = x[SQUARE];
         if constexpr (AMSGRAD) {
             square = (square > x[LARGEST]) | (square != square) ? square : x[LARGEST];
             x[LARGEST] = square;
         }
-        x[0] = kept * x[0] - rate * (mean / (formula::sqrt(square) / scale + eps));
+        x[0] = moments.kept * x[0] - rate * (x[MEAN] / (formula::sqrt(square) / scale + eps));
     }
 };
 
@@ -254,43 +272,35 @@ struct ASGDStep {
     }
 };
 
-// mean   = beta1 * mean + (1 - beta1) * g
-// square = beta2 * square + (1 - beta2) * g^2
+// With the mean and square of Moments:
+//
 // ahead  = (1 - mu) / (1 - M) * g + mu_next / (1 - M * mu_next) * mean
 // parameter -= lr * ahead / (sqrt(square / (1 - beta2^step)) + eps)
 //
 // with mu = beta1 * (1 - 0.5 * 0.96^(step * momentum_decay)), mu_next that of the next step, and M the product of all
-// mu so far. The decoupled weight decay takes lr * weight_decay of the parameter. (Dozat 2016.)
+// mu so far. (Dozat 2016.)
 template <class T>
 struct NAdamStep {
     enum { MEAN = 1, SQUARE, COUNT };
     using Element = T;
-    Descent<T> descent;
-    T kept, beta1, fresh1, beta2, fresh2, rate, ahead, known, eps;
+    Moments<T> moments;
+    T rate, ahead, known, eps;
 
     NAdamStep(const NAdamOptions& options, double step, double mu, double mu_next, double product)
-        : descent(options.maximize, options.decoupled ? 0 : options.weight_decay),
-          kept(T(options.decoupled ? 1 - options.lr * options.weight_decay : 1)),
-          beta1(T(options.beta1)),
-          fresh1(T(1 - options.beta1)),
-          beta2(T(options.beta2)),
-          fresh2(T(1 - options.beta2)),
+        : moments(options),
           rate(T(options.lr * (1 - mu) / (1 - product))),
           ahead(T(options.lr * mu_next / (1 - product * mu_next))),
           known(T(1 - ::pow(options.beta2, step))),
           eps(T(options.eps)) {}
 
     HOST_DEVICE void operator()(T gradient, T (&x)[COUNT]) const {
-        const T g = descent(gradient, x[0]);
-        const T mean = beta1 * x[MEAN] + fresh1 * g, square = beta2 * x[SQUARE] + fresh2 * (g * g);
-        x[MEAN] = mean;
-        x[SQUARE] = square;
-        x[0] = kept * x[0] - (rate * g + ahead * mean) / (formula::sqrt(square / known) + eps);
+        const T g = moments.update(gradient, x[0], x[MEAN], x[SQUARE]);
+        x[0] = moments.kept * x[0] - (rate * g + ahead * x[MEAN]) / (formula::sqrt(x[SQUARE] / known) + eps);
     }
 };
 
-// mean   = beta1 * mean + (1 - beta1) * g
-// square = beta2 * square + (1 - beta2) * g^2
+// With the mean and square of Moments:
+//
 // parameter -= lr * mean'                                                    while rho <= 5
 // parameter -= lr * r * mean' * sqrt(1 - beta2^step) / (sqrt(square) + eps)  later
 //
@@ -300,18 +310,11 @@ template <class T>
 struct RAdamStep {
     enum { MEAN = 1, SQUARE, COUNT };
     using Element = T;
-    Descent<T> descent;
-    T kept, beta1, fresh1, beta2, fresh2, rate, eps;
+    Moments<T> moments;
+    T rate, eps;
     bool rectified;
 
-    RAdamStep(const RAdamOptions& options, double step)
-        : descent(options.maximize, options.decoupled ? 0 : options.weight_decay),
-          kept(T(options.decoupled ? 1 - options.lr * options.weight_decay : 1)),
-          beta1(T(options.beta1)),
-          fresh1(T(1 - options.beta1)),
-          beta2(T(options.beta2)),
-          fresh2(T(1 - options.beta2)),
-          eps(T(options.eps)) {
+    RAdamStep(const RAdamOptions& options, double step) : moments(options), eps(T(options.eps)) {
         const double power = ::pow(options.beta2, step), known = 1 - power, limit = 2 / (1 - options.beta2) - 1;
         const double rho = limit - 2 * step * power / known;
         rectified = rho > 5;
@@ -322,11 +325,9 @@ struct RAdamStep {
     }
 
     HOST_DEVICE void operator()(T gradient, T (&x)[COUNT]) const {
-        const T g = descent(gradient, x[0]);
-        const T mean = beta1 * x[MEAN] + fresh1 * g, square = beta2 * x[SQUARE] + fresh2 * (g * g);
-        x[MEAN] = mean;
-        x[SQUARE] = square;
-        x[0] = kept * x[0] - (rectified ? rate * mean / (formula::sqrt(square) + eps) : rate * mean);
+        moments.update(gradient, x[0], x[MEAN], x[SQUARE]);
+        const T mean = x[MEAN], square = x[SQUARE];
+        x[0] = moments.kept * x[0] - (rectified ? rate * mean / (formula::sqrt(square) + eps) : rate * mean);
     }
 };
 

@@ -292,10 +292,11 @@ struct Normal {
     T below, density;  // P(Z <= x) and its derivative
 };
 
-// P(Z <= -z) / exp(-z^2 / 2), for z from 0, is a polynomial in 1 / (z + 3.25): of relative error 2^-27 up to 14.5,
-// beyond which the exponential is 0.
+// P(Z <= -z) / exp(-z^2 / 2), for z from 0, is a polynomial in 1 / (z + 3.25): of relative error 2^-27 up to 14.5. The
+// exponential is 0 where it would be a denormal number.
 HOST_DEVICE Normal<float> normal(float x) {
-    const float z = bits_as<float>(magnitude_bits(x)), e = exp(-0.5f * x * x), u = 1.0f / (z + 3.25f);
+    const float z = bits_as<float>(magnitude_bits(x)), u = 1.0f / (z + 3.25f), power = -0.5f * x * x;
+    const float e = power < -LARGEST_EXPONENT ? 0.0f : exp(Ordinary(power));
     float p = -2641.49414f;
     p = p * u + 4114.60400f;
     p = p * u - 2297.85254f;

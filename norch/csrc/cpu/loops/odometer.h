@@ -63,7 +63,8 @@ inline __attribute__((always_inline)) void for_lanes(T* lanes, F f) {
 template <int N, class T, class F>
 inline __attribute__((always_inline)) T fold(T* lanes, F combine) {
     if constexpr (N > 1) {
-        for (int j = 0; j < N / 2; j++) lanes[j] = combine(lanes[j], lanes[j + N / 2]);
+        const T* other = lanes + N / 2;
+        for_lanes<N / 2>(lanes, [=](T lane, int j) { return combine(lane, other[j]); });
         return fold<N / 2>(lanes, combine);
     }
     return lanes[0];

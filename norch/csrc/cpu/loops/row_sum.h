@@ -34,6 +34,7 @@ double row_sum_in_lanes(int64_t n, F term, G last, H ahead) {
 
 template <class T, class F, class G, class H>
 double row_sum(int64_t n, F term, G last, H ahead) {
+    if (n < TAIL) return last(int64_t(0), n);
     if (n < SHORT) return row_sum_in_lanes<T, TAIL>(n, term, last, ahead);
     return row_sum_in_lanes<T, LANES>(n, term, last, ahead);
 }
@@ -47,6 +48,21 @@ double row_sum(int64_t n, F term) {
         return sum;
     };
     return row_sum<T>(n, term, last, [](int64_t) {});
+}
+
+// The sum of a row. What follows it is fetched before it is needed, the beginning of the next row as well.
+template <class T>
+double row_sum(const T* x, int64_t n) {
+    enum { AHEAD = 4096 / sizeof(T), LINE = 64 / sizeof(T) };
+    auto last = [=](int64_t i, int64_t count) {
+        T sum = 0;
+        for (int64_t j = i; j < i + count; j++) sum += x[j];
+        return sum;
+    };
+    auto ahead = [=](int64_t i) {
+        for (int line = 0; line < LANES; line += LINE) __builtin_prefetch(x + i + AHEAD + line);
+    };
+    return row_sum<T>(n, [=](int64_t i) { return x[i]; }, last, ahead);
 }
 
 }  // namespace NORCH_ISA
