@@ -276,14 +276,21 @@ class HookHandle:
             raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
         operation.refuse_recording("a hook is registered")
         operation.structure.version += 1
-        self._hooks, self._key = ref(hooks), HookHandle._next()
-        hooks[self._key] = hook
+        self._hooks, self.id = ref(hooks), HookHandle._next()
+        hooks[self.id] = hook
 
     def remove(self) -> None:
         """Take the hook away."""
         hooks = self._hooks()
         if hooks is not None:
-            hooks.pop(self._key, None)
+            hooks.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[Hooks | None, int]:
+        return self._hooks(), self.id
+
+    def __setstate__(self, state: tuple[Hooks | None, int]) -> None:
+        hooks, self.id = state
+        self._hooks = ref(Hooks() if hooks is None else hooks)
 
     def __enter__(self) -> HookHandle:
         self._entered = True
@@ -490,3 +497,4 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 FunctionCtx = Function  # the `ctx` of a custom operation is its node
+InplaceFunction = Function  # PyTorch's base for what may write to its input

@@ -78,6 +78,9 @@ class GradientMismatch(RuntimeError):
     """An analytic gradient that finite differences contradict."""
 
 
+GradcheckError = GradientMismatch  # PyTorch's name
+
+
 def _outputs(function: Checked, inputs: Sequence[object]) -> list[Tensor]:
     result = function(*inputs)
     return [result] if isinstance(result, operation.Tensor) else list(result)

@@ -124,7 +124,7 @@ class Hookable:
 
         With `with_kwargs` it is hook(module, args, kwargs), which returns None or (args, kwargs).
         """
-        return self._add_hook("before", pre_hook(hook, with_kwargs), prepend)
+        return self._add_hook("before", PreHook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self,
@@ -139,7 +139,7 @@ class Hookable:
         With `with_kwargs` it is hook(module, args, kwargs, output). With `always_call` it is called, with the output
         None, even if the forward raises an error.
         """
-        return self._add_hook("after", post_hook(hook, with_kwargs, always_call), prepend)
+        return self._add_hook("after", PostHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., object], prepend: bool = False) -> HookHandle:
         """Call `hook(module, grad_input, grad_output)` in backward, once the gradients of its inputs are all known.
@@ -167,40 +167,40 @@ class Hookable:
     _backward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("backward"))
 
 
-def pre_hook(hook: Callable[..., object], with_kwargs: bool) -> Callable[..., object]:
-    """The hook in one form: (module, inputs, kwargs) -> (inputs, kwargs)."""
-    _check_callable(hook)
+class _Hook:
+    """A hook in one form, whatever it takes. (A class, as pickle finds no function inside a function.)"""
 
-    def call(module: object, inputs: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        replaced = hook(module, inputs, kwargs) if with_kwargs else hook(module, inputs)
+    always_call = False
+
+    def __init__(self, hook: Callable[..., Any], with_kwargs: bool) -> None:
+        if not callable(hook):
+            raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+        self.hook, self.with_kwargs = hook, with_kwargs  # nn.utils and norch.compile find the hook by its name
+
+
+class PreHook(_Hook):
+    """(module, inputs, kwargs) -> (inputs, kwargs)."""
+
+    def __call__(self, module: object, inputs: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        replaced = self.hook(module, inputs, kwargs) if self.with_kwargs else self.hook(module, inputs)
         if replaced is None:
             return inputs, kwargs
-        if not with_kwargs:
+        if not self.with_kwargs:
             return (replaced if isinstance(replaced, tuple) else (replaced,)), kwargs
         if not isinstance(replaced, tuple) or len(replaced) != 2:
             raise RuntimeError(f"a forward pre-hook with_kwargs returns None or (args, kwargs), got {shown(replaced)}")
         return replaced
 
-    call.hook = hook  # type: ignore[attr-defined]  # nn.utils and norch.compile find the hook by it
-    return call
 
+class PostHook(_Hook):
+    """(module, inputs, kwargs, result) -> another result or None."""
 
-def post_hook(hook: Callable[..., object], with_kwargs: bool, always_call: bool) -> Callable[..., object]:
-    """The hook in one form: (module, inputs, kwargs, result) -> another result or None."""
-    _check_callable(hook)
-    if with_kwargs and not always_call:
-        return hook
+    def __init__(self, hook: Callable[..., Any], with_kwargs: bool, always_call: bool) -> None:
+        super().__init__(hook, with_kwargs)
+        self.always_call = always_call
 
-    def call(module: object, inputs: object, kwargs: object, result: object) -> object:
-        return hook(module, inputs, kwargs, result) if with_kwargs else hook(module, inputs, result)
-
-    call.hook, call.always_call = hook, always_call  # type: ignore[attr-defined]
-    return call
-
-
-def _check_callable(hook: object) -> None:
-    if not callable(hook):
-        raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
+    def __call__(self, module: object, inputs: object, kwargs: object, result: object) -> object:
+        return self.hook(module, inputs, kwargs, result) if self.with_kwargs else self.hook(module, inputs, result)
 
 
 def _listed(result: Any) -> list[Any]:

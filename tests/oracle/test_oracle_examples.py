@@ -49,6 +49,37 @@ x = torch.ones(2, requires_grad=True)
 handles = [x.register_hook(lambda g: 3 * g), torch.nn.ReLU().register_forward_hook(print)]
 print([isinstance(handle, RemovableHandle) for handle in handles])
 """,
+    "quantizers": """
+from torch.autograd.function import InplaceFunction
+from torch.autograd.gradcheck import GradcheckError, gradcheck
+class Quantize(InplaceFunction):
+    @staticmethod
+    def forward(ctx, x, inplace=False):
+        if inplace:
+            ctx.mark_dirty(x)
+        return x.round_() if inplace else x.clone().round_()
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient, None
+x = torch.tensor([0.4, 1.7], dtype=torch.float64, requires_grad=True)
+for inplace in False, True:
+    Quantize.apply(x * 2, inplace).sum().backward()
+    print(x.grad)
+try:
+    gradcheck(Quantize.apply, [x])
+except GradcheckError:
+    print("the gradient is not that of round")
+""",
+    "hooks pickled": """
+import copy, operator, pickle
+net = torch.nn.Sequential(torch.nn.Identity())
+net.handles = [net.register_forward_pre_hook(operator.ne), net[0].register_forward_hook(slice)]
+for made in copy.deepcopy(net), pickle.loads(pickle.dumps(net)):
+    shown = made(torch.ones(2))
+    print(type(shown).__name__, shown.stop, shown.step, [isinstance(handle.id, int) for handle in made.handles])
+net.handles[0].remove()
+print(net(torch.ones(2)).step, pickle.loads(pickle.dumps(net))(torch.zeros(1)).stop)
+""",
     "gradients of convolutions": """
 import torch.nn as nn
 for n in 1, 2, 3:
