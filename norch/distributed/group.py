@@ -117,9 +117,9 @@ class ProcessGroup:
         if other is not None:
             raise self.mixed_up(what, other)
 
-    def place(self) -> str:
-        """Where this rank is, as the launcher asks the ranks of several machines."""
-        return f"called {self._called} as its collective {self._number}"
+    def place(self) -> tuple[str, int]:
+        """Where this rank is, as the launcher asks the ranks of several machines: its last collective's number, too."""
+        return self._called, self._number
 
     def mixed_up(self, what: str, other: int) -> DistBackendError:
         """The error of a collective while another rank, whose check is given, called another one."""
@@ -272,9 +272,9 @@ def _end_all(kind: type[BaseException], error: BaseException, trace: Any) -> Non
     abort(1)
 
 
-def place_of_this_rank() -> str:
-    """Which collective this rank called last."""
-    return _groups.world.place() if _groups.world is not None else "is in no group"
+def place_of_this_rank() -> tuple[str, int]:
+    """Which collective this rank called last, and how many it has called."""
+    return _groups.world.place() if _groups.world is not None else ("none", 0)
 
 
 def report_failure(error: BaseException) -> None:

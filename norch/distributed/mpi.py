@@ -6,7 +6,7 @@ import faulthandler
 import os
 import sys
 from contextlib import contextmanager, suppress
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 # What launchers tell each process: how many there are, its number, and both among those of its machine.
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
@@ -14,7 +14,8 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCI
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
-SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_")  # how MPICH names the memory that ranks share
+SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_", "/dev/shm/sm_segment.")  # how MPIs name memory that ranks share
+before_start: list[Callable[[float], None]] = []  # called with the limit: a launcher lets all ranks begin together
 LONGEST = 1e6  # seconds: what a timer of the system takes
 INSTALL = 'pip install "norch[distributed]" brings mpi4py and an MPI'
 
@@ -83,6 +84,8 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
     # under Open MPI's mpirun an MPICH without PMIx does not believe to be alone, but ends the process in MPI_Init
     foreign = "OMPI_COMM_WORLD_SIZE" in os.environ and "PMI_SIZE" not in os.environ
     ends = expected > 1 and foreign and "MPICH" in library and "pmix" not in library
+    for wait in before_start if first and not ends else []:
+        wait(timeout)
     with deadline(timeout):
         if first and not ends:
             MPI.Init_thread(MPI.THREAD_MULTIPLE)
@@ -100,14 +103,14 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
 
 
 def forget(files: set[str]) -> None:
-    """Remove the names of memory that MPICH's ranks share."""
+    """Remove the names of memory that ranks share."""
     for name in files:
         with suppress(OSError):  # another rank of this machine was faster
             os.unlink(name)
 
 
 def shared_files(process: int | str) -> set[str]:
-    """The files through which MPICH shares a process's memory with other ranks."""
+    """The files through which MPI shares a process's memory with other ranks."""
     try:
         with open(f"/proc/{process}/maps") as file:
             return {line.split(maxsplit=5)[5].strip() for line in file if any(kind in line for kind in SHARED)}

@@ -25,6 +25,8 @@ def main() -> None:
     os.environ["LOCAL_RANK"] = str(mpi.told(mpi.LOCAL_RANKS, rank % size))
     os.environ.setdefault("GROUP_RANK", str(rank // size))
     connection = Connection.made(rank, place_of_this_rank)
+    if connection is not None:
+        mpi.before_start.append(connection.start_together)
     flush = prefixed(f"[rank {rank}] ")
     try:
         status = _run(sys.argv[1:])

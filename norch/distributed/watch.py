@@ -25,6 +25,7 @@ from .mpi import forget, shared_files
 VARIABLE = "NORCH_WATCH"  # host:port:token, in which the launcher tells where it listens
 HIGH = 1000  # a file number above those that MPI opens, below the usual limit of 1,024
 PATIENCE = 0.3  # seconds in which the rank that failed first is found among those that fail because of it
+ASKED, ALL_START = b"?", b"!"  # what the launcher says
 ANSWERS = 1.0  # seconds in which ranks on other machines answer
 CLEANED = 0.1  # seconds in which a rank's neighbours learn that the launcher is gone, too
 
@@ -45,7 +46,8 @@ class Watch:
         self._known: dict[socket.socket, dict[str, Any]] = {}  # connection -> what its rank said
         self._buffers: dict[socket.socket, bytes] = {}
         self._failed: list[tuple[int, str]] = []
-        self._places: dict[int, str] = {}
+        self._places: dict[int, tuple[str, int]] = {}  # what ranks called last, and its number
+        self._waiting = 0  # ranks that are about to start MPI
 
     def wake(self) -> None:
         """Let `until` ask again whether it is over."""
@@ -61,7 +63,8 @@ class Watch:
             ended = over()
             if (self._failed or ended) and deadline is None:
                 deadline = time.monotonic() + (PATIENCE if self._here else ANSWERS)
-                self._ask()
+                if not self._here:  # on one machine ranks know from their board who is elsewhere
+                    self._tell(ASKED)
             if deadline is not None and time.monotonic() >= deadline:
                 break
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -77,24 +80,31 @@ class Watch:
             return None
         own = [(rank, text) for rank, text in self._failed if text and "DistBackendError" not in text]
         rank, text = (own or self._failed)[0]
-        apart = None if own or not text else self._apart()  # on one machine ranks know that from their board
+        apart = None if own or not text else self._apart()
         return apart or f"rank {rank} {text or 'ended without a word (killed, or by os._exit)'}"
 
-    def _ask(self) -> None:
-        for connection in [] if self._here else self._known:
+    def _tell(self, what: bytes) -> None:
+        for connection in self._known:
             with suppress(OSError):
-                connection.send(b"?")
+                connection.send(what)
 
     def _apart(self) -> str | None:
-        """The first rank that is elsewhere than most, or one that does not answer: stopped, or in MPI_Init."""
+        """The first rank that called something else than most, or not as often, or that does not answer."""
         answers = sorted(self._places.items())
         silent = sorted({said["rank"] for said in self._known.values()} - set(self._places))
         if not answers:
             return None
-        usual = Counter(place for _, place in answers).most_common(1)[0][0]
-        where = next(rank for rank, place in answers if place == usual)
-        apart = [*(pair for pair in answers if pair[1] != usual), *((rank, "does not answer") for rank in silent)]
-        return f"rank {apart[0][0]} {apart[0][1]}, but rank {where} {usual}" if apart else None
+        usual = Counter(what for _, (what, _) in answers).most_common(1)[0][0]
+        number = Counter(count for _, (what, count) in answers if what == usual).most_common(1)[0][0]
+        rank, (what, count) = max(answers, key=lambda answer: 2 * (answer[1][0] != usual) + (answer[1][1] != number))
+        if (what, count) != (usual, number):
+            first = f"rank {rank} called {what} as its collective {count}"
+        elif silent:
+            first = f"rank {silent[0]} does not answer"
+        else:
+            return None
+        where = next(rank for rank, place in answers if place == (usual, number))
+        return f"{first}, but rank {where} called {usual} as its collective {number}"
 
     def _read(self, connection: Any) -> None:
         if connection is self._server:
@@ -136,8 +146,12 @@ class Watch:
                 self._close(connection)
         elif "failed" in said:
             self._failed.append((self._known[connection]["rank"], said["failed"]))
+        elif "starts" in said:
+            self._waiting += 1
+            if self._waiting == self.ranks:
+                self._tell(ALL_START)
         elif "place" in said:
-            self._places[self._known[connection]["rank"]] = said["place"]
+            self._places[self._known[connection]["rank"]] = tuple(said["place"])
         elif "done" in said:
             self._done.add(self._known[connection]["rank"])
 
@@ -172,11 +186,11 @@ def _closed_first(connection: socket.socket) -> socket.socket:
 class Connection:
     """A rank's side: None from `made` without a launcher."""
 
-    def __init__(self, connection: socket.socket, place: Callable[[], str]) -> None:
-        self._socket, self._place = connection, place
+    def __init__(self, connection: socket.socket, place: Callable[[], Any]) -> None:
+        self._socket, self._place, self._all_start = connection, place, threading.Event()
 
     @classmethod
-    def made(cls, rank: int, place: Callable[[], str] = str) -> Connection | None:
+    def made(cls, rank: int, place: Callable[[], Any] = str) -> Connection | None:
         """Connect to the launcher that the environment names; it may ask for this rank's place."""
         where = os.environ.get(VARIABLE)
         if not where:
@@ -194,6 +208,15 @@ class Connection:
         except OSError:
             pass
 
+    def start_together(self, limit: float) -> None:
+        """Wait until all ranks are about to start MPI: in MPI_Init none would see that another failed before.
+
+        Raises RuntimeError if they are not within `limit` seconds.
+        """
+        self._say(starts=True)
+        if not self._all_start.wait(min(limit, threading.TIMEOUT_MAX)):
+            raise RuntimeError(f"not all ranks called init_process_group within {limit:g} s")
+
     def failed(self, why: str) -> None:
         """Tell that this rank failed."""
         self._say(failed=why)
@@ -203,10 +226,13 @@ class Connection:
         self._say(done=True)
 
     def _answer(self) -> None:
-        """Tell the launcher the place as often as it asks, and end with it."""
+        """Do what the launcher says, and end with it."""
         with suppress(OSError):
-            while self._socket.recv(1):
-                self._say(place=self._place())
+            while said := self._socket.recv(1):
+                if said == ALL_START:
+                    self._all_start.set()
+                else:
+                    self._say(place=self._place())
         forget(shared_files("self"))
         time.sleep(CLEANED)
         os._exit(1)

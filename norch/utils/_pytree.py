@@ -35,7 +35,7 @@ _NODES: dict[type, tuple[Callable[[Any], tuple[Children, Any]], Callable[[Childr
 class TreeSpec:
     """The form of a tree: the type of its root, what else that needs, and the forms of its children; a leaf has none.
 
-    >>> tree_flatten([1, (2, 3)])[1].num_leaves
+    >>> norch.utils._pytree.tree_flatten([1, (2, 3)])[1].num_leaves
     3
     """
 

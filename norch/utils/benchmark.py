@@ -127,8 +127,8 @@ class Timer:
 
     def _time(self, number: int) -> float:
         before = get_num_threads()
-        set_num_threads(self._spec.num_threads)
         try:
+            set_num_threads(self._spec.num_threads)
             return self._timer.timeit(max(number, 1))
         finally:
             set_num_threads(before)

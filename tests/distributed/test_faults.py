@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from launching import HERE, ROOT, launch, needs_mpi
+from launching import HERE, ROOT, launch, needs_mpi, shared_memory
 
 import norch
 from norch.distributed.watch import HIGH
@@ -56,11 +56,6 @@ def test_a_fault_of_one_rank_ends_all(fault, ranks, tmp_path):
     if fault == "full disk":  # the checkpoint from before is whole, and alone
         assert sorted(os.listdir(written)) == ["run.norch", "time"]
         assert norch.utils.load_checkpoint(written / "run.norch")["epoch"] == 1
-
-
-def shared_memory():
-    """What MPI could leave there; other users' files come and go."""
-    return {name for name in os.listdir("/dev/shm") if name.startswith(("mpich", "ucx_shm", "open_mpi", "norch"))}
 
 
 @needs_mpi
@@ -151,11 +146,12 @@ def test_what_may_follow_from_another_rank_s_error_is_not_the_cause(failed, caus
 @pytest.mark.parametrize(
     "places, said",
     [
-        (["collective 7", "collective 7", "collective 8"], "rank 2 collective 8, but rank 0 collective 7"),
-        (["collective 7", None, "collective 7"], "rank 1 does not answer, but rank 0 collective 7"),
-        (["collective 7", None, "collective 8"], "rank 2 collective 8, but rank 0 collective 7"),
-        (["collective 7", "collective 7", "collective 7"], "rank 0 raised DistBackendError: too late"),
-        ([None, None, None], "rank 0 raised DistBackendError: too late"),
+        ("a7 a7 a8", "rank 2 called a as its collective 8, but rank 0 called a as its collective 7"),
+        ("a7 - a7", "rank 1 does not answer, but rank 0 called a as its collective 7"),
+        ("a7 - a8", "rank 2 called a as its collective 8, but rank 0 called a as its collective 7"),
+        ("a7 a8 b7", "rank 2 called b as its collective 7, but rank 0 called a as its collective 7"),
+        ("a7 a7 a7", "rank 0 raised DistBackendError: too late"),
+        ("- - -", "rank 0 raised DistBackendError: too late"),
     ],
 )
 def test_of_ranks_on_several_machines_the_one_elsewhere_is_named(places, said):
@@ -164,7 +160,7 @@ def test_of_ranks_on_several_machines_the_one_elsewhere_is_named(places, said):
     watch = Watch(3, "")
     watch._failed = [(0, "raised DistBackendError: too late")]
     watch._known = {rank: {"rank": rank} for rank in range(3)}
-    watch._places = {rank: place for rank, place in enumerate(places) if place}
+    watch._places = {rank: (place[0], int(place[1])) for rank, place in enumerate(places.split()) if place != "-"}
     assert watch._first() == said
     watch._known = {}
     watch.close()

@@ -9,7 +9,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from launching import HERE, launch, needs_mpi
+from launching import HERE, launch, needs_mpi, shared_memory
 
 from norch.distributed.run import command
 
@@ -83,11 +83,12 @@ def test_two_nodes_under_slurm(machines):
 
 
 @needs_mpi
-@pytest.mark.parametrize("fault", ["forward", "killed", "vanishes", "stopped", "shape"])
+@pytest.mark.parametrize("fault", ["import", "forward", "killed", "vanishes", "stopped", "shape"])
 def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
     if not is_mpich():
         pytest.skip("Open MPI's ranks see that it is one machine")
     environment, _ = machines
+    before = shared_memory()
     ended = launch(
         2,
         HERE / "programs" / "faults.py",
@@ -97,12 +98,14 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
         **environment,
     )
     said = {
+        "import": "rank 3 raised ModuleNotFoundError",
         "forward": "rank 3 raised ArithmeticError: this one",
         "stopped": "rank 3 does not answer, but rank 0 called all_reduce(SUM)",
         "shape": "rank 3 called all_reduce(SUM) of float32 [1000]",
     }.get(fault, "rank 3 ended without a word")
     assert ended.status != 0 and f"norch.distributed.run: {said}" in ended.output and not ended.orphans, ended.output
     assert ended.seconds_after(tmp_path) < (7 if fault == "stopped" else 5), ended.output
+    assert shared_memory() - before == set()
 
 
 @pytest.mark.parametrize(

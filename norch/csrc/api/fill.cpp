@@ -216,6 +216,7 @@ Tensor* multinomial_tensor(Tensor* tensor, int64_t count, int32_t replacement, u
             "multinomial: cannot draw " + std::to_string(count) + " of {} indices of positive weight";
         done(expect_range(counts.tensor, replacement ? 1 : double(count), DBL_MAX, false, RUNTIME_ERROR,
                           message.c_str()));
+        if (x.device != CPU) done(synchronize(x.device));  // the error comes here, not with a later call
         const Stream stream = next_stream(state);
         Owned places = replacement ? picked(*weights, count, stream) : raced(*weights, count, stream);
         if (x.ndim == 1) drop_axes(*places, 1);

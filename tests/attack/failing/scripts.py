@@ -148,7 +148,7 @@ hooks of graphs and modules; model
 + model.register_full_backward_hook(lambda m, i, o: seen.append(len(o)))
 + model.weight.register_post_accumulate_grad_hook(lambda p: seen.append(1))
 for p in model.parameters(): p.grad = None
-y = model(x); y.grad_fn.next_functions; y.register_hook(lambda g: g * 2); y.sum().backward()
+seen.clear(); y = model(x); y.grad_fn.next_functions; y.register_hook(lambda g: g * 2); y.sum().backward()
 
 a schedule and a scaler; o r
 + w = nn.Parameter(norch.ones(2)); w.grad = norch.ones(2)

@@ -111,7 +111,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ("", "no derivative, torch raises", "what has no derivative needs no gradient; torch fails in backward"),
     (r"unique", "requires_grad False", "what has no derivative needs no gradient; torch fails in backward"),
     (
-        r"jvp|logical_\w+_\(|copy_\(",
+        r"jvp|logical_\w+_\(|copy_\(|trapz|trapezoid",
         r"^(at the end )?v\d+: (\[\d\] |\.grad )?requires_grad True, torch has False",
         "norch has a derivative, torch has none",
     ),
@@ -191,6 +191,11 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     (r"backward\(|grad\(", "none of output has requires_grad", GAVE_UP + "a checkpoint of what needs no gradient now"),
     (r"Linear\(", "shapes cannot be multiplied", GAVE_UP + "columns of numbers, as the article's Linear takes them"),
     ("soft_margin_loss", r"dtype", "torch's loss has the dtype of its input, norch's the common one"),
+    (
+        r"backward\(|grad\(",
+        "Singular matrix, torch computes",
+        REFUSED + "derivatives that need the inverse of a singular matrix",
+    ),
     ("slogdet", r"\[0\] elements", "the sign of a determinant that is NaN, or that rounding made"),
     ("adjoint", "is_leaf", "of no dimensions torch gives the tensor itself"),
     # ---- memory
@@ -304,6 +309,7 @@ CAUSES: list[tuple[str, str, str]] = [
         "every tensor of the graph that somebody holds has its gradient, but autograd.grad sets none",
     ),
     (r"grad\(\[.*\], \[(v\d+), \1\]", "", "two gradients of one walk are one tensor in torch"),
+    (r"vander\(", "modified by an inplace", GAVE_UP + "vander, whose own writes torch refuses"),
     (r"\.data\b", "elements", "what a write through `.data` puts into a saved tensor, which neither library watches"),
     (r"\.data = ", "requires_grad|is_leaf", "a view that was given other memory by `.data =` is no view any more"),
     (
@@ -342,6 +348,8 @@ def explained(lines: Sequence[str], found: str) -> str | None:
     derived = ".grad" in found or DERIVED.search(lines[-1])
     if derived and _differs_in_zeros(found):
         return "0 times NaN, or times infinity, where one of the libraries leaves out what has a factor of 0"
+    if derived and "solve" in whole and _norch_spreads_nan(found):
+        return "0 times NaN: LAPACK skips the zeros of a triangle"
     if derived and _torch_spreads_nan(found):
         return "a NaN gradient does not reach elements that were not chosen"
     if re.search(r"autograd\.grad\(\[", lines[-1]) and "elements" in found and "register_hook(lambda" in whole:
