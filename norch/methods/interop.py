@@ -270,7 +270,7 @@ def asarray(
     if copy is False and is_copy:
         raise ValueError(f"asarray: {type(obj).__name__} cannot become a tensor without a copy")
     result = result.clone() if copy and not is_copy else result
-    if requires_grad is None or requires_grad == result.requires_grad and not copy:
+    if requires_grad is None or requires_grad == result.requires_grad:
         return result
     return result.detach().requires_grad_(requires_grad)
 
