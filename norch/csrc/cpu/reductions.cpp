@@ -38,11 +38,15 @@ __attribute__((noinline)) typename Op::Total reduce_chunk(const T* x, int64_t n)
     enum { LANES = (many ? 2 : 1) * BYTES / sizeof(Partial) };
     Total total = Op::empty();
     int64_t i = 0;
+    auto fetch = [=](int64_t start) {
+        for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + start + AHEAD + line);
+    };
     if (n >= LANES) {
         Partial lanes[LANES];
+        fetch(0);
         for (int j = 0; j < LANES; j++) lanes[j] = Op::lift(x[j]);
         for (i = LANES; i + LANES <= n; i += LANES) {
-            for (int line = 0; line < LANES; line += 64 / sizeof(T)) __builtin_prefetch(x + i + AHEAD + line);
+            fetch(i);
             for_lanes<LANES>(lanes, [=](Partial lane, int j) { return Op::combine(lane, Op::lift(x[i + j])); });
         }
         total = fold<LANES>(lanes, [](Partial a, Partial b) { return Op::combine(a, b); });
