@@ -182,7 +182,7 @@ def gradient(
         raise RuntimeError(f"gradient: dim appears more than once in {dim}")
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient: expected edge_order 1 or 2, got {edge_order}")
-    return tuple(_gradient_along(x, axis, step, edge_order) for axis, step in zip(axes, spacings))
+    return (*[_gradient_along(x, axis, step, edge_order) for axis, step in zip(axes, spacings)],)
 
 
 def _gradient_along(x: Tensor, axis: int, spacing: Any, edge_order: int) -> Tensor:
