@@ -8,10 +8,9 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import Any, Callable, Iterator
 
-# What launchers tell each process: how many there are, its number, and both among those of its machine.
+# What launchers tell each process: how many there are, its number, and that among those of its machine.
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "RANK")
-LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "LOCAL_WORLD_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID")
 
 SHARED = ("/dev/shm/mpich_", "/dev/shm/ucx_shm_", "/dev/shm/sm_segment.")  # how MPIs name memory that ranks share

@@ -36,15 +36,6 @@ class PassOn(Function):
 class Call:
     """One call that is recorded."""
 
-    stand_ins: dict[int, Any] = {}
-    stand_in_nodes: dict[int, Any] = {}
-    nodes: list[Any] = []  # of the leaves that the function looks at
-    before: list[Any] = []  # their gradients
-    kind: tuple[bool, ...] = ()  # which of them have none
-    entry: list[Any] = []  # those that come with a gradient
-    entry_gradients: list[Any] = []
-    uses_entry = False
-
     def __init__(
         self, function: Callable[..., Any], given: Any, signature: Signature, leaves: list[Any], watch: Watch
     ) -> None:
@@ -52,15 +43,20 @@ class Call:
         self.args, self.kwargs = given
         self.outcome = Outcome()
         self.given = leaves
+        self.stand_ins: dict[int, Any] = {}
+        self.stand_in_nodes: dict[int, Any] = {}
+        self.nodes: list[Any] = []  # of the leaves that the function looks at
+        self.before: list[Any] = []  # their gradients
+        self.entry: list[Any] = []  # those that come with a gradient
+        self.entry_gradients: list[Any] = []
+        self.uses_entry = False
         for x in leaves:
             if isinstance(x, Tensor) and x._edge is not None:
                 self._stand_in()
                 break
-        if watch.leaves:
-            self._note_leaves()
+        self._note_leaves()
 
     def _note_leaves(self) -> None:
-        self.nodes, self.before, self.entry, self.entry_gradients = [], [], [], []
         for x in self.watch.leaves:
             node = x._edge or x._leaf
             if node is not None:
@@ -70,7 +66,7 @@ class Call:
                 if gradient is not None:
                     self.entry.append(node)
                     self.entry_gradients.append(gradient)
-        self.kind = tuple([gradient is None for gradient in self.before])
+        self.kind = tuple([gradient is None for gradient in self.before])  # which of them have none
 
     def _stand_in(self) -> None:
         """Put stand-ins in place of arguments that require gradients."""
