@@ -74,7 +74,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:
-    """The sum over the last `count` dimensions.
+    """The sum over the last `count` dimensions; raises IndexError if there are fewer.
 
     >>> norch.distributions.utils.sum_rightmost(norch.ones(2, 3), 1)
     tensor([3., 3.])
