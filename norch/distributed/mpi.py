@@ -90,6 +90,7 @@ def start(timeout: float) -> tuple[Any, Any, bool]:
             MPI.Init_thread(MPI.THREAD_MULTIPLE)
         if expected > 1 and (ends or MPI.COMM_WORLD.Get_size() == 1):
             library = library.split("\n")[0].strip(" \0")
+            forget(shared_files("self"))  # which nobody will open, and no MPI_Finalize removes
             raise RuntimeError(
                 f"the launcher started {expected} processes, but each is alone for the MPI library ({library}): mpirun "
                 "belongs to another MPI. Use the mpirun of this library, or python -m norch.distributed.run"

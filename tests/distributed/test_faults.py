@@ -75,8 +75,10 @@ theirs = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "job@1", "PMIX_RANK": "
 os.environ.update(theirs if "MPICH" in dist.mpi.load().Get_library_version() else {"PMI_SIZE": "2"})
 dist.init_process_group(timeout=10)
 """
+    before = shared_memory()
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "mpirun belongs to another MPI" in done.stderr, done.stderr
+    assert shared_memory() - before == set()
 
 
 @needs_mpi
