@@ -23,6 +23,7 @@ from .recorder import Recorder
 from .trees import LEAF, unflatten
 from .watching import Watch
 
+_GRADIENT_IS_SHARED, _LOOKED_AT_CHANGED = 2, 3  # what replay_program returns
 MISS: Any = object()  # what a replay returns that does not fit the call
 _modes = itemgetter("enabled", "autocast", "recorder", "anomaly")  # of a thread
 
@@ -133,10 +134,12 @@ class Program:
                 self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
                 number += 1
         self.settings: list[list[Group]] = []  # of each optimizer that takes its step
-        self.tensors_set: list[bool] = []  # whether one of them is a tensor
-        for optimizer in recorder.steps:
+        self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
+        for k, optimizer in enumerate(recorder.steps):
             self.settings.append([recorder.settings_of(group) for group in optimizer.param_groups])
-            self.tensors_set.append(any(map(tensors_in, optimizer.param_groups)))
+            if any(map(tensors_in, optimizer.param_groups)):
+                self.with_tensors.append(k)
+        self.noted = *watch.noted[:4], self._noted_settings(), watch.noted[5]
         self.entry = outcome.entry
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
         self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
@@ -147,28 +150,25 @@ class Program:
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]
         self.asks_nothing = not (
-            recorder.steps or recorder.generators or self.entry or self.gradients or self.outcome.without
+            self.with_tensors or recorder.generators or self.entry or self.gradients or self.outcome.without
         )
 
     # ---- Replay -------------------------------------------------------------------------------------------------
 
     def replay(self, arguments: tuple[Any, ...]) -> Any:
         """The function's result for flat arguments; MISS if they, or what it looks at, are not as they were."""
-        if _modes(vars(mode)) != self.modes or not self.watch.holds() or not (self.asks_nothing or self._ready()):
+        if _modes(vars(mode)) != self.modes or not (self.asks_nothing or self._ready()):
+            return MISS
+        if self.watch.reads and not self.watch.holds():
             return MISS
         if self.entry:
             arguments = (*arguments, *[node.grad for node in self.entry])
         results: list[Any] = []
-        if status := lib.replay_program(self.handle, arguments, results):
-            if status == 2:  # somebody keeps a view of a gradient
-                for k in range(len(self.gradients)):
-                    if not lib.gradient_is_free(self.handle, k):
-                        self._renew(k)
-                status = lib.replay_program(self.handle, arguments, results)
-            if status > 0:
-                return MISS
+        while status := lib.replay_program(self.handle, self.noted, arguments, results):
             if status < 0:
                 self._fail()
+            if not self._follows(status):
+                return MISS
         for node, gradient in self.gradients:
             if node.grad is not gradient:
                 node.grad = gradient
@@ -184,11 +184,9 @@ class Program:
 
     def _ready(self) -> bool:
         """Let options, generators and gradients be those of the moment; whether the program fits them."""
-        for k, optimizer in enumerate(self.recorder.steps):
-            groups = optimizer.param_groups
-            if self.tensors_set[k]:
-                groups = list(map(numbers_in, groups))
-            if groups != self.settings[k] and not self._take_settings(k, groups):
+        for k in self.with_tensors:
+            groups = list(map(numbers_in, self.recorder.steps[k].param_groups))
+            if groups != self.settings[k] and not (self.watch.holds() and self._take_settings(k, groups)):
                 return False
         if self.recorder.generators:
             for address, (generator, state) in list(self.recorder.generators.items()):
@@ -206,6 +204,20 @@ class Program:
         for k, (node, gradient) in enumerate(self.gradients):
             if sys.getrefcount(gradient) != (4 if node.grad is gradient else 3):
                 self._renew(k)
+        return True
+
+    def _follows(self, status: int) -> bool:
+        """Whether the program fits what C found changed."""
+        if status == _GRADIENT_IS_SHARED:  # somebody keeps a view of it
+            for k in range(len(self.gradients)):
+                if not lib.gradient_is_free(self.handle, k):
+                    self._renew(k)
+        elif status != _LOOKED_AT_CHANGED or not self.watch.holds():
+            return False
+        else:
+            for k, optimizer in enumerate(self.recorder.steps):
+                if k not in self.with_tensors and not self._take_settings(k, optimizer.param_groups):
+                    return False
         return True
 
     def could_fit(self) -> bool:
@@ -254,6 +266,16 @@ class Program:
 
     # ---- What may change between replays ------------------------------------------------------------------------
 
+    def _noted_settings(self) -> list[Group]:
+        """Each group of optimizers with its settings as C has them."""
+        return [
+            x
+            for k, optimizer in enumerate(self.recorder.steps)
+            if k not in self.with_tensors
+            for pair in zip(optimizer.param_groups, self.settings[k])
+            for x in pair
+        ]
+
     def _take_settings(self, k: int, groups: list[Group]) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
         optimizer, settings = self.recorder.steps[k], self.settings[k]
@@ -264,9 +286,10 @@ class Program:
                 y, is_live = old[name], optimizer.live is None or name in optimizer.live
                 if x is not y and not (is_live and _is_number(x) and _is_number(y) and _zeros(x) == _zeros(y)):
                     return False
-        options = b"".join(map(optimizer.options, groups))
-        lib.set_program_options(self.handle, k, options)
+        if groups != settings:
+            lib.set_program_options(self.handle, k, b"".join(map(optimizer.options, groups)))
         self.settings[k] = list(map(dict, groups))
+        self.noted[4][:] = self._noted_settings()
         return True
 
     def _take_generator(self, address: int, generator: Any) -> None:
