@@ -105,7 +105,7 @@ class Tensor(
     """
 
     # Every tensor has `_ptr` and `_edge` (operation.wrap); the others are set when they are needed.
-    _ptr: _C.Handle  # the address of the C tensor, which lives as long as this integer
+    _ptr: _C.Handle  # the C tensor, which lives as long as this
     _base: Tensor | None = None  # of a view: the tensor it is a view of
     _shape: Size | None = None
     _untracked = False  # whether it is a view that was made under no_grad
@@ -141,13 +141,13 @@ class Tensor(
         2.0
         """
         handle = self._ptr
-        struct = CTensor.from_address(handle)
+        struct = CTensor.from_address(int(handle))
         struct.owner = handle  # so that the struct keeps its tensor alive
         return ctypes.pointer(struct)
 
     @property
     def _struct(self) -> CTensor:
-        return CTensor.from_address(self._ptr)
+        return CTensor.from_address(int(self._ptr))
 
     @property
     def shape(self) -> Size:
