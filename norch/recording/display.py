@@ -131,7 +131,7 @@ class _Reader:
         if value.place == _FIXED:
             return self._named(value.tensor.storage)[0]
         if value.place == _GRADIENT:
-            return self._gradient_name(program.gradients[number][0])
+            return self._gradient_name(program.changed[number])
         if value.place == _INPUT:
             recorded, entry = len(program.recorder.inputs), program.outcome.entry
             if number >= recorded:

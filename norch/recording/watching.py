@@ -7,76 +7,43 @@ is another object is compared here. A change of what a module or a tensor is tic
 
 from __future__ import annotations
 
-import dis
 import functools
 import gc
-import io
-import os
-import random
-import sys
 import types
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
-from .. import operation
-from .._C import lib
 from ..autograd.function import Hooks
 from ..functions.creation import ones
 from ..nn.module import Module
 from ..nn.parameter import Parameter
 from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
-from ..types import default
+from .noted import ABSENT, PLAIN_TYPES, Noted, attribute_of
+from .reading import OWN, imported, is_installed, line_of, names_of, package_of, restless, root_of
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None))
-_PLAIN_TYPES = frozenset(_PLAIN)
-_CONTAINERS = (list, tuple, set, frozenset, deque, dict)
-_BUILTIN_METHOD = types.BuiltinFunctionType
 _MOST = 100_000  # objects that are looked at
 _REGISTRIES = {"_parameters", "_modules", "_buffers", "_hooks", "_transient_buffers"}
 _OF_OPTIMIZERS = "state", "param_groups", "defaults", "step", "zero_grad", "_renewed", "_before", "_after"
-_OF_TENSORS = frozenset(vars(Parameter(ones(1)))) | {"_name"}
+_OF_TENSORS = frozenset(vars(Parameter(ones(1))))
 _OF_OBJECTS = {"__init__", "__new__", "__post_init__", "__del__", "__repr__", "__str__"}  # no part of a computation
 _READ_SETTINGS = {"param_groups", "defaults", "state_dict"}
-_OWN = __name__.partition(".")[0]
-_STANDARD = os.path.dirname(os.__file__) + os.sep  # where the standard library is
 _RESTLESS = {"builtins", "ctypes", "logging"}  # packages whose objects change, and decide nothing that norch computes
-_OWN_RESTLESS = {f"{_OWN}.recording.function", f"{_OWN}.functions.generator"}  # modules: these follow by themselves
-_ENTRIES, _ATTRIBUTES, _DICTS, _LISTS = range(4)  # as C numbers the lists of `noted`
-_KINDS = 5
-_IMPORT = dis.opmap["IMPORT_NAME"]
-_STRUCTURE = vars(operation.structure)
+_OWN_RESTLESS = {f"{OWN}.recording.function", f"{OWN}.functions.generator"}  # modules: these follow by themselves
 _REMEDY = "which changes unseen; use it outside, and pass a tensor"
 
-ABSENT = object()  # what is noted in place of a value that is not there
 
-
-class Watch:
+class Watch(Noted):
     """What was found behind a function."""
 
     def __init__(self, function: Any, arguments: Iterable[Any] = ()) -> None:
-        self.modules: list[Module] = []
+        super().__init__()
         self.optimizers: list[Optimizer] = []
-        self.layers: list[tuple[dict[str, Any], dict[str, Any]]] = []  # attributes of norch's own modules, and copies
-        self.tensors: list[Tensor] = []
         self.leaves: list[Tensor] = []
         self.enclosed: list[tuple[str, Any]] = []  # the names of cells, for display.py
-        self.entries: list[Any] = [_STRUCTURE, "version", _STRUCTURE.get("version", ABSENT)]  # a dict, a key, a value
-        self.attributes: list[Any] = []  # an object, a name, a value
-        self.dicts: list[Any] = []  # a dict, and a copy
-        self.lists: list[Any] = []
-        self.noted: tuple[Any, ...] = (
-            self.entries,
-            self.attributes,
-            self.dicts,
-            self.lists,
-            [],
-            ABSENT,
-        )  # the last list is a program's
-        self.reads: list[tuple[Callable[[], Iterable[Any]], list[Any]]] = []  # what C does not compare
         self.obstacle: tuple[str, tuple[str, int] | None] | None = None  # why it cannot be compared, and the line
         self._restless: list[tuple[Any, str]] = []  # what changes unseen if it is used, and what it is
         self._modules: list[Any] = []  # of Python
@@ -84,7 +51,7 @@ class Watch:
         self._seen: dict[int, Any] = {}
         self._classes: set[type] = set()
         self._functions: list[tuple[Any, set[str]]] = []  # that were found, and the names that they read
-        self._users = {_package_of(function)}  # packages that are the user's, also if they are installed
+        self._users = {package_of(function)}  # packages that are the user's, also if they are installed
         self._walk([function, *arguments])
         if self._modules:
             self._walk(list(self._behind_modules(self._modules, set().union(*[names for _, names in self._functions]))))
@@ -94,13 +61,13 @@ class Watch:
             self.reads.append((self._states, states))
         if self.tensors:
             self.leaves = [x for x in self.tensors if x._leaf is not None or x.is_leaf and x.dtype.is_floating_point]
-        self.state = self._state()
+        self.state = self.state_of_all()
 
     def _walk(self, waiting: list[Any]) -> None:
         seen = self._seen
         while waiting and len(seen) < _MOST:
             value = waiting.pop()
-            if type(value) not in _PLAIN_TYPES and id(value) not in seen:
+            if type(value) not in PLAIN_TYPES and id(value) not in seen:
                 seen[id(value)] = value
                 waiting += self._behind(value)
         if waiting:
@@ -122,11 +89,11 @@ class Watch:
         for value, what in self._restless:
             if self._is_read(value, read):
                 called = [function.__code__ for function, _ in self._functions if self._is_called(function, read)]
-                self.obstacle = self.obstacle or (what, _line_of(self._names_for(value), called))
+                self.obstacle = self.obstacle or (what, line_of(self._names_for(value), called))
         if not _READ_SETTINGS.isdisjoint(read):  # else a program follows new settings
             for optimizer in self.optimizers:
                 for settings in (optimizer.defaults, *optimizer.param_groups):
-                    self._note_dict(settings)
+                    self.note_dict(settings)
 
     def _names_read(self, function: Any) -> set[str]:
         """The names that a call may read: a function counts if something reads its name, or if it has none."""
@@ -176,21 +143,21 @@ class Watch:
         if node is not None and (node.hooks or node.after):
             found += self._behind_hooks(node.hooks, node.after)
         if not _OF_TENSORS.issuperset(vars(tensor)):
-            found += self._entries(vars(tensor), vars(tensor).keys() - _OF_TENSORS)
+            found += self.note_entries(vars(tensor), vars(tensor).keys() - _OF_TENSORS)
         return found
 
     def _behind_module(self, module: Module) -> list[Any]:
         self.modules.append(module)
         values, kind = vars(module), type(module)
-        found = [x for key, x in values.items() if type(x) not in _PLAIN_TYPES and key not in _REGISTRIES]
+        found = [x for key, x in values.items() if type(x) not in PLAIN_TYPES and key not in _REGISTRIES]
         hooks = module._hooks
         if hooks is not None:
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
-        if _root(kind.__module__) == _OWN:
+        if root_of(kind.__module__) == OWN:
             self.layers.append((values, values.copy()))  # with what is in the registries
         else:
-            self._note_dict(values)
-            self._users.add(_package_of(kind))
+            self.note_dict(values)
+            self._users.add(package_of(kind))
             found += self._behind_class(kind)
         return found
 
@@ -199,22 +166,22 @@ class Watch:
         found: list[Any] = []
         self.lists += optimizer.param_groups, optimizer.param_groups.copy()
         if not optimizer.state:
-            self._note_dict(optimizer.state)
+            self.note_dict(optimizer.state)
         for group in optimizer.param_groups:
             parameters = group["params"]
             self.entries += group, "params", parameters
             self.lists += parameters, parameters.copy()
             found += parameters
             if optimizer.fused is None or group.get("differentiable"):
-                self._note_dict(group)  # else a program follows new settings
+                self.note_dict(group)  # else a program follows new settings
         found += self._behind_hooks(optimizer._before, optimizer._after)
         kind, values = type(optimizer), vars(optimizer)
-        if _root(kind.__module__) == _OWN:
+        if root_of(kind.__module__) == OWN:
             for key in _OF_OPTIMIZERS:
                 self.entries += values, key, values.get(key, ABSENT)
         else:
-            self._note_dict(values)
-            self._users.add(_package_of(kind))
+            self.note_dict(values)
+            self._users.add(package_of(kind))
             found += [x for key, x in values.items() if key not in _OF_OPTIMIZERS]
             found += self._behind_class(kind)
         return found
@@ -226,8 +193,8 @@ class Watch:
             yield from self._behind_container(value)
         elif isinstance(value, functools.partial):
             yield from (value.func, value.args, value.keywords)
-        elif isinstance(value, (types.MethodType, _BUILTIN_METHOD)):
-            what = _restless(value.__self__) or ("the clock" if value.__module__ == "time" else None)
+        elif isinstance(value, (types.MethodType, types.BuiltinFunctionType)):
+            what = restless(value.__self__) or ("the clock" if value.__module__ == "time" else None)
             if what:
                 self._restless.append((value, f"it looks at {what}, {_REMEDY}"))
             else:
@@ -239,18 +206,18 @@ class Watch:
         elif isinstance(value, type):
             yield from self._behind_class(value)
         elif isinstance(value, weakref.ref):
-            self._note_read(lambda: (value(),))
+            self.note_read(lambda: (value(),))
             yield value()
         elif isinstance(value, types.MappingProxyType):
             yield from gc.get_referents(value)
         elif isinstance(value, ContextVar):
-            self._note_read(lambda: (value.get(ABSENT),))
+            self.note_read(lambda: (value.get(ABSENT),))
             yield value.get(ABSENT)
-        elif _package_of(type(value)) == _OWN:
+        elif package_of(type(value)) == OWN:
             if type(value).__module__ not in _OWN_RESTLESS:
                 self._own.append(value)
             yield getattr(value, "__wrapped__", None)  # of a compiled function
-        elif what := _restless(value):
+        elif what := restless(value):
             self._restless.append((value, f"it looks at {what}, {_REMEDY}"))
         else:
             yield from self._behind_object(value)
@@ -260,30 +227,30 @@ class Watch:
             yield from self._behind_object(value)  # of a class that may have methods
         if isinstance(value, dict):
             if type(value).__iter__ is dict.__iter__:
-                self._note_dict(value)
+                self.note_dict(value)
             else:  # an OrderedDict has an order that C does not see
-                self._note_read(lambda: (*value, *value.values()))
+                self.note_read(lambda: (*value, *value.values()))
             yield from value.values()
             return
         if isinstance(value, list):
             self.lists += value, list.copy(value)
         elif isinstance(value, (set, deque)):
-            self._note_read(lambda: value)
+            self.note_read(lambda: value)
         yield from value
 
     def _behind_object(self, value: Any) -> Iterator[Any]:
-        if _package_of(type(value)) in _RESTLESS:
+        if package_of(type(value)) in _RESTLESS:
             return
         self.attributes += value, "__class__", type(value)
         values = getattr(value, "__dict__", None)
         if isinstance(values, dict):
             self.attributes += value, "__dict__", values
-            self._note_dict(values)
+            self.note_dict(values)
             yield from values.values()
         for kind in type(value).__mro__:
             for name, x in vars(kind).items() if "__slots__" in vars(kind) else ():
                 if isinstance(x, types.MemberDescriptorType):
-                    found = _attribute(value, name)
+                    found = attribute_of(value, name)
                     self.attributes += value, name, found
                     yield found
         yield from self._behind_class(type(value))
@@ -291,18 +258,18 @@ class Watch:
     def _behind_hooks(self, *several: Hooks | None) -> Iterator[Any]:
         for hooks in several:
             if hooks is not None:
-                self._note_dict(hooks)
+                self.note_dict(hooks)
                 for hook in hooks.values():
                     yield getattr(hook, "hook", hook)  # which nn/hooks.py wraps
 
     def _behind_class(self, kind: type) -> Iterator[Any]:
-        for part in chain(kind.__mro__, type(kind).__mro__):
+        for part in (*kind.__mro__, *type.mro(type(kind))):
             if part in self._classes:
                 continue
             self._classes.add(part)
             if self._is_users(part):
                 for values in gc.get_referents(vars(part)):  # the dict behind the proxy
-                    self._note_dict(values)
+                    self.note_dict(values)
                     yield from [x for name, x in values.items() if _may_be_read(name, x)]
 
     def _behind_function(self, function: types.FunctionType) -> Iterator[Any]:
@@ -312,21 +279,20 @@ class Watch:
         self.attributes += function, "__code__", code, function, "__defaults__", defaults
         self.attributes += function, "__kwdefaults__", named
         if vars(function):
-            self._note_dict(vars(function))
+            self.note_dict(vars(function))
             yield from vars(function).values()
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
-            value = _attribute(cell, "cell_contents")
+            value = attribute_of(cell, "cell_contents")
             self.attributes += cell, "cell_contents", value
             self.enclosed.append((name, value))
             yield value
         yield defaults
         yield named
-        names = _names_of(code)
+        names = names_of(code)
         self._functions.append((function, names | set(code.co_freevars)))
-        found = list(self._entries(function.__globals__, names))
+        found = list(self.note_entries(function.__globals__, names))
         yield from found
-        if imported := _imported(function.__globals__, names):
-            found += imported if _IMPORT in code.co_code[::2] else []
+        found += imported(function, names)
         yield from self._behind_modules(found, names)
 
     def _behind_modules(self, found: list[Any], names: set[str]) -> Iterator[Any]:
@@ -336,171 +302,26 @@ class Watch:
             module = found.pop()
             if isinstance(module, types.ModuleType) and id(module) not in seen:
                 seen.add(id(module))
-                values, root = vars(module), _root(module.__name__)
-                behind = list(self._entries(values, names & values.keys() if _is_installed(root) else names))
+                values, root = vars(module), root_of(module.__name__)
+                behind = list(self.note_entries(values, names & values.keys() if is_installed(root) else names))
                 found += behind
-                if root != _OWN:
+                if root != OWN:
                     yield from behind
 
     def _is_users(self, value: Any) -> bool:
         """Whether a function or a class is one whose variables the user may change."""
-        package = _package_of(value)
-        return package in self._users and package != _OWN or not _is_installed(package)
-
-    # ---- What is noted ----------------------------------------------------------------------------------------------
-
-    def _entries(self, values: dict[str, Any], keys: Iterable[str]) -> Iterator[Any]:
-        for key in keys:
-            value = values.get(key, ABSENT)
-            self.entries += values, key, value
-            if value is not ABSENT:
-                yield value
-
-    def _note_dict(self, values: dict[Any, Any]) -> None:
-        self.dicts += values, dict(values)
-
-    def _note_read(self, read: Callable[[], Iterable[Any]]) -> None:
-        self.reads.append((read, list(read())))
+        package = package_of(value)
+        return package in self._users and package != OWN or not is_installed(package)
 
     def _states(self) -> list[Any]:
         """What optimizers remember of all parameters."""
         return [x for optimizer in self.optimizers for state in optimizer.state.values() for x in state.values()]
 
-    def _state(self) -> list[Any]:
-        """What modules and tensors are made of."""
-        state: list[Any] = [default.dtype, *map(type, self.modules)]
-        for x in self.tensors:
-            node = x._edge
-            state += (x._ptr, id(node), node is not None and (bool(node.hooks), bool(node.after)))
-        return state
-
     def edges(self) -> list[Any]:
         """Where the gradients of the tensors go."""
         return [x._edge for x in self.tensors]
-
-    # ---- Whether it is as it was ------------------------------------------------------------------------------------
-
-    def holds(self) -> bool:
-        """Whether all is as it was."""
-        last = -1
-        while (place := lib.first_change(self.noted)) >= 0:
-            if place == last or not self._is_equal(place % _KINDS, place // _KINDS):
-                return False
-            last = place
-        for read, before in self.reads:
-            if not _all_same(list(read()), before):
-                return False
-        return True
-
-    def _is_made_as_before(self) -> bool:
-        return self._state() == self.state and all(_same_items(values, copy) for values, copy in self.layers)
-
-    def _is_equal(self, kind: int, i: int) -> bool:
-        """Whether what C found to be another object is equal; then it is noted instead."""
-        if kind >= _DICTS:
-            noted, place = self.dicts if kind == _DICTS else self.lists, 2 * i + 1
-            holder, before = noted[2 * i : 2 * i + 2]
-            now = holder.copy() if kind == _LISTS else dict(holder)
-            equal = _all_same(now, before) if kind == _LISTS else _same_items(now, before)
-        else:
-            noted, place = self.attributes if kind == _ATTRIBUTES else self.entries, 3 * i + 2
-            holder, name, before = noted[3 * i : 3 * i + 3]
-            now = _attribute(holder, name) if kind == _ATTRIBUTES else dict.get(holder, name, ABSENT)
-            equal = self._is_made_as_before() if holder is _STRUCTURE else _same(now, before)
-        if equal:
-            noted[place] = now
-        return equal
-
-
-def _same(x: Any, y: Any) -> bool:
-    """Whether two values are one object, or plain and equal: 0.0 and -0.0, or 1 and True, are not."""
-    return x is y or type(x) is type(y) and isinstance(x, _PLAIN) and x == y and repr(x) == repr(y)
-
-
-def _all_same(xs: Any, ys: Any) -> bool:
-    return len(xs) == len(ys) and all(map(_same, xs, ys))
-
-
-def _same_items(x: dict[Any, Any], y: dict[Any, Any]) -> bool:
-    """Whether two dicts hold the same, in the same order."""
-    return _all_same([*x], [*y]) and _all_same([*x.values()], [*y.values()])
-
-
-def _restless(value: Any) -> str | None:
-    """What a value is that changes when it is used, or whose elements change unseen."""
-    kind = type(value)
-    if isinstance(value, random.Random) or kind.__module__.startswith("numpy.random"):
-        return "random numbers that are not norch's"
-    if (
-        isinstance(value, Iterator)
-        and not isinstance(value, io.IOBase)
-        and not isinstance(kind.__next__, types.FunctionType)
-    ):
-        return f"an iterator ({kind.__name__})"
-    if hasattr(kind, "__array_interface__"):
-        return f"an array ({kind.__name__})" if hasattr(kind, "__setitem__") else None  # else a number of NumPy
-    try:
-        return None if memoryview(value).readonly else f"an array ({kind.__name__})"
-    except TypeError:
-        return None
-
-
-def _names_of(code: types.CodeType) -> set[str]:
-    """The global names that a function, and those inside of it, may read; and of attributes, which may be texts."""
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _names_of(constant)
-        elif type(constant) is str and constant.isidentifier():
-            names.add(constant)
-    return names
-
-
-def _line_of(names: set[Any], codes: list[types.CodeType]) -> tuple[str, int] | None:
-    """The first line of these functions that reads one of the names."""
-    for code in codes:
-        for step in dis.get_instructions(code):
-            if step.argval in names:
-                return code.co_filename, max(
-                    line for at, line in dis.findlinestarts(code) if at <= step.offset and line
-                )
-    return None
-
-
-def _imported(values: dict[str, Any], names: set[str]) -> list[Any]:
-    """The modules that a function with these globals may import itself."""
-    package = values.get("__package__")
-    texts = (*names, *[f"{package}.{name}" for name in names]) if package else names
-    return [sys.modules[text] for text in texts if text in sys.modules]
 
 
 def _may_be_read(name: str, value: Any) -> bool:
     """Whether what a class has under a name may be called or looked at by those who have an object."""
     return not name.startswith("__") or (isinstance(value, types.FunctionType) and name not in _OF_OBJECTS)
-
-
-def _attribute(value: Any, name: str) -> Any:
-    try:
-        return getattr(value, name)
-    except (AttributeError, ValueError):  # the latter of a cell that is empty
-        return ABSENT
-
-
-def _root(module: str | None) -> str:
-    return (module or "").partition(".")[0]
-
-
-def _package_of(value: Any) -> str:
-    """The outermost package in which a function or a class was defined; of another object that of its class."""
-    while isinstance(value, (functools.partial, types.MethodType)):
-        value = value.func if isinstance(value, functools.partial) else value.__func__
-    return _root(getattr(value, "__module__", None))
-
-
-@functools.cache
-def _is_installed(package: str) -> bool:
-    """Whether a package is norch, of the standard library or installed: its functions keep what they look at."""
-    if package == _OWN:
-        return True
-    path = getattr(sys.modules.get(package), "__file__", None) or ""
-    return package in sys.builtin_module_names or "site-packages" in path or path.startswith(_STANDARD)
