@@ -186,7 +186,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     **{f"{what}_of": (c_int64, [TENSOR]) for what in ("count", "offset")},
     "is_in_row_order": (c_int32, [TENSOR]),
     "new_builtin": (OBJECT, [c_void_p, c_void_p, c_void_p, OBJECT, c_int32]),
-    "handle_type": (OBJECT, [c_int32, OBJECT]),
+    "handle_type": (OBJECT, [c_int32, OBJECT, c_int64]),
     "enter_guard": (OBJECT, [OBJECT]),
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),

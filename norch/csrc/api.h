@@ -271,7 +271,7 @@ API void know_objects(void* const* found);  // types, constants and errors of Py
 // (_KINDS in _C.py); owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
-API PythonObject* handle_type(int32_t kind, PythonObject* bases);
+API PythonObject* handle_type(int32_t kind, PythonObject* bases, int64_t header);
 API void know_tensors(PythonObject* tensor, PythonObject* parameter);  // the classes
 // A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
 // be -1 to infer it. (api/python_values.cpp)

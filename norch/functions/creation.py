@@ -454,8 +454,9 @@ def where(
     """The elements of `input` where the bool `condition` holds, those of `other` elsewhere.
 
     All broadcast to one shape, and `input` and `other` are promoted to one dtype. `where(condition)` alone is
-    `condition.nonzero(as_tuple=True)`. Raises ShapeError if the shapes do not fit, RuntimeError for a condition of
-    another dtype, TypeError for one of `input` and `other` alone.
+    `condition.nonzero(as_tuple=True)`. A condition of uint8, the masks of old programs, holds where it is not 0. Raises
+    ShapeError if the shapes do not fit, RuntimeError for a condition of another dtype, TypeError for one of `input` and
+    `other` alone.
 
     >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
     tensor([1, 0])

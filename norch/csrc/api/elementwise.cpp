@@ -285,7 +285,7 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     check_devices(c, x, name);
     check_devices(c, y, name);
     check_devices(x, y, name);
-    if (condition && c.dtype != BOOL)
+    if (condition && c.dtype != BOOL && c.dtype != UINT8)  // uint8: the masks of old programs
         fail(RUNTIME_ERROR, "{}: expected a bool condition, got {}", name, dtype_name(c.dtype));
     int32_t dtype = condition ? promote<2>({&x, &y}) : promote<3>({&c, &x, &y});
     if (&kernel == &kernels::addcdiv && !is_real(x.dtype) && !is_real(y.dtype))
