@@ -1,7 +1,7 @@
 """The bridge to the C library: mirrors its Tensor, makes its functions, raises its errors.
 
-Tensors cross the boundary as addresses (integers). A function that builds a tensor returns a Handle (handles.py), the
-address that owns it, or 0 after an error; `wrap` in operation.py makes a Tensor of the one and raises the other.
+Tensors cross the boundary as addresses. A function that builds a tensor returns a Handle (handles.py), which owns it,
+or a false one after an error; `wrap` in operation.py makes a Tensor of the one and raises the other.
 """
 
 from __future__ import annotations

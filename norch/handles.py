@@ -1,4 +1,4 @@
-"""The C library, loaded, and the integers that own its objects."""
+"""The C library, loaded, and the handles that own its objects."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ keeping_lock = ctypes.PyDLL(library._name, handle=library._handle) if CPYTHON el
 
 # ---- Ownership --------------------------------------------------------------------------------------------------
 #
-# A C object lives as long as the integer by which Python knows it. Every call that is given the integer holds it, so
-# that nothing is freed under a kernel, whatever other threads assign meanwhile; and who brings a tensor back from a
-# finalizer has its integer, too. It is made inside of the call that made the C object, and C frees it: there is no
+# A C object lives as long as the Handle by which Python knows it. Every call that is given the Handle holds it, so that
+# nothing is freed under a kernel, whatever other threads assign meanwhile; and who brings a tensor back from a
+# finalizer has its Handle, too. It is made inside of the call that made the C object, and C frees it: there is no
 # moment in which an interrupt could lose the object.
 
 # Functions of Python's C API, in the order of PythonFunctions (core/interpreter.h) and ObjectFunctions (api/objects.h).
@@ -46,7 +46,7 @@ _TOLD_TO_C = (
     "PyFrame_GetCode PyFrame_GetLineNumber PyUnicode_AsUTF8 PyCFunction_NewEx PyLong_AsLongLong "
     "PyLong_AsUnsignedLongLong PyFloat_AsDouble PyBytes_AsString PyLong_FromLongLong PyLong_FromUnsignedLongLong "
     "PyFloat_FromDouble PyErr_Occurred PyErr_ExceptionMatches PyErr_Format PyObject_IsInstance PyObject_GetBuffer "
-    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize",
+    "PyBuffer_Release PyList_SetItem PySlice_Unpack PyBytes_FromStringAndSize PyType_GenericAlloc",
 )
 
 
@@ -59,11 +59,15 @@ if CPYTHON:
 
 
 def _handle_type(number: int, name: str, free: str) -> Any:
-    """The type of the integers that own what they are the address of: the C function `free` gives it back."""
+    """The type of handles that own what they hold the address of, which int() gives; the C function `free` frees it.
+
+    (In CPython they are no integers themselves: those would take twice as long to make, beside a small kernel's time.)
+    """
     if CPYTHON:
         make = keeping_lock.handle_type
-        make.restype, make.argtypes = ctypes.py_object, [c_int32, ctypes.py_object]
-        made = make(number, (int,))
+        make.restype, make.argtypes = ctypes.py_object, [c_int32, ctypes.py_object, c_int64]
+        made = make(number, (object,), object.__basicsize__)
+        made._as_parameter_ = property(int)  # for ctypes
     else:
         give_back = getattr(library, free)
         made = type(name, (int,), {"__slots__": (), "__del__": lambda self: give_back(c_void_p(int(self)))})
@@ -71,14 +75,14 @@ def _handle_type(number: int, name: str, free: str) -> Any:
     return made
 
 
-def _refuse_to_copy(handle: int, protocol: object) -> NoReturn:
-    raise TypeError("the address of a C object cannot be copied: the copy would free it, too")
+def _refuse_to_copy(handle: object, protocol: object) -> NoReturn:
+    raise TypeError("a handle of a C object cannot be copied: the copy would free it, too")
 
 
 if TYPE_CHECKING:
 
-    class Handle(int):
-        """The address of a C tensor; 0 after an error."""
+    class Handle(int):  # as it is where there is no CPython
+        """What owns a C tensor; false after an error."""
 
 else:
     Handle = _handle_type(0, "Handle", "free_tensor")

@@ -73,7 +73,7 @@ def several(handles: Sequence[int]) -> list[Any]:
 
 def array_of(addresses: Sequence[int | None]) -> Any:
     """Addresses of tensors as a C array, which keeps their C tensors alive."""
-    array: Any = (c_void_p * len(addresses))(*addresses)
+    array: Any = (c_void_p * len(addresses))(*[x if x is None else int(x) for x in addresses])
     array.handles = addresses
     return array
 

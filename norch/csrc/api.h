@@ -271,7 +271,7 @@ API void know_objects(void* const* found);  // types, constants and errors of Py
 // (_KINDS in _C.py); owner: the type of a Handle that it returns
 API PythonObject* new_builtin(void* library, const char* name, const char* kinds, PythonObject* owner,
                               int32_t gives_lock);
-API PythonObject* handle_type(int32_t kind, PythonObject* bases);
+API PythonObject* handle_type(int32_t kind, PythonObject* bases, int64_t header);
 API void know_tensors(PythonObject* tensor, PythonObject* parameter);  // the classes
 // A new tensor of numbers and nested lists; null, without an error, for what is left to norch/packing.py. The dtype may
 // be -1 to infer it. (api/python_values.cpp)
@@ -328,7 +328,8 @@ API void free_program(Program* program);
 API int set_program_arguments(Program* program, PythonObject* arguments);
 // 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an
 // earlier call is shared (program_gradient makes another)
-API int replay_program(Program* program, PythonObject* arguments, PythonObject* results);
+API int replay_program(Program* program, PythonObject* noted, PythonObject* arguments, PythonObject* results);
+API int64_t first_change(PythonObject* noted);  // of what a function looks at (recording/watching.cpp)
 API int replay_backward(Program* program, Saved* saved, int32_t count, Tensor* const* gradients, PythonObject* results);
 API void free_saved(Saved* saved);
 API Tensor* program_gradient(Program* program, int32_t number);  // a new tensor, into which gradients go from now on

@@ -231,7 +231,7 @@ class StorageMethods:
         4
         """
         refuse_recording("a value is read")
-        return ctypes.c_void_p.from_address(self._ptr).value or 0  # it is the first field of the C struct
+        return ctypes.c_void_p.from_address(int(self._ptr)).value or 0  # it is the first field of the C struct
 
     def element_size(self: Tensor) -> int:
         """Bytes of an element.

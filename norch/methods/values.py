@@ -62,7 +62,7 @@ class ValueMethods:
         kind = DTYPES[struct.dtype]
         if struct.device or kind in HALVES:
             return self.detach().to("cpu", float32 if kind in HALVES else kind).item()
-        return kind.ctype.from_address(c_void_p.from_address(self._ptr).value).value  # type: ignore[arg-type]
+        return kind.ctype.from_address(c_void_p.from_address(int(self._ptr)).value).value  # type: ignore[arg-type]
 
     def __float__(self: Tensor) -> float:
         return float(_only(self).item())

@@ -70,13 +70,13 @@ class Trace:
     def __init__(self, inputs: Sequence[Tensor]) -> None:
         self.calls: list[Call] = []
         self.live: dict[int, Value] = {}  # by the address of the C tensor
-        self.inputs = [self._new(x._ptr) for x in inputs]
+        self.inputs = [self._new(int(x._ptr)) for x in inputs]
         self.outputs: list[Value] = []
         self.slices: dict[int, tuple[int, list[Any]]] = {}  # of a slice: the whole, then axis, start and length in turn
 
     def finish(self, outputs: Sequence[Tensor]) -> None:
         """Keep the calls that the outputs depend on."""
-        self.outputs = [self._value(x._ptr) for x in outputs]
+        self.outputs = [self._value(int(x._ptr)) for x in outputs]
         needed, kept = set(self.outputs), []
         for call in reversed(self.calls):
             if needed.intersection(call.results):
@@ -86,7 +86,7 @@ class Trace:
 
     def _new(self, ptr: int) -> Value:
         struct = _C.CTensor.from_address(ptr)
-        value = self.live[int(ptr)] = Value(struct.shape[: struct.ndim], DTYPES[struct.dtype])
+        value = self.live[ptr] = Value(struct.shape[: struct.ndim], DTYPES[struct.dtype])
         return value
 
     def _value(self, ptr: int | None) -> Any:
@@ -106,7 +106,7 @@ class Trace:
         changes = writes or result in (RESULT, RESULTS)  # others check something
 
         def call(*arguments: Any) -> Any:
-            operands = [a for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
+            operands = [int(a or 0) for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
             listed = list(_listed(arguments[POINTERS[name]])) if name in POINTERS else []
             replaced = writes and name not in _PARTLY
             sources = operands[1:] if replaced else operands + listed
@@ -117,10 +117,10 @@ class Trace:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
             found = function(*arguments)
-            made = [operands[0]] if writes else found if result is RESULTS else [found]
+            made = [operands[0]] if writes else [int(ptr) for ptr in (found if result is RESULTS else [found])]
             if note is None:
                 for ptr in made if changes else ():
-                    self.live.pop(ptr or 0, None)
+                    self.live.pop(ptr, None)
                 return found
             if changes:
                 note.results = [self._new(ptr) if ptr else None for ptr in made]
@@ -176,12 +176,12 @@ def _refused(*_: Any) -> Any:
 def _part(ptr: Any, parts: bytes, count: int) -> Any:
     """part_tensor as slices, selected indices and new axes one by one, which the trace follows."""
     listed = [struct.unpack_from("4q", parts, 32 * k) for k in range(count)]
-    rank, axis, found = _C.CTensor.from_address(ptr).ndim, 0, ptr
+    rank, axis, found = _C.CTensor.from_address(int(ptr)).ndim, 0, ptr
     used = sum(kind < 2 for kind, *_ in listed)
     if used > rank or sum(kind == 3 for kind, *_ in listed) > 1:
         return _UNTRACED["part_tensor"](ptr, parts, count)  # which says what is wrong
     for kind, start, stop, step in listed:
-        size = _C.CTensor.from_address(found).shape[axis] if kind < 2 else 0
+        size = _C.CTensor.from_address(int(found)).shape[axis] if kind < 2 else 0
         if kind == 0:
             found = lib.select_tensor(found, axis, start)
         elif kind == 1:
@@ -212,7 +212,7 @@ class _TracedHandle(int):
     trace: Trace
 
     def __new__(cls, handle: _C.Handle, trace: Trace) -> Any:
-        traced: Any = super().__new__(cls, handle)
+        traced: Any = super().__new__(cls, int(handle))
         traced.handle, traced.trace = handle, trace
         return traced
 
@@ -222,7 +222,7 @@ class _TracedHandle(int):
 
 def _is_tensor(argument: Any, kind: Any) -> bool:
     """Whether an argument is the address of a tensor, or None for one that is left out; arrays are objects."""
-    return kind is TENSOR and (argument is None or isinstance(argument, int))
+    return kind is TENSOR and (argument is None or isinstance(argument, (int, _C.Handle)))
 
 
 def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:

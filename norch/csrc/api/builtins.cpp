@@ -51,7 +51,11 @@ static bool address_of(void* given, uint64_t* word) {
         return true;
     }
     const void* type = kind_of(given);
-    if (type == HANDLE || type == known.integer) {
+    if (type == HANDLE || is_handle_type(type)) {
+        *word = reinterpret_cast<uint64_t>(held_by(given));
+        return true;
+    }
+    if (type == known.integer) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else if (type == known.bytes) {
         *word = reinterpret_cast<uint64_t>(objects.bytes_in(given));

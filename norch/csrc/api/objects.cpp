@@ -1,4 +1,4 @@
-// What norch does to Python objects in C, because no interrupt comes inside of a C function: the integers that own C
+// What norch does to Python objects in C, because no interrupt comes inside of a C function: the Handles that own C
 // objects, and the guards of a mode. All of it runs with the interpreter's lock. A failed call of Python's leaves its
 // exception there, which ctypes raises.
 
@@ -12,9 +12,10 @@
 ObjectFunctions objects;
 KnownObjects known;
 void* HANDLE;
+ptrdiff_t HEADER;
 static void *CHANGES, *ENTERED, *ATTRIBUTES, *ADDRESS, *EDGE, *FILE_NAME;  // names
 static void* NOTHING;                                                      // a Handle whose address is 0
-static void *SAVED_HANDLE, *TENSOR, *PARAMETER;
+static void *TENSOR, *PARAMETER;
 
 void use_python(const PythonFunctions* functions, const ObjectFunctions* of_objects) {
     python = *functions;
@@ -46,60 +47,79 @@ void refuse_object(void* error, const std::string& before, void* object, const s
         objects.set_error(error, "%s%U%s", before.c_str(), shown.object, after.c_str());
 }
 
-// ---- Handles: integers that own what they are the address of --------------------------------------------------------
+// ---- Handles: objects that own what they hold the address of ---------------------------------------------------------
 
 struct TypeSlot {  // PyType_Slot
     int slot;
     void* function;
 };
 
-struct TypeSpec {  // PyType_Spec; sizes of 0 are those of the base
+struct TypeSpec {  // PyType_Spec
     const char* name;
     int size, item_size;
     unsigned flags;
     TypeSlot* slots;
 };
 
-enum { DEALLOC = 52, DEFAULT_FLAGS = 1 << 18 };  // Py_tp_dealloc, Py_TPFLAGS_DEFAULT
+enum { AS_BOOL = 9, AS_INDEX = 13, DEALLOC = 52, NEW = 65 };  // Py_nb_bool, Py_nb_index, Py_tp_dealloc, Py_tp_new
+constexpr unsigned DEFAULT_FLAGS = 1 << 18;                   // Py_TPFLAGS_DEFAULT
 
 // What the interpreter calls when the last reference goes.
 template <class T, void (*FREE)(T*)>
 static void free_handle(void* handle) {
-    FREE(static_cast<T*>(objects.address_in(handle)));
+    FREE(static_cast<T*>(held_by(handle)));
     void* type = objects.type_of(handle);
     objects.free_object(handle);
     python.drop_reference(type);  // of type_of,
     python.drop_reference(type);  // and that of the object
 }
 
+static int is_not_null(void* handle) { return held_by(handle) != nullptr; }
+static void* address_as_integer(void* handle) { return objects.new_integer(held_by(handle)); }
+static void* handle_of_integer(void* type, void* arguments, void*) {  // as ctypes makes one
+    void* integer = objects.tuple_item(arguments, 0);
+    void* address = integer ? objects.address_in(integer) : nullptr;
+    return objects.error() ? nullptr : new_handle(address, type);
+}
+
+static void* handle_types[5];
+
+bool is_handle_type(const void* type) {
+    return std::find(std::begin(handle_types), std::end(handle_types), type) != std::end(handle_types);
+}
+
 template <class T, void (*FREE)(T*)>
-static PythonObject* new_handle_type(const char* name, PythonObject* bases) {
-    static TypeSlot slots[] = {{DEALLOC, reinterpret_cast<void*>(free_handle<T, FREE>)}, {0, nullptr}};
-    const TypeSpec spec = {name, 0, 0, DEFAULT_FLAGS, slots};
-    return static_cast<PythonObject*>(objects.new_type(&spec, bases));
+static void* new_handle_type(const char* name, void* bases) {
+    static TypeSlot slots[] = {{DEALLOC, reinterpret_cast<void*>(free_handle<T, FREE>)},
+                               {AS_BOOL, reinterpret_cast<void*>(is_not_null)},
+                               {AS_INDEX, reinterpret_cast<void*>(address_as_integer)},
+                               {NEW, reinterpret_cast<void*>(handle_of_integer)},
+                               {0, nullptr}};
+    const TypeSpec spec = {name, int(HEADER + sizeof(void*)), 0, DEFAULT_FLAGS, slots};
+    return objects.new_type(&spec, bases);
 }
 
 void* new_handle(void* address, void* type) {
-    const Reference integer{objects.new_integer(address)};
-    return integer ? call_with(type, integer) : nullptr;
+    void* handle = objects.new_object(type, 0);
+    if (handle) held_by(handle) = address;
+    return handle;
 }
 
-PythonObject* handle_type(int32_t kind, PythonObject* bases) {
-    if (kind == 1) return new_handle_type<Storage, free_storage>("norch._C.StorageHandle", bases);
-    if (kind == 2) return new_handle_type<Recording, free_recording>("norch._C.RecordingHandle", bases);
-    if (kind == 3) return new_handle_type<Program, free_program>("norch._C.ProgramHandle", bases);
-    if (kind == 4) {
-        PythonObject* saved = new_handle_type<Saved, free_saved>("norch._C.SavedHandle", bases);
-        SAVED_HANDLE = saved;
-        python.take_reference(saved);
-        return saved;
-    }
-    PythonObject* made = new_handle_type<Tensor, free_tensor>("norch._C.Handle", bases);
+PythonObject* handle_type(int32_t kind, PythonObject* bases, int64_t header) {
+    HEADER = header;
+    void* made = kind == 0   ? new_handle_type<Tensor, free_tensor>("norch._C.Handle", bases)
+                 : kind == 1 ? new_handle_type<Storage, free_storage>("norch._C.StorageHandle", bases)
+                 : kind == 2 ? new_handle_type<Recording, free_recording>("norch._C.RecordingHandle", bases)
+                 : kind == 3 ? new_handle_type<Program, free_program>("norch._C.ProgramHandle", bases)
+                             : new_handle_type<Saved, free_saved>("norch._C.SavedHandle", bases);
     if (!made) return nullptr;
-    HANDLE = made;
+    handle_types[kind] = made;
     python.take_reference(made);
-    NOTHING = new_handle(nullptr);
-    return made;
+    if (kind == 0) {
+        HANDLE = made;
+        NOTHING = new_handle(nullptr);
+    }
+    return static_cast<PythonObject*>(made);
 }
 
 // ---- Several results ------------------------------------------------------------------------------------------------
@@ -281,7 +301,7 @@ Tensor* tensor_of_object(void* object, bool* requires_grad) {
         return nullptr;
     }
     *requires_grad = edge.object != known.none;
-    return static_cast<Tensor*>(objects.address_in(address));
+    return static_cast<Tensor*>(address_of(address));
 }
 
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors) {
@@ -295,7 +315,7 @@ bool append_tensors(PythonObject* list, std::vector<Owned>& tensors) {
 }
 
 bool append_saved(PythonObject* list, std::unique_ptr<Saved> saved) {
-    const Reference handle{new_handle(saved.get(), SAVED_HANDLE)};
+    const Reference handle{new_handle(saved.get(), handle_types[4])};
     if (!handle) return false;
     saved.release();
     return objects.append(list, handle) == 0;

@@ -55,6 +55,7 @@ struct ObjectFunctions {  // in the order of norch/handles.py
     int (*set_list_item)(void* list, ptrdiff_t i, void* item);  // takes over the reference
     int (*unpack_slice)(void* slice, ptrdiff_t* start, ptrdiff_t* stop, ptrdiff_t* step);
     void* (*new_bytes)(const void* data, ptrdiff_t size);
+    void* (*new_object)(void* type, ptrdiff_t items);  // PyType_GenericAlloc
 };
 extern ObjectFunctions objects;
 
@@ -88,9 +89,18 @@ struct Reference {
 void* call_with(void* function, void* argument);
 void refuse_object(void* error, const std::string& before, void* object, const std::string& after = "");
 
-extern void* HANDLE;  // the type of integers that own tensors
+extern void* HANDLE;      // the type of objects that own tensors
+extern ptrdiff_t HEADER;  // the bytes of an object before what its type adds
 
-// An integer of the type, which owns the address from then on; null, and nothing owned, if there is no memory.
+// What a Handle owns: the address is all that follows the header.
+inline void*& held_by(void* handle) { return *reinterpret_cast<void**>(static_cast<char*>(handle) + HEADER); }
+bool is_handle_type(const void* type);
+
+inline void* address_of(void* object) {  // of a Handle, or an integer
+    return is_handle_type(kind_of(object)) ? held_by(object) : objects.address_in(object);
+}
+
+// An object of the type, which owns the address from then on; null, and nothing owned, if there is no memory.
 void* new_handle(void* address, void* type = HANDLE);
 
 // ---- For recordings and programs, with the interpreter's lock

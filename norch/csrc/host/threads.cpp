@@ -18,22 +18,40 @@
 
 enum { MAX_THREADS = 256, SPINS = 10000 };
 
-// One parallel region. It lies on the stack of the thread that called run_parts.
+// The parts of one thread that are not yet begun.
+struct alignas(64) Share {
+    std::atomic<int64_t> next;
+    int64_t end;
+};
+static Share shares[MAX_THREADS];  // of the region that runs
+
+// One parallel region. It lies on the stack of the thread that called run_parts. Each thread has a share of neighbouring
+// parts, the same in each region: then it finds in its cache what it wrote in the one before, and shares few lines with
+// others. Who has finished helps the next.
 struct Region {
     void (*body)(const void*, int64_t);
     const void* context;
     int64_t parts;
-    int helpers;  // workers that may take part
-    std::atomic<int64_t> next_part{0};
+    int threads;  // that may take part: the caller is the first
     std::atomic<bool> failed{false};
     Error error;  // of the first part that failed
 
-    void work() noexcept {
-        for (int64_t part; (part = next_part.fetch_add(1)) < parts;) {
-            try {
-                body(context, part);
-            } catch (const Error& thrown) {
-                if (!failed.exchange(true)) error = thrown;
+    void share_out() noexcept {
+        for (int i = 0; i < threads; i++) {
+            shares[i].next.store(parts * i / threads, std::memory_order_relaxed);
+            shares[i].end = parts * (i + 1) / threads;
+        }
+    }
+
+    void work(int thread) noexcept {
+        for (int i = 0; i < threads; i++) {
+            Share& share = shares[(thread + i) % threads];
+            for (int64_t part; (part = share.next.fetch_add(1)) < share.end;) {
+                try {
+                    body(context, part);
+                } catch (const Error& thrown) {
+                    if (!failed.exchange(true)) error = thrown;
+                }
             }
         }
     }
@@ -93,11 +111,11 @@ void Pool::worker(int index) noexcept {
         while (regions == seen) pthread_cond_wait(&wake, &mutex);
         sleeping--;
         seen = regions;
-        Region* mine = region && index < region->helpers ? region : nullptr;
+        Region* mine = region && index + 1 < region->threads ? region : nullptr;
         if (mine) working++;
         pthread_mutex_unlock(&mutex);
         if (!mine) continue;
-        mine->work();
+        mine->work(index + 1);
         pthread_mutex_lock(&mutex);
         if (--working == 0) pthread_cond_signal(&finished);
         pthread_mutex_unlock(&mutex);
@@ -142,15 +160,16 @@ void Pool::keep_off_callers_processor() noexcept {
 
 void Pool::run(Region& mine) noexcept {
     pthread_mutex_lock(&mutex);
-    start_workers(mine.helpers);
+    start_workers(mine.threads - 1);
     keep_off_callers_processor();
+    mine.share_out();
     region = &mine;
     regions++;
     if (sleeping > 0) pthread_cond_broadcast(&wake);
     pthread_mutex_unlock(&mutex);
 
     inside_region = true;
-    mine.work();
+    mine.work(0);
     inside_region = false;
 
     spin([&] { return working.load(std::memory_order_relaxed) == 0; });
@@ -169,7 +188,7 @@ void run_parts(int64_t parts, void (*body)(const void*, int64_t), const void* co
     region.body = body;
     region.context = context;
     region.parts = parts;
-    region.helpers = int(parts < thread_count() ? parts : thread_count()) - 1;
+    region.threads = int(parts < thread_count() ? parts : thread_count());
     pool().run(region);
     pool().is_taken = false;
     if (region.failed) throw region.error;
