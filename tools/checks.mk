@@ -112,6 +112,6 @@ compiled:
 	@echo "no nvcc: cuda.cu was not compiled for a GPU"
 else
 compiled:
-	@$(MAKE) CUDA=1 $(if $(CASES),GENCODE="-arch=sm_75") build/cuda/libnorch.so
+	@$(MAKE) CUDA=1 $(if $(filter 1,$(CUDA)),,$(if $(CASES),GENCODE="-arch=sm_75")) build/cuda/libnorch.so
 	NORCH_LIBRARY=$(abspath build/cuda/libnorch.so) PYTHONPATH=. $(PYTEST) tests/native/test_cuda.py $(ARGS)
 endif
