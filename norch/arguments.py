@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence, TypeVar, cast
 from . import operation
 from ._C import RangeError, ShapeError, device_number, int64_array
 from ._C import default as default_device
-from .types import check_dtype, default, dtype, shown
+from .types import Size, check_dtype, default, dtype, shown
 
 
 def sizes_of(args: Sequence[Any], name: str) -> list[int]:
@@ -23,6 +23,14 @@ def sizes_of(args: Sequence[Any], name: str) -> list[int]:
             raise RangeError(f"{name}: expected integers of 64 bits, got {shown(tuple(values))}")
         found.append(index)
     return found
+
+
+def is_size(value: object) -> bool:
+    """Whether a lone argument of `Tensor` or `FloatTensor` is a size, as in PyTorch: a Size, or an integer, no bool."""
+    kind = type(value)
+    if kind is int or kind is Size:
+        return True
+    return kind is not bool and hasattr(value, "__index__") and not hasattr(value, "__len__")  # an array has both
 
 
 @functools.lru_cache(1024, typed=True)  # a training loop repeats its shapes; True is not 1

@@ -15,7 +15,7 @@ from typing import Any, overload
 
 from . import _C, autocasting, operation
 from ._C import CTensor, lib
-from .arguments import one_size, sizes_of
+from .arguments import is_size, one_size, sizes_of
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
 from .autograd.derivatives import special as s
@@ -51,7 +51,7 @@ from .methods.view_writes import ViewWriteMethods
 from .methods.views import ViewMethods
 from .missing import ABSENT, Absent
 from .operation import check_operand, check_tensor, mode, operand, record, recorded, wrap
-from .packing import address_of
+from .packing import address_of, filled
 from .precision import in_float32
 from .types import DTYPES, Count, DType, Operand, Size, default, dtype
 
@@ -93,9 +93,9 @@ class Tensor(
     """An n-dimensional array of numbers of one dtype on one device, that can record its gradient.
 
     `Tensor(data, device="cpu", requires_grad=False)` is of the default dtype, float32, always, as in the article
-    (`norch.tensor` infers the dtype). `data` is a number, nested lists or tuples of one length at each depth, another
-    tensor, or an array. A number becomes a tensor of no dimensions; several integers, or a Size, are the shape of a
-    tensor whose values are not set. Raises ValueError for ragged lists, TypeError if an element is not a number.
+    (`norch.tensor` infers the dtype). `data` is nested lists or tuples of one length at each depth, another tensor, an
+    array, or a float, which becomes a tensor of no dimensions. Integers, or a Size, are the shape of a tensor of zeros,
+    which PyTorch leaves unset. Raises ValueError for ragged lists, TypeError if an element is not a number.
 
     >>> x = norch.Tensor([[1, 2], [3, 4]], requires_grad=True)
     >>> (x @ x).sum().backward()
@@ -119,11 +119,8 @@ class Tensor(
     def __init__(self, *size: int, device: str | None = None, requires_grad: bool = False) -> None: ...
 
     def __init__(self, data: Any = (), *args: Any, device: str | None = None, requires_grad: bool = False) -> None:
-        if isinstance(data, Size) or (args and not isinstance(args[0], (str, type(None)))):
-            shape = sizes_of((data, *args), "Tensor")
-            number = _C.device_number(device)
-            ptr = lib.empty_tensor(_C.int64_array(shape), len(shape), default.dtype.number, number)
-            self._ptr = ptr or _C.raise_error()
+        if (type(data) is not list and is_size(data)) or (args and not isinstance(args[0], (str, type(None)))):
+            self._ptr = filled(sizes_of((data, *args), "Tensor"), 0, default.dtype, device)._ptr
         else:
             if len(args) > 2:
                 raise TypeError(f"Tensor: expected data, a device and requires_grad, got {len(args) + 1} arguments")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import operation, types
-from .arguments import sizes_of
-from .packing import tensor_of, uninitialized
-from .types import DTYPES, Size, check_dtype, default, dtype, shown
+from .arguments import is_size, sizes_of
+from .packing import filled, tensor_of
+from .types import DTYPES, check_dtype, default, dtype, shown
 
 if TYPE_CHECKING:
     from .forward_declarations import Tensor
@@ -30,7 +30,7 @@ PREFIXES = {
 }  # of the types' names, by dtype
 
 
-DOC = """Tensors of dtype {kind} on {place}: `{name}(2, 3)` makes one of a shape, its values not set.
+DOC = """Tensors of dtype {kind} on {place}: `{name}(2, 3)` makes one of zeros, which PyTorch leaves unset.
 
 `{name}([1, 2])` makes one of data. Raises TypeError for a lone float.
 
@@ -68,19 +68,12 @@ class TensorType(type):
 
 
 def legacy_tensor(args: tuple[Any, ...], kind: dtype, device: str, name: str) -> Tensor:
-    """A tensor of sizes (one by one, or a Size), whose values are not set; or of data: a sequence, array or tensor."""
-    is_size = len(args) == 1 and (
-        isinstance(args[0], Size) or (hasattr(args[0], "__index__") and not _has_items(args[0]))
-    )
-    if len(args) == 1 and not is_size:
+    """A tensor of sizes (one by one, or a Size), all zeros; or of data: a sequence, array or tensor."""
+    if len(args) == 1 and not is_size(args[0]):
         if isinstance(args[0], (float, str)) or getattr(args[0], "shape", None) == ():
             raise TypeError(f"{name}: expected sizes or a sequence of data, got {shown(args[0])}")
         return tensor_of(args[0], kind, device)
-    return uninitialized(sizes_of(args, name) if args else [0], kind, device)
-
-
-def _has_items(value: object) -> bool:
-    return hasattr(value, "__len__")  # an array has an __index__ too
+    return filled(sizes_of(args, name) if args else [0], 0, kind, device)
 
 
 def _types(is_cuda: bool) -> dict[str, TensorType]:

@@ -26,6 +26,7 @@ from ..types import (
     strided,
 )
 from .out import into
+from .promotion import fitting
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -414,9 +415,7 @@ def evenly_spaced(
     for value in (start, end):
         if isinstance(value, operation.Tensor) and value.ndim > 0:
             raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
-    first, last = plain_number(start, name), plain_number(end, name)
-    if not kind.is_floating_point:
-        first, last = int(first), int(last)
+    first, last = fitting(plain_number(start, name), kind, name), fitting(plain_number(end, name), kind, name)
     return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
 
 
@@ -455,8 +454,9 @@ def where(
     """The elements of `input` where the bool `condition` holds, those of `other` elsewhere.
 
     All broadcast to one shape, and `input` and `other` are promoted to one dtype. `where(condition)` alone is
-    `condition.nonzero(as_tuple=True)`. Raises ShapeError if the shapes do not fit, RuntimeError for a condition of
-    another dtype, TypeError for one of `input` and `other` alone.
+    `condition.nonzero(as_tuple=True)`. A condition of uint8, the masks of old programs, holds where it is not 0. Raises
+    ShapeError if the shapes do not fit, RuntimeError for a condition of another dtype, TypeError for one of `input` and
+    `other` alone.
 
     >>> norch.where(norch.tensor([True, False]), norch.tensor([1, 2]), 0)
     tensor([1, 0])

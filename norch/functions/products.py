@@ -31,8 +31,8 @@ def einsum(*args: Any) -> Tensor:
     the alphabet. `einsum(x, [0, 1], y, [1, 2], [0, 2])` writes numbers for letters. More than two tensors are
     multiplied pair by pair, those first that shrink most.
 
-    The tensors have one dtype, which is the result's. Raises RuntimeError if the equation does not fit the tensors,
-    ShapeError if sizes differ.
+    The tensors have one dtype, which is the result's; where nothing is summed, dtypes are promoted. Raises RuntimeError
+    if the equation or the dtypes do not fit the tensors, ShapeError if sizes differ.
 
     >>> x = norch.tensor([[1, 2], [3, 4]])
     >>> norch.einsum("ij,jk->ik", x, x)
@@ -205,7 +205,7 @@ def _product(x: _Factor, y: _Factor, kept: set[Label]) -> _Factor:
     shape = dict(zip(x.labels + y.labels, [*x.tensor.shape, *y.tensor.shape]))
     labels = batch + rows + columns
     matrices = x._as_matrices(batch, rows, summed), y._as_matrices(batch, summed, columns)
-    if matrices[0].dtype is not matrices[1].dtype and not matrices[0].is_floating_point():
+    if matrices[0].dtype is not matrices[1].dtype and not any(matrix.is_floating_point() for matrix in matrices):
         matrices = matrices[0].long(), matrices[1].long()  # a sum of integers is int64
     product = matrices[0] @ matrices[1] if summed else matrices[0] * matrices[1]
     return _Factor(product.reshape([shape[label] for label in labels]), labels)

@@ -319,3 +319,11 @@ def test_numpy_arrays_assign(device):
     x = norch.zeros(3, device=device)
     x[np.array([0, 2])] = norch.tensor([1.0, 2.0], device=device)
     assert x.tolist() == [1, 0, 2]
+
+
+def test_where_takes_the_uint8_masks_of_old_programs(device):
+    mask = norch.tensor([0, 1, 2], dtype=norch.uint8, device=device)
+    x = norch.arange(3.0, device=device)
+    assert norch.where(mask, x, -1.0).tolist() == [-1.0, 1.0, 2.0] and x.where(mask, -x).tolist() == [0.0, 1.0, 2.0]
+    with pytest.raises(RuntimeError, match="bool condition, got int64"):
+        norch.where(mask.long(), x, x)

@@ -93,6 +93,16 @@ def test_sizes_of_one_broadcast():
     assert norch.einsum("ij,jk->ik", norch.ones(2, 1), norch.ones(3, 2)).tolist() == [[3, 3]] * 2
 
 
+def test_dtypes_are_promoted_where_nothing_is_summed():
+    positions, frequencies = norch.arange(3), norch.tensor([0.5, 0.25])
+    for equation, x, y in [("i,j->ij", positions, frequencies), ("i,j->ji", frequencies, positions)]:
+        angles = norch.einsum(equation, x, y)
+        assert angles.dtype is norch.float32 and angles.tolist() == [[0.0, 0.0], [0.5, 0.25], [1.0, 0.5]]
+    assert norch.einsum("i,j->ij", positions.int(), positions).dtype is norch.int64
+    with pytest.raises(RuntimeError, match="one numeric dtype"):
+        norch.einsum("i,ij->j", positions, norch.ones(3, 2))
+
+
 def test_lists_of_numbers_for_letters():
     x, y = shaped("ij"), shaped("jk")
     assert norch.einsum(x, [0, 1], y, [1, 2], [2, 0]).tolist() == norch.einsum("ij,jk->ki", x, y).tolist()

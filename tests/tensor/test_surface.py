@@ -283,3 +283,21 @@ def test_versions_compare_as_pytorchs():
 def test_importing_an_absent_module_says_what_to_use(name, said):
     with pytest.raises(ModuleNotFoundError, match=said):
         importlib.import_module("norch." + name)
+
+
+@pytest.mark.parametrize("size", [3, 0, norch.Size([2, 3]), (2, 3)])
+def test_integers_given_to_tensor_are_a_shape_of_zeros(size):
+    sizes = size if type(size) is tuple else (size,)
+    shape = sizes if type(size) in (int, tuple) else size
+    for kind in (norch.Tensor, norch.FloatTensor):
+        x = kind(*sizes)
+        assert x.shape == shape and x.dtype is norch.float32 and not x.any()
+    assert norch.nn.Parameter(norch.Tensor(*sizes)).shape == shape
+
+
+def test_a_float_or_a_bool_given_to_tensor_is_data():
+    assert norch.Tensor(2.5).item() == 2.5 and norch.Tensor(True).shape == ()
+    assert norch.Tensor([3]).tolist() == [3.0] and norch.Tensor((2, 3)).tolist() == [2.0, 3.0]
+    assert norch.Tensor(3, requires_grad=True).requires_grad
+    with pytest.raises(RuntimeError, match="negative"):
+        norch.Tensor(-1)

@@ -145,7 +145,7 @@ static bool same_sharing(const Program& program, const std::vector<Tensor*>& inp
     return true;
 }
 
-enum Outcome { REPLAYED = 0, FAILED = -1, NOT_APPLICABLE = 1, GRADIENT_IS_SHARED = 2 };
+enum Outcome { REPLAYED = 0, FAILED = -1, NOT_APPLICABLE = 1, GRADIENT_IS_SHARED = 2, LOOKED_AT_CHANGED = 3 };
 
 // Lays the arguments of a call, if they are like those of the recording.
 static bool lay_arguments(Program& program, PythonObject* arguments, std::vector<Tensor*>& inputs) {
@@ -187,7 +187,8 @@ static std::unique_ptr<Saved> saved_of(Program& program, Storage* block) {
     return saved;
 }
 
-int replay_program(Program* program, PythonObject* arguments, PythonObject* results) {
+int replay_program(Program* program, PythonObject* noted, PythonObject* arguments, PythonObject* results) {
+    if (first_change(noted) >= 0) return LOOKED_AT_CHANGED;
     int outcome = FAILED;
     const int status = attempt([&] {
         const Busy busy(*program);
