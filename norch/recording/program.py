@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from functools import partial
 from operator import attrgetter, is_, itemgetter
-from sys import getrefcount
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
@@ -25,6 +25,7 @@ from .watching import Watch
 
 _GRADIENT_IS_SHARED, _LOOKED_AT_CHANGED = 2, 3  # what replay_program returns
 MISS: Any = object()  # what a replay returns that does not fit the call
+getrefcount = getattr(sys, "getrefcount", id)  # PyPy records nothing, and counts no references
 _ALONE = next(map(getrefcount, [object()]))  # the references to an element of a list, while this looks at it
 _gradient_of = attrgetter("grad")
 _modes = itemgetter("enabled", "autocast", "recorder", "anomaly")  # of a thread
