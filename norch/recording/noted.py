@@ -5,7 +5,7 @@ Before each replay C compares it by identity (csrc/recording/watching.cpp); what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import operation
@@ -38,12 +38,15 @@ class Noted:
         self.reads: list[tuple[Callable[[], Iterable[Any]], list[Any]]] = []  # what C does not compare
         self.state: list[Any] = []  # what modules and tensors are made of
 
-    def note_entries(self, values: dict[str, Any], keys: Iterable[str]) -> Iterator[Any]:
+    def note_entries(self, values: dict[str, Any], keys: Iterable[str]) -> list[Any]:
+        """Note what a dict has under these keys; returns it."""
+        found = []
         for key in keys:
             value = values.get(key, ABSENT)
             self.entries += values, key, value
             if value is not ABSENT:
-                yield value
+                found.append(value)
+        return found
 
     def note_dict(self, values: dict[Any, Any]) -> None:
         self.dicts += values, dict(values)

@@ -267,13 +267,12 @@ class Program:
 
     def _noted_settings(self) -> list[Group]:
         """Each group of optimizers with its settings as C has them."""
-        return [
-            x
-            for k, optimizer in enumerate(self.recorder.steps)
-            if k not in self.with_tensors
-            for pair in zip(optimizer.param_groups, self.settings[k])
-            for x in pair
-        ]
+        noted: list[Group] = []
+        for k, optimizer in enumerate(self.recorder.steps):
+            if k not in self.with_tensors:
+                for group, settings in zip(optimizer.param_groups, self.settings[k]):
+                    noted += group, settings
+        return noted
 
     def _take_settings(self, k: int, groups: list[Group]) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""

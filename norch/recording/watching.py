@@ -14,6 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import Any
 
 from ..autograd.function import Hooks
@@ -33,6 +34,7 @@ _OF_OBJECTS = {"__init__", "__new__", "__post_init__", "__del__", "__repr__", "_
 _READ_SETTINGS = {"param_groups", "defaults", "state_dict"}
 _RESTLESS = {"builtins", "ctypes", "logging"}  # packages whose objects change, and decide nothing that norch computes
 _OWN_RESTLESS = {f"{OWN}.recording.function", f"{OWN}.functions.generator"}  # modules: these follow by themselves
+_edge_of = attrgetter("_edge")
 _REMEDY = "which changes unseen; use it outside, and pass a tensor"
 
 
@@ -54,7 +56,7 @@ class Watch(Noted):
         self._users = {package_of(function)}  # packages that are the user's, also if they are installed
         self._walk([function, *arguments])
         if self._modules:
-            self._walk(list(self._behind_modules(self._modules, set().union(*[names for _, names in self._functions]))))
+            self._walk(self._among_modules(self._modules, set().union(*[names for _, names in self._functions])))
         if self._own or self._restless or self._may_read(_READ_SETTINGS):
             self._look_at_names(function)
         if states := self._states():
@@ -99,7 +101,7 @@ class Watch(Noted):
         """The names that a call may read: a function counts if something reads its name, or if it has none."""
         while isinstance(function, functools.partial):
             function = function.func
-        read, others = {"<lambda>", "forward", getattr(function, "__name__", "")}, self._functions
+        read, others = {"<lambda>", "__call__", "forward", getattr(function, "__name__", "")}, self._functions
         while called := [names for found, names in others if self._is_called(found, read)]:
             read.update(*called)
             others = [(found, names) for found, names in others if not names <= read]
@@ -107,7 +109,10 @@ class Watch(Noted):
 
     def _is_called(self, function: Any, read: set[str]) -> bool:
         name = function.__name__
-        return name in read or name.startswith("__") or self._is_read(function, read)
+        if name in read or self._is_read(function, read):
+            return True
+        of_users = name.startswith("__")  # Python calls it, with an object that is read
+        return of_users and any(self._is_read(x, read) for x in self._seen.values() if _has(type(x), name, function))
 
     def _is_read(self, value: Any, read: set[str]) -> bool:
         """Whether a name under which a value was found is among those; or it was found without a name."""
@@ -164,6 +169,7 @@ class Watch(Noted):
     def _behind_optimizer(self, optimizer: Optimizer) -> list[Any]:
         self.optimizers.append(optimizer)
         found: list[Any] = []
+        kind, values = type(optimizer), vars(optimizer)
         self.lists += optimizer.param_groups, optimizer.param_groups.copy()
         if not optimizer.state:
             self.note_dict(optimizer.state)
@@ -174,8 +180,8 @@ class Watch(Noted):
             found += parameters
             if optimizer.fused is None or group.get("differentiable"):
                 self.note_dict(group)  # else a program follows new settings
-        found += self._behind_hooks(optimizer._before, optimizer._after)
-        kind, values = type(optimizer), vars(optimizer)
+        if optimizer._before is not None or optimizer._after is not None:
+            found += self._behind_hooks(optimizer._before, optimizer._after)
         if root_of(kind.__module__) == OWN:
             for key in _OF_OPTIMIZERS:
                 self.entries += values, key, values.get(key, ABSENT)
@@ -272,41 +278,45 @@ class Watch(Noted):
                     self.note_dict(values)
                     yield from [x for name, x in values.items() if _may_be_read(name, x)]
 
-    def _behind_function(self, function: types.FunctionType) -> Iterator[Any]:
+    def _behind_function(self, function: types.FunctionType) -> list[Any]:
         if not self._is_users(function):
-            return
-        code, defaults, named = function.__code__, function.__defaults__, function.__kwdefaults__
-        self.attributes += function, "__code__", code, function, "__defaults__", defaults
-        self.attributes += function, "__kwdefaults__", named
+            return []
+        code = function.__code__
+        self.attributes += function, "__code__", code
+        found: list[Any] = []
+        if code.co_argcount:
+            self.attributes += function, "__defaults__", function.__defaults__
+            found.append(function.__defaults__)
+        if code.co_kwonlyargcount:
+            self.attributes += function, "__kwdefaults__", function.__kwdefaults__
+            found.append(function.__kwdefaults__)
         if vars(function):
             self.note_dict(vars(function))
-            yield from vars(function).values()
+            found += vars(function).values()
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             value = attribute_of(cell, "cell_contents")
             self.attributes += cell, "cell_contents", value
             self.enclosed.append((name, value))
-            yield value
-        yield defaults
-        yield named
+            found.append(value)
         names = names_of(code)
-        self._functions.append((function, names | set(code.co_freevars)))
-        found = list(self.note_entries(function.__globals__, names))
-        yield from found
-        found += imported(function, names)
-        yield from self._behind_modules(found, names)
+        self._functions.append((function, names.union(code.co_freevars)))
+        values = [*self.note_entries(function.__globals__, names), *imported(function, names)]
+        return found + (self._among_modules(values, names) if values else [])
 
-    def _behind_modules(self, found: list[Any], names: set[str]) -> Iterator[Any]:
-        """What modules of Python have under these names, and modules in them."""
+    def _among_modules(self, values: list[Any], names: set[str]) -> list[Any]:
+        """The values, with what modules of Python among them have under these names, and modules in them."""
+        found: list[Any] = []
         seen = set[int]()
-        while found:
-            module = found.pop()
-            if isinstance(module, types.ModuleType) and id(module) not in seen:
-                seen.add(id(module))
-                values, root = vars(module), root_of(module.__name__)
-                behind = list(self.note_entries(values, names & values.keys() if is_installed(root) else names))
-                found += behind
-                if root != OWN:
-                    yield from behind
+        while values:
+            value = values.pop()
+            if not isinstance(value, types.ModuleType):
+                found.append(value)
+            elif id(value) not in seen:
+                seen.add(id(value))
+                root, has = root_of(value.__name__), vars(value)
+                behind = self.note_entries(has, names & has.keys() if is_installed(root) else names)
+                values += behind if root != OWN else [x for x in behind if isinstance(x, types.ModuleType)]
+        return found
 
     def _is_users(self, value: Any) -> bool:
         """Whether a function or a class is one whose variables the user may change."""
@@ -319,7 +329,11 @@ class Watch(Noted):
 
     def edges(self) -> list[Any]:
         """Where the gradients of the tensors go."""
-        return [x._edge for x in self.tensors]
+        return list(map(_edge_of, self.tensors))
+
+
+def _has(kind: type, name: str, function: Any) -> bool:
+    return getattr(kind, name, None) is function
 
 
 def _may_be_read(name: str, value: Any) -> bool:

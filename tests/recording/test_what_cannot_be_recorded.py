@@ -158,11 +158,10 @@ def of_library(kind):
     """A step with a part of the library that decides in Python."""
     model = nn.Linear(2, 2)
     optimizer = (optim.LBFGS if kind == "LBFGS" else optim.SGD)(model.parameters(), lr=0.1)
-    averaged, scaler = optim.swa_utils.AveragedModel(model), norch.amp.GradScaler("cpu", init_scale=8.0)
+    scaler = norch.amp.GradScaler("cpu", init_scale=8.0)
     generator, scheduler = norch.Generator(), optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
     parts = {
         "LBFGS": lambda: optimizer.step(lambda: model.weight.sum()),
-        "averaged": lambda: averaged.update_parameters(model),
         "scaled": lambda: (scaler.step(optimizer), scaler.update()),
         "scheduled": scheduler.step,
         "seeded": lambda: generator.manual_seed(3),
@@ -181,7 +180,6 @@ def of_library(kind):
 
 REMEDIES = {
     "LBFGS": "compile the model instead",
-    "averaged": "call update_parameters after",
     "hooked": "register it before",
 }
 REMEDIES |= {"scaled": "unscale and step after", "scheduled": "let it do so after", "seeded": "set it before the call"}

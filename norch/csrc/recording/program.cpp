@@ -45,16 +45,17 @@ struct OwnedStorages {
 };
 
 static void count_writes(Phase& phase, const Writing& written) {
+    const int64_t now = ++write_clock;
     for (const auto& [memory, count] : written.memories) {
         Writes& writes = phase.storages[size_t(memory)]->writes;
         const bool is_new = phase.places[size_t(memory)].kind == Place::GRADIENT;  // in eager each call makes it
         if (is_new) writes.version = 0;
         writes.version += count;
-        writes.written_at = ++write_clock;
+        writes.written_at = now;
     }
     for (const auto& [writes, count] : written.apart) {
         writes->version += count;
-        writes->written_at = ++write_clock;
+        writes->written_at = now;
     }
 }
 
