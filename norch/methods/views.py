@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
@@ -278,7 +278,7 @@ class ViewMethods:
         """
         return self.expand(*shape, size=size)
 
-    def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
+    def squeeze(self: Tensor, dim: Dims = None, *, axis: Dims = None) -> Tensor:
         """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
 
         A view of the same dtype. Raises IndexError for a dim out of range.
@@ -286,10 +286,16 @@ class ViewMethods:
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
         """
+        dim = dim if axis is None else axis
         axes, count = (b"", -1) if dim is None else packed((dim,), "squeeze")
         return view(self, lib.squeeze_tensor(self._ptr, axes, count), d.ReshapeBackward)
 
-    def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    @overload
+    def unsqueeze(self: Tensor, dim: int) -> Tensor: ...
+    @overload
+    def unsqueeze(self: Tensor, *, axis: int) -> Tensor: ...
+
+    def unsqueeze(self: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
         """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
 
         Raises IndexError for a dim out of range.
@@ -297,6 +303,9 @@ class ViewMethods:
         >>> norch.zeros(2, 3).unsqueeze(1).shape
         norch.Size([2, 1, 3])
         """
+        dim = dim if axis is None else axis
+        if dim is None:
+            raise TypeError("unsqueeze() missing the argument dim")
         return view(self, lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
     def select(self: Tensor, dim: int, index: int) -> Tensor:

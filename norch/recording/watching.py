@@ -121,8 +121,7 @@ class Watch:
         found = [
             x for key, x in vars(module).items() if type(x) not in _PLAIN_TYPES and key not in _REGISTRIES
         ]  # with what is in the registries
-        hooks = module._hooks
-        if hooks is not None:
+        for hooks in filter(None, {vars(module).get("_hooks"), type(module)._hooks}):
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
         kind = type(module)
         if _root(kind.__module__) != _OWN:
