@@ -163,6 +163,7 @@ class _Groups:
     MPI: Any = None
     others: list[ProcessGroup] = []
     hook: Any = None  # the sys.excepthook from before
+    left: tuple[str, int] = ("none", 0)  # the place where this rank left the world
 
 
 _groups = _Groups()
@@ -274,7 +275,7 @@ def _end_all(kind: type[BaseException], error: BaseException, trace: Any) -> Non
 
 def place_of_this_rank() -> tuple[str, int]:
     """Which collective this rank called last, and how many it has called."""
-    return _groups.world.place() if _groups.world is not None else ("none", 0)
+    return _groups.left if _groups.world is None else _groups.world.place()
 
 
 def report_failure(error: BaseException) -> None:
@@ -316,7 +317,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         world.drain()
         world.start("destroy_process_group()", lambda comm: comm.Ibarrier(), None).wait()
         world.comm.Free()
-    _groups.world, _groups.others = None, []
+    _groups.world, _groups.others, _groups.left = None, [], world.place()
     if sys.excepthook is _end_all:
         sys.excepthook = _groups.hook
     atexit.unregister(_leave_at_exit)

@@ -80,7 +80,7 @@ class Watch:
             return None
         own = [(rank, text) for rank, text in self._failed if text and "DistBackendError" not in text]
         rank, text = (own or self._failed)[0]
-        apart = None if own or not text else self._apart()
+        apart = None if own or not text or self._here else self._apart()
         return apart or f"rank {rank} {text or 'ended without a word (killed, or by os._exit)'}"
 
     def _tell(self, what: bytes) -> None:
@@ -152,8 +152,8 @@ class Watch:
                 self._tell(ALL_START)
         elif "place" in said:
             self._places[self._known[connection]["rank"]] = tuple(said["place"])
-        elif "done" in said:
-            self._done.add(self._known[connection]["rank"])
+            if "done" in said:
+                self._done.add(self._known[connection]["rank"])
 
     def kill(self, number: signal.Signals) -> None:
         """Send a signal to the ranks of this machine that are connected: a stopped one hears nothing else."""
@@ -222,8 +222,8 @@ class Connection:
         self._say(failed=why)
 
     def done(self) -> None:
-        """Tell that this rank is at its end."""
-        self._say(done=True)
+        """Tell that this rank is at its end, and where it left the others."""
+        self._say(done=True, place=self._place())
 
     def _answer(self) -> None:
         """Do what the launcher says, and end with it."""

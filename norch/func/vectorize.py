@@ -6,7 +6,7 @@ import functools
 from typing import Any, Callable
 
 from ..functions.generator import default_generator
-from ..functions.joining import stack
+from ..functions.joining import cat, stack
 from ..random import fork_rng
 from ..tensor import Tensor
 from ..types import shown
@@ -40,9 +40,11 @@ def vmap(
         leaves, spec = tree_flatten(args)
         mapped = [(leaf, _checked_dim(leaf, dim)) for leaf, dim in zip(leaves, dims)]
         sizes = sorted({leaf.shape[dim] for leaf, dim in mapped if dim is not None})
-        if len(sizes) != 1 or sizes[0] == 0:
+        if len(sizes) != 1:
             reason = "all are None" if not sizes else f"the batches have the sizes {sizes}"
-            raise ValueError(f"vmap: expected arguments with one batch size above 0; {reason}")
+            raise ValueError(f"vmap: expected arguments with one batch size; {reason}")
+        if empty := sizes[0] == 0:  # a sample of zeros tells the form of the results
+            mapped, sizes = [(leaf if dim is None else _of_one(leaf, dim), dim) for leaf, dim in mapped], [1]
         state, results = default_generator.get_state(), []
         for i in range(sizes[0]):
             sample = [leaf if dim is None else leaf.select(dim, i) for leaf, dim in mapped]
@@ -50,7 +52,7 @@ def vmap(
                 results.append(func(*tree_unflatten(sample, spec), **kwargs))
             if randomness == "error" and not default_generator.get_state().equal(state):
                 raise RuntimeError("vmap: the function draws random numbers; pass randomness='different' or 'same'")
-        return _stacked(results, out_dims)
+        return _stacked(results, out_dims, empty)
 
     return wrapper
 
@@ -67,8 +69,13 @@ def _checked_dim(leaf: Any, dim: Any) -> int | None:
     return dim
 
 
-def _stacked(results: list[Any], out_dims: Any) -> Any:
-    """The results of all samples as one, of the form of each."""
+def _of_one(leaf: Tensor, dim: int) -> Tensor:
+    """A batch of no samples as one of zeros."""
+    return cat([leaf, leaf.new_zeros([1 if d == dim % leaf.ndim else size for d, size in enumerate(leaf.shape)])], dim)
+
+
+def _stacked(results: list[Any], out_dims: Any, empty: bool) -> Any:
+    """The results of all samples as one, of the form of each; of none if `empty`."""
     rows = [tree_flatten(result) for result in results]
     spec = rows[0][1]
     for leaves, form in rows:
@@ -80,5 +87,9 @@ def _stacked(results: list[Any], out_dims: Any) -> Any:
     dims = broadcast_prefix(out_dims, tree_unflatten(rows[0][0], spec), "vmap: out_dims")
     columns = zip(*(leaves for leaves, _ in rows))
     return tree_unflatten(
-        [column[0] if dim is None else stack(column, dim) for column, dim in zip(columns, dims)], spec
+        [
+            column[0] if dim is None else stack(column, dim).narrow(dim, 0, len(rows) - empty)
+            for column, dim in zip(columns, dims)
+        ],
+        spec,
     )

@@ -26,6 +26,7 @@ from ..types import (
     strided,
 )
 from .out import into
+from .promotion import fitting
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -439,9 +440,7 @@ def evenly_spaced(
     for value in (start, end):
         if isinstance(value, operation.Tensor) and value.ndim > 0:
             raise RuntimeError(f"{name}: expected numbers or scalars, got a tensor of shape {list(value.shape)}")
-    first, last = plain_number(start, name), plain_number(end, name)
-    if not kind.is_floating_point:
-        first, last = int(first), int(last)
+    first, last = fitting(plain_number(start, name), kind, name), fitting(plain_number(end, name), kind, name)
     return wrap(lib.linspace_tensor(float(first), float(last), count, computed.number, device_number(device)))
 
 

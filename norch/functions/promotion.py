@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+from typing import Any
 
 from .. import operation
 from .._C import lib
@@ -20,6 +22,7 @@ from ..types import (
     float64,
     int64,
     promoted,
+    shown,
 )
 
 __all__ = [
@@ -161,3 +164,18 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+@functools.lru_cache(None)
+def _limits(kind: dtype) -> Any:
+    return finfo(kind) if kind.is_floating_point else iinfo(kind)
+
+
+def fitting(value: float, kind: dtype, name: str) -> float:
+    """A number as elements of a dtype are, whole for integers. Raises RuntimeError if it is beyond the limits."""
+    if kind is bool_:
+        return value
+    limits = _limits(kind)
+    if not (limits.min <= value <= limits.max or (kind.is_floating_point and not math.isfinite(value))):
+        raise RuntimeError(f"{name}: the number {shown(value)} does not fit into {kind}")
+    return value if kind.is_floating_point else int(value)

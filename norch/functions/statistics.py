@@ -17,7 +17,7 @@ from ..autograd.derivatives.statistics import (
 from ..methods.statistics import histogram_of
 from ..operation import check_floating, check_tensor, recorded, wrap
 from ..return_types import printed
-from ..types import Dims, promoted, shown
+from ..types import Dims, bool_, promoted, shown
 from .joining import cat
 from .layouts import triu_indices
 
@@ -98,16 +98,18 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -
     >>> norch.trapezoid(norch.tensor([1.0, 2.0, 3.0]))
     tensor(4.)
     """
-    if x is not None:
-        return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
     axis = _axis("trapezoid", y, dim)
     size = y.shape[axis]
-    if size > 1 and _is_simple(y, dx):
+    if x is None and size > 1 and _is_simple(y, dx):
         return recorded(wrap(lib.trapezoid_tensor(y._ptr, axis, dx, False)), TrapezoidBackward, (y,), axis, dx)
-    if size < 2:
-        return y.narrow(axis, 0, 0).sum(dim) * float(dx)
-    ends = y.select(axis, 0) + y.select(axis, size - 1)
-    return (y.narrow(axis, 1, size - 2).sum(dim) + ends / 2.0) * dx
+    if size == 0:
+        return y.new_zeros(y.shape[:axis] + y.shape[axis + 1 :])
+    if y.dtype is bool_:
+        raise RuntimeError("trapezoid: expected numbers, got norch.bool; .float() converts it")
+    if x is not None:
+        return _areas("trapezoid", y, x, dim).sum(dim) / 2.0
+    ends = (y.select(axis, 0) + y.select(axis, size - 1)) / 2.0
+    return (y.narrow(axis, 1, size - 2).sum(dim) + ends if size > 1 else y.select(axis, 0) - ends) * dx
 
 
 trapz = trapezoid

@@ -153,7 +153,8 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False, o
 
 def _lower(np: Any, a: Any) -> Any:
     lower = np.linalg.cholesky(a)
-    if np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any():  # which NumPy's libraries may let pass
+    if np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any() or not np.isfinite(np.tril(a, -1)).all():
+        # which NumPy's libraries may let pass
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     return lower
 
@@ -313,9 +314,9 @@ def _factored(x: Tensor, pivot: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     y = permutation_of(pivots, x).mT @ x if pivot else x
     lower, upper = derivatives.factored(y[..., :size, :size], derivatives.LuBackward, [lower, upper])
     if columns > size:
-        return lower, cat([upper, lower._solve(y[..., size:])], -1), pivots, info
+        return lower, cat([upper, lower._substitute(y[..., size:], False)], -1), pivots, info
     if rows > size:
-        return cat([lower, upper.mT._solve(y[..., size:, :].mT).mT], -2), upper, pivots, info
+        return cat([lower, upper.mT._substitute(y[..., size:, :].mT, False).mT], -2), upper, pivots, info
     return lower, upper, pivots, info
 
 
@@ -418,7 +419,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
     """
     x = check_matrices("linalg.svd", A)
     size = min(x.shape[-2:])
-    parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: tuple(np.linalg.svd(a, full_matrices)), x)
+    parts: Sequence[Tensor] = compute("linalg.svd", lambda np, a: _svd(np, a, full_matrices), x)
     if x.requires_grad:
         u, s, vh = parts
         thin = [u[..., :size].clone(), s, vh[..., :size, :].clone()]
@@ -427,6 +428,15 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None, out
         vh = cat([last, vh[..., size:, :]], -2) if vh.shape[-2] > size else last
         parts = [u, s, vh]
     return into(out, Svd(*parts), "linalg.svd")
+
+
+def _svd(np: Any, a: Any, full_matrices: bool) -> Any:
+    """NumPy's, which may not end for infinities: they give NaN."""
+    if np.isnan(a).any():
+        raise np.linalg.LinAlgError("SVD did not converge")
+    finite = np.isfinite(a).all((-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(finite, a, 0), full_matrices)
+    return np.where(finite, u, np.nan), np.where(finite[..., 0], s, np.nan), np.where(finite, vh, np.nan)
 
 
 def svdvals(A: Tensor, *, driver: str | None = None, out: Out = None) -> Tensor:

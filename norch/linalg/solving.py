@@ -272,25 +272,45 @@ def solve_triangular(
     """The X with A X = B, or X A = B if `left` is False, for triangular matrices A [..., n, n] and B [..., n, k].
 
     Only the triangle that `upper` names is read; with `unitriangular` not its diagonal, which is taken to be 1. Leading
-    sizes broadcast. Raises ShapeError if the shapes do not fit, RuntimeError for other or two dtypes, LinAlgError if a
-    number on the diagonal is 0.
+    sizes broadcast, and a 0 on the diagonal divides. Raises ShapeError if the shapes do not fit, RuntimeError for other
+    or two dtypes.
 
     >>> norch.linalg.solve_triangular(norch.tensor([[2.0, 1.0], [0.0, 4.0]]), norch.tensor([[4.0], [8.0]]), upper=True)
     tensor([[1.],
             [2.]])
     """
-    a, b = check_matrices("linalg.solve_triangular", A, square=True), check_matrices("linalg.solve_triangular", B)
-    if a.dtype is not b.dtype or b.shape[-2 if left else -1] != a.shape[-1]:
-        given = f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
-        raise ShapeError(f"linalg.solve_triangular: expected one dtype and shapes that fit, got {given}")
-    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name="linalg.solve_triangular")
-    a, b = a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
+    a, b = triangle_and_sides("linalg.solve_triangular", A, B, left)
     offset = 1 if unitriangular else 0
     triangle = a.triu(offset) if upper else a.tril(-offset)
     if unitriangular:
         triangle = triangle + eye(a.shape[-1], dtype=a.dtype, device=a.device)
-    x = solved(triangle, b) if left else solved(triangle.mT, b.mT).mT
+    x = substituted(triangle, b, upper) if left else substituted(triangle.mT, b.mT, not upper).mT
     return into(out, x, "linalg.solve_triangular")
+
+
+def triangle_and_sides(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Tensor, Tensor]:
+    """A and B as matrices of the same leading sizes. Raises ShapeError if they do not fit."""
+    a, b = check_matrices(name, A, square=True), check_matrices(name, B)
+    if a.dtype is not b.dtype or b.shape[-2 if left else -1] != a.shape[-1]:
+        given = f"{a.dtype} {list(a.shape)} and {b.dtype} {list(b.shape)}"
+        raise ShapeError(f"{name}: expected one dtype and shapes that fit, got {given}")
+    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2], name=name)
+    return a.expand([*batch, *a.shape[-2:]]), b.expand([*batch, *b.shape[-2:]])
+
+
+def substituted(a: Tensor, b: Tensor, upper: bool) -> Tensor:
+    """a^-1 b of triangles with the same leading sizes, row after row: what is beside a triangle is not read."""
+
+    def substitute(np: Any, a: Any, b: Any) -> Any:
+        x, rows = np.array(b), range(a.shape[-1])
+        for i in reversed(rows) if upper else rows:
+            done = slice(i + 1, None) if upper else slice(0, i)
+            x[..., i, :] -= (a[..., i, None, done] @ x[..., done, :])[..., 0, :]
+            x[..., i, :] /= a[..., i, i, None]
+        return x
+
+    (x,) = compute("linalg.solve_triangular", substitute, a, b)
+    return recorded(x, derivatives.SubstitutionBackward, (a, b), upper)
 
 
 @flags

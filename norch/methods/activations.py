@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._C import ShapeError
 from ..autograd.derivatives import activations as kernels
+from ..functions.promotion import fitting
 from ..operation import check_floating, check_tensor
 from ..types import bool_
 
@@ -58,6 +59,5 @@ class ActivationMethods:
         """
         if self.dtype is bool_:
             raise RuntimeError("threshold: expected numbers, got norch.bool")
-        if not self.is_floating_point():
-            threshold, value = int(threshold), int(value)
-        return kernels.threshold(self, threshold, value)
+        limit, filling = (fitting(number, self.dtype, "threshold") for number in (threshold, value))
+        return kernels.threshold(self, limit, filling)

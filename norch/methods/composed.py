@@ -14,7 +14,7 @@ from ..autograd.derivatives import elementary as d
 from ..autograd.derivatives.statistics import NormBackward
 from ..autograd.functions import LogSumExpBackward
 from ..autograd.in_place import write
-from ..functions.promotion import common_type
+from ..functions.promotion import common_type, fitting
 from ..operation import check_floating, check_operand, check_tensor, recorded, wrap
 from ..precision import in_float32
 from ..types import Dims, DType, Operand, bool_, dtype, shown
@@ -223,11 +223,12 @@ class ComposedMethods:
             return recorded(result, NormBackward, (x,), axes, keepdim, p)
         if (p < 0 or math.isinf(p)) and not x.numel and x.detach().sum(dim, keepdim).numel:
             raise RuntimeError(f"norm: no elements have a norm of order {p:g}; shape {list(x.shape)}, dim={dim}")
+        if p == 0:
+            count = (x.detach() != 0).sum(dim, keepdim, dtype=x.dtype)
+            return recorded(count, NormBackward, (x,), None, keepdim, p)
         size = x.abs()
         if math.isinf(p):
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
-        if p == 0:
-            return size.isnan()._choose(1.0, size.sign()).sum(dim, keepdim)
         return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
     def count_nonzero(self: Tensor, dim: Dims = None, *, axis: Dims = None) -> Tensor:
@@ -313,6 +314,7 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
         raise RuntimeError(f"{name}: for integers alpha, beta and value must not be floating point, got {factor}")
     if factor == 1:
         return x
+    fitting(factor, kind, name)
     if kind is bool_:
         return x if factor else x & False
     return (x if isinstance(x, (int, float)) else x.to(kind)) * factor  # a narrow x would round the product

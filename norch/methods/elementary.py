@@ -228,9 +228,10 @@ class ElementaryMethods:
         if not self.is_floating_point():
             return self.clone()
         largest = finfo(self.dtype).max
-        finite = self.isnan()._choose(nan or 0.0, self)
-        finite = (self == math.inf)._choose(largest if posinf is None else posinf, finite)
-        return (self == -math.inf)._choose(-largest if neginf is None else neginf, finite)
+        chosen = (nan or 0.0, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+        for_nan, above, below = (math.copysign(math.inf, x) if abs(x) > largest else x for x in chosen)
+        finite = (self == math.inf)._choose(above, self.isnan()._choose(for_nan, self))
+        return (self == -math.inf)._choose(below, finite)
 
     def isposinf(self: Tensor) -> Tensor:
         """Whether x is plus infinity, element by element, in the shape of x, as bool.

@@ -216,9 +216,16 @@ class GradientMethods:
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
         handle = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        old, views = self._ptr, self._views
         # at once: neither an interrupt nor another thread finds a part of it
         vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)
         operation.structure.version += 1
+        if views is not None:  # they keep the old memory, of which another tensor is the base now
+            base = wrap(old)
+            base._edge, base._views = self._edge, views
+            for each in views:
+                if (view := each()) is not None:
+                    view._base = base
 
     def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> HookHandle:
         """Call `hook(gradient)` in backward when this tensor's gradient is known; a tensor it returns replaces it.

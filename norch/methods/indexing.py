@@ -37,8 +37,9 @@ def set(x: Tensor, index: object, value: Any) -> None:
     """x[index] = value: the value is broadcast to the selection and converted to x's dtype."""
     is_number = isinstance(value, (int, float))
     if is_number and isinstance(index, operation.Tensor) and index.dtype is bool_ and index.shape == x.shape:
-        x.masked_fill_(index, value)
-        return
+        if x.dtype.itemsize != 2:  # in which masked_fill_ refuses what becomes infinite here
+            x.masked_fill_(index, value)
+            return
     parts = parts_of(index)
     packed = lib.parts_of_index(parts)
     if packed is not None and _assigned(x, packed, value, is_number):

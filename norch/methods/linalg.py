@@ -11,8 +11,8 @@ from ..arguments import flags
 from ..functions.creation import eye
 from ..linalg import factorizations, norms, solving
 from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection, stacked
-from ..linalg.lapack import check_matrices, compute
-from ..linalg.solving import Slogdet, solved
+from ..linalg.lapack import LinAlgError, check_matrices, compute
+from ..linalg.solving import Slogdet, solved, substituted
 from ..operation import check_tensor
 from ..return_types import printed
 
@@ -111,11 +111,9 @@ class LinalgMethods:
         tensor([[1.],
                 [2.]])
         """
-        factor = check_matrices("cholesky_solve", L, square=True)
-        triangle = factor.mT if upper else factor
-        # Only the triangle is read, but the gradient is that of a full matrix, as PyTorch's.
-        lower = triangle - triangle.triu(1).detach()
-        return solving.solve(lower.mT, solving.solve(lower, check_matrices("cholesky_solve", self)))
+        factor, b = solving.triangle_and_sides("cholesky_solve", L, self, True)
+        lower = factor.mT if upper else factor  # whose gradient is that of a full matrix, as PyTorch's
+        return substituted(lower.mT, substituted(lower, b, False), True)
 
     @flags
     def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
@@ -128,6 +126,8 @@ class LinalgMethods:
                 [0.0000, 1.0000]])
         """
         x = check_matrices("cholesky_inverse", self, square=True)
+        if (x.diagonal(0, -2, -1) == 0).any():
+            raise LinAlgError("cholesky_inverse: Singular matrix, a number on the diagonal is 0")
         return eye(x.shape[-1], dtype=x.dtype, device=x.device).cholesky_solve(x, upper)
 
     @flags
@@ -265,6 +265,9 @@ class LinalgMethods:
 
     def _solve(self: Tensor, b: Tensor) -> Tensor:
         return solved(self, b)
+
+    def _substitute(self: Tensor, b: Tensor, upper: bool) -> Tensor:
+        return substituted(self, b, upper)
 
     def _svd(self: Tensor) -> factorizations.Svd:
         return factorizations.svd(self, full_matrices=False)

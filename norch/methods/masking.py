@@ -13,6 +13,7 @@ from .._C import int64_array, lib, number
 from ..arguments import broadcast_shapes, flags, one_size, whole
 from ..autograd.derivatives.indexing import MaskedFillBackward, TriangleBackward
 from ..autograd.in_place import after_write, write
+from ..functions.promotion import fitting
 from ..operation import recorded, wrap
 from ..types import Operand
 from .places import MASK, is_recorded, read_by
@@ -185,7 +186,7 @@ class MaskingMethods:
 def _filling(x: Tensor, value: Operand, name: str) -> Any:
     """What masked_fill writes: a number as it is if x's dtype can be that of the result, else as a tensor."""
     if isinstance(value, (int, float)) and x.is_floating_point():
-        return number(value)
+        return number(fitting(value, x.dtype, name) if x.dtype.itemsize == 2 else value)
     return one_value(x, value, name)
 
 

@@ -10,8 +10,8 @@ from .. import operation
 from .._C import ShapeError, lib, number
 from ..arguments import axis_of
 from ..autograd import functions as f
-from ..autograd.derivatives.products import AddedProductBackward, OuterBackward
-from ..operation import check_tensor, mode, own, record, wrap
+from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, OuterBackward
+from ..operation import check_tensor, mode, own, record, recorded, wrap
 from ..types import bool_
 
 if TYPE_CHECKING:
@@ -101,8 +101,9 @@ class ProductMethods:
         if self.shape[axis] != 3 or other.shape[axis] != 3:
             given = f"{list(self.shape)} and {list(other.shape)}"
             raise RuntimeError(f"linalg.cross: expected dimension {dim} of size 3 in both, got shapes {given}")
-
-        return self.roll(-1, axis) * other.roll(-2, axis) - self.roll(-2, axis) * other.roll(-1, axis)
+        x, y = self.detach(), other.detach()
+        result = x.roll(-1, axis) * y.roll(-2, axis) - x.roll(-2, axis) * y.roll(-1, axis)
+        return recorded(result, CrossBackward, (self, other), axis)
 
     def mv(self: Tensor, vec: Tensor) -> Tensor:
         """A matrix [m, k] times a vector [k]: [m], all of one dtype.

@@ -225,7 +225,7 @@ def _reduced(
         if not in_place:
             return put_by(x, index, axis, kind, values, flags, False)
         return after_write(x, lib.scatter_into(x._ptr, index._ptr, axis, kind, values._ptr, flags))
-    result = x if in_place else x.clone()
+    result = x.clone()  # also in place, so that an error leaves x as it was
     target, place = with_axis(result), Places(index, axis, kind)
     if not include_self:
         put_(target, place, number(_neutral(x.dtype, how)))
@@ -235,7 +235,7 @@ def _reduced(
         put_(counts, place, number(1), ADD)
         counts.clamp_(min=1)
         target.div_(counts) if x.is_floating_point() else target.floor_divide_(counts)
-    return result
+    return x.copy_(result) if in_place else result
 
 
 def _put_flat(x: Tensor, index: Tensor, source: Tensor, accumulate: bool, in_place: bool) -> Tensor:

@@ -167,7 +167,7 @@ class SelectionMethods:
         axis = axis_of(self, dim, "index_select")
         if index.numel != 1:
             raise RuntimeError(f"index_select: a tensor of no dimensions has one place, got {index.numel} indices")
-        return with_axis(self).index_select(axis, index).reshape(())
+        return with_axis(self).index_select(axis, index).squeeze(0).clone()
 
     def index_fill_(self: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
         """Set the slices along `dim` that a vector of indices [n] names to one number; shape and dtype stay.
@@ -324,9 +324,12 @@ def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, reduce: str | No
 def source_of(x: Tensor, index: Tensor, source: Any, name: str) -> Any:
     """What is scattered: a number, or a tensor, of which a graph sees the part that is read."""
     values = check_operand(source, name)
-    if values._edge is not None and values.ndim == index.ndim and values.shape != index.shape:
-        for axis, size in enumerate(index.shape):
-            values = values.narrow(axis, 0, min(size, values.shape[axis]))
+    if values._edge is not None and values.shape != index.shape:
+        if values.ndim + index.ndim == 1:  # one of them has no dimensions
+            return values.narrow(0, 0, 1).squeeze(0) if values.ndim else values.unsqueeze(0)
+        if values.ndim == index.ndim:
+            for axis, size in enumerate(index.shape):
+                values = values.narrow(axis, 0, min(size, values.shape[axis]))
     return values
 
 

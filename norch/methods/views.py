@@ -174,7 +174,7 @@ class ViewMethods:
             return view(self, ptr, d.TransposeBackward, -2, -1)
         if self.ndim == 1:
             raise RuntimeError(f"mT: expected at least 2 dimensions, got shape {list(self.shape)}")
-        return self.transpose(0, 0)
+        return self
 
     @property
     def mH(self: Tensor) -> Tensor:
@@ -194,7 +194,7 @@ class ViewMethods:
         """
         if self.ndim not in (0, 2):
             raise RuntimeError(f"H: expected a matrix, got shape {list(self.shape)}")
-        return self.t()
+        return self.mT
 
     def adjoint(self: Tensor) -> Tensor:
         """The same as `mT`, for the dtypes that norch has. Raises RuntimeError for fewer than two dimensions.

@@ -154,3 +154,108 @@ def test_a_gradient_with_a_graph_of_a_grid_point_that_is_nowhere_is_the_plain_on
         read = F.grid_sample(image, grid, mode="bicubic", align_corners=False)
         found += norch.autograd.grad((read**3).sum(), image, create_graph=create_graph)
     assert norch.allclose(*found) and not found[0].isnan().any()
+
+
+def test_a_number_beyond_float32_is_not_written_as_infinite():
+    x, mask = norch.zeros(2), norch.tensor([True, False])
+    calls = [
+        lambda: norch.full((2,), 1e300),
+        lambda: x.fill_(-1e300),
+        lambda: x.masked_fill(mask, 1e39),
+        lambda: x.index_fill(0, norch.tensor([0]), 1e39),
+        lambda: x.clamp(max=1e39),
+        lambda: norch.where(mask, 1e39, x),
+        lambda: x.lerp(x, 1e39),
+        lambda: x.add(x, alpha=1e39),
+        lambda: norch.addcmul(x, x, x, value=1e39),
+        lambda: F.threshold(x, 0, 1e39),
+        lambda: F.hardtanh(x, -1, 1e39),
+        lambda: norch.linspace(0, 1e39, 2),
+        lambda: x.half().masked_fill(mask, 1e5),
+        lambda: norch.full((2,), -0.5, dtype=norch.uint8),
+        lambda: F.hardtanh(x.long(), 0, math.inf),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="does not fit into"):
+            call()
+    x[mask] = math.inf
+    assert x.tolist() == [math.inf, 0] and (x + 1e39).isinf().all() and norch.full((1,), 1e5, dtype=norch.half).isinf()
+    assert x.nan_to_num(posinf=1e39).tolist() == [math.inf, 0]
+
+
+def test_a_failed_reduction_into_places_leaves_a_tensor_as_it_was():
+    x, flags = tensor([1.0, 2.0]), norch.tensor([True, False])
+    with pytest.raises(RuntimeError):
+        x.scatter_reduce_(0, norch.tensor([0]), tensor([[1.0]], requires_grad=True), "amax", include_self=False)
+    with pytest.raises(RuntimeError):
+        flags.scatter_reduce_(0, norch.tensor([0]), flags, "mean", include_self=False)
+    assert x.tolist() == [1, 2] and flags.tolist() == [True, False]
+
+
+def test_a_scatter_takes_an_index_or_a_source_of_no_dimensions():
+    x, index = tensor([1.0, 2.0]), norch.tensor(0)
+    source = tensor([5.0, 6.0], requires_grad=True)
+    result = x.scatter_add(0, index, source)
+    result.sum().backward()
+    assert result.tolist() == [6, 2] and source.grad.tolist() == [1, 0]
+    assert x.scatter(0, index.unsqueeze(0), tensor(9.0)).tolist() == [9, 2]
+
+
+def test_triangles_are_solved_by_substitution():
+    a, b = tensor([[0.0, math.nan], [1.0, 2.0]], requires_grad=True), tensor([[1.0], [4.0]])
+    x = norch.linalg.solve_triangular(a, b, upper=False)
+    assert x.tolist() == [[math.inf], [-math.inf]]  # the NaN is not in the triangle, and the 0 divides
+    assert b.cholesky_solve(norch.zeros(2, 2, dtype=norch.float64)).isnan().all()
+    with pytest.raises(norch.linalg.LinAlgError):
+        norch.zeros(2, 2).cholesky_inverse()
+
+
+def test_a_decomposition_of_infinities_ends():
+    x = norch.eye(3)
+    x[0, 1] = math.inf
+    assert norch.linalg.svdvals(x).isnan().all()
+    with pytest.raises(norch.linalg.LinAlgError):
+        norch.linalg.cholesky(norch.full((2, 2), math.inf))
+
+
+def test_vmap_of_no_samples():
+    x = norch.zeros(0, 2, requires_grad=True)
+    result = norch.func.vmap(lambda t: (t.sum(), t.outer(t)), out_dims=(0, 1))(x)
+    assert result[0].shape == (0,) and result[1].shape == (2, 0, 2) and result[0].requires_grad
+
+
+def test_views_of_a_tensor_that_is_given_other_memory_keep_theirs():
+    x, weight = tensor([1.0, 2.0]), tensor([3.0, 4.0], requires_grad=True)
+    view, all_of_it = x.view(2, 1), x[...]
+    x.data = tensor([5.0, 6.0])
+    x *= weight
+    view.mul_(2)
+    x.sum().backward()
+    assert weight.grad.tolist() == [5, 6] and all_of_it.tolist() == [2, 4]
+    view[0] = weight[0]
+    assert all_of_it.requires_grad and all_of_it.tolist() == [3, 4]
+
+
+def test_what_has_no_gradient_gets_none():
+    x = norch.ones(2, requires_grad=True)
+    x.norm(0).backward()
+    assert x.grad is None
+    row = norch.tensor([[math.nan, 1.0]], requires_grad=True)
+    row.renorm(2, 0, 1.0).sum().backward()
+    assert row.grad.tolist() == [[1, 1]]  # a norm that is NaN is not too large
+    parameter = nn.Parameter(norch.ones(1))
+    parameter.grad = norch.tensor([math.nan])
+    norch.optim.Rprop([parameter]).step()
+    assert parameter.tolist() == [1]
+
+
+def test_small_forms_are_those_of_torch():
+    scalar = norch.tensor(3.0, requires_grad=True)
+    assert scalar.adjoint() is scalar and not scalar.index_select(0, norch.tensor([0])).detach_().requires_grad
+    assert not norch.autograd.grad(scalar.cumprod(0), scalar, create_graph=True)[0].requires_grad
+    assert norch.trapezoid(norch.zeros(2, 0, dtype=norch.int64)).dtype is norch.int64
+    assert math.isnan(norch.trapezoid(norch.tensor([math.nan])))
+    assert math.copysign(1, norch.tensor([-0.0]).cumsum(0).item()) == 1
+    x = tensor([1.0, 2.331, 2.0], requires_grad=True)
+    norch.linalg.cross(x, x).sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]

@@ -83,7 +83,7 @@ def test_two_nodes_under_slurm(machines):
 
 
 @needs_mpi
-@pytest.mark.parametrize("fault", ["import", "forward", "killed", "vanishes", "stopped", "shape"])
+@pytest.mark.parametrize("fault", ["import", "forward", "killed", "vanishes", "stopped", "shape", "leaves"])
 def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
     if not is_mpich():
         pytest.skip("Open MPI's ranks see that it is one machine")
@@ -102,6 +102,7 @@ def test_a_fault_on_another_machine_ends_all(fault, machines, tmp_path):
         "forward": "rank 3 raised ArithmeticError: this one",
         "stopped": "rank 3 does not answer, but rank 0 called all_reduce(SUM)",
         "shape": "rank 3 called all_reduce(SUM) of float32 [1000]",
+        "leaves": "rank 3 called destroy_process_group()",
     }.get(fault, "rank 3 ended without a word")
     assert ended.status != 0 and f"norch.distributed.run: {said}" in ended.output and not ended.orphans, ended.output
     assert ended.seconds_after(tmp_path) < (7 if fault == "stopped" else 5), ended.output

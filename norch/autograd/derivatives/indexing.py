@@ -230,6 +230,8 @@ class CumprodBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
+        if x.numel <= 1:
+            return [gradient]
         if (x == 0).any():
             return [self._without_division(gradient, x)]
         return [(gradient * self.output)._cumsum(self.axis, True) / x]

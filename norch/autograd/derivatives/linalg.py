@@ -40,6 +40,20 @@ class SolveBackward(Function):
         return [-(to_b @ self.output.mT) if self.needs(0) else None, to_b]
 
 
+class SubstitutionBackward(Function):
+    """The same for a triangle A"""
+
+    saves_output = True
+
+    def __init__(self, a: Tensor, b: Tensor, upper: bool) -> None:
+        super().__init__(a, b)
+        self.upper = upper
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        to_b = self.x.mT._substitute(gradient, not self.upper)
+        return [-(to_b @ self.output.mT) if self.needs(0) else None, to_b]
+
+
 class CholeskyBackward(Function):
     """A = L L^T: dL = L phi(L^-1 dA L^-T), where phi takes the lower triangle and half of the diagonal"""
 
@@ -49,8 +63,8 @@ class CholeskyBackward(Function):
         lower = self.output
         inner = (lower.mT @ gradient).tril()
         inner = (inner + inner.tril(-1).mT) * 0.5
-        left = lower.mT._solve(inner)  # L^-T inner
-        return [lower.mT._solve(left.mT).mT]
+        left = lower.mT._substitute(inner, True)  # L^-T inner
+        return [lower.mT._substitute(left.mT, True).mT]
 
 
 class LogAbsDetBackward(Function):
@@ -211,7 +225,7 @@ class QrBackward(Factors):
         inner = inner.triu()
         moved = q @ (inner + inner.triu(1).mT)
         total = moved if to_q is None else moved + to_q
-        return [r._solve(total.mT).mT]  # total R^-T
+        return [r._substitute(total.mT, True).mT]  # total R^-T
 
 
 class LuBackward(Factors):
@@ -226,7 +240,7 @@ class LuBackward(Factors):
             part = (gradients[1] @ upper.mT).triu()
             inner = part if inner is None else inner + part
         assert inner is not None
-        return [upper._solve(lower.mT._solve(inner).mT).mT]
+        return [upper._substitute(lower.mT._substitute(inner, True).mT, True).mT]
 
 
 class NotUniqueBackward(Function):

@@ -36,3 +36,19 @@ class AddedProductBackward(Function):
         product = self.product(*self.input[1:])
         product.edges, product.stamp = self.edges[1:], self.stamp
         return [gradient * self.beta if self.needs(0) else None, *product.backward(for_product)]
+
+
+class CrossBackward(Function):
+    """d(x × y) = dx × y + x × dy, and (a × b) · c = a · (b × c)"""
+
+    broadcasts = True
+
+    def __init__(self, x: Tensor, y: Tensor, axis: int) -> None:
+        super().__init__(x, y)
+        self.axis = axis
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        return [
+            self.y.cross(gradient, self.axis) if self.needs(0) else None,
+            gradient.cross(self.x, self.axis) if self.needs(1) else None,
+        ]

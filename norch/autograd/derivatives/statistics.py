@@ -35,7 +35,7 @@ def norm_slope(x: Tensor, norm: Tensor, p: float) -> Tensor:
 
 
 class NormBackward(_ReductionBackward):
-    """y = (sum |x|^p)^(1/p), over some axes"""
+    """y = (sum |x|^p)^(1/p), over some axes; for p = 0 the number of elements that are not 0, which has no gradient"""
 
     saves_output = True
 
@@ -44,6 +44,8 @@ class NormBackward(_ReductionBackward):
         self.p = p
 
     def backward(self, gradient: Tensor) -> Gradients:
+        if self.p == 0:
+            return [None]
         return [self.whole(gradient) * norm_slope(self.x, self.whole(self.output), self.p)]
 
 
@@ -59,9 +61,9 @@ class RenormBackward(Function):
         others = [d for d in range(x.ndim) if d != self.axis]
         norm = x.norm(self.p, others, keepdim=True)
         large, divisor = norm.detach() > self.most, norm + 1e-7
-        factor = large._choose(self.most / divisor, 1.0)
-        slope = large._choose((gradient * x).sum(others, keepdim=True) * -factor / divisor, 0.0)
-        return [gradient * factor + slope * norm_slope(x, norm, self.p)]
+        factor = self.most / divisor
+        slope = (gradient * x).sum(others, keepdim=True) * -factor / divisor
+        return [large._choose(gradient * factor + slope * norm_slope(x, norm, self.p), gradient)]
 
 
 class DeviationBackward(_SpreadBackward):

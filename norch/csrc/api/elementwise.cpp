@@ -1,5 +1,6 @@
 // Operations of the C API: dtypes are promoted, shapes broadcast, a result is made, and the device's kernel called.
 
+#include <float.h>
 #include <initializer_list>
 #include <math.h>
 #include <string.h>
@@ -61,13 +62,17 @@ static T as_stored(T value, int32_t dtype) {
     return value;
 }
 
+// The largest finite number that may be written, or bound others; arithmetic and 16 bits take a larger one as infinite.
+static double largest_number(int32_t dtype) { return dtype == FLOAT32 ? FLT_MAX : INFINITY; }
+
 // One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most need no conversion.
 struct Operand {
     const Tensor* tensor;  // the operand itself, what it was converted to, or the view
     Tensor view;
     Owned copy;
 
-    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name, Rule rule = SAME)
+    Operand(const Tensor& given, int32_t dtype, const int64_t* shape, int ndim, const char* name, Rule rule = SAME,
+            double largest = INFINITY)
         : tensor(&given) {
         if (!given.is_number && given.dtype != dtype) {
             copy = converted(given, dtype);
@@ -76,7 +81,7 @@ struct Operand {
         if (!given.is_number && has_shape(given, shape, ndim)) return;
         view = expanded(*tensor, shape, ndim, name);
         tensor = &view;
-        if (given.is_number) place_number(given, dtype, name, rule);
+        if (given.is_number) place_number(given, dtype, name, rule, largest);
     }
     Operand(const Operand&) = delete;
 
@@ -88,7 +93,10 @@ struct Operand {
 
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
     // the wide one, rounded only for comparisons: what was stored as 0.1 equals 0.1.
-    void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule) {
+    void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule, double largest) {
+        const double real = number.dtype == FLOAT64 ? number.value.real : double(number.value.integer);
+        if (number.dtype != BOOL && std::isfinite(real) && std::abs(real) > largest)
+            fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, real, dtype_name(dtype));
         view.dtype = wide_of(dtype);
         view.data = &view.value;
         for_any(view.dtype, [&](auto type) {
@@ -107,7 +115,7 @@ struct Operand {
                 fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.integer,
                      dtype_name(dtype));
             if (!is_real(dtype) && dtype != BOOL && number.dtype == FLOAT64 &&
-                double(value) != trunc(number.value.real))
+                (double(value) != trunc(number.value.real) || (dtype == UINT8 && number.value.real < 0)))
                 fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.real,
                      dtype_name(dtype));
             memcpy(&view.value, &value, sizeof value);
@@ -247,7 +255,10 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     Shape shape;
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
-    Operand a(x, dtype, shape.sizes, shape.ndim, name, rule), b(y, dtype, shape.sizes, shape.ndim, name, rule);
+    const bool bounds = &kernel == &kernels::minimum || &kernel == &kernels::maximum;  // of clamp
+    const double largest = bounds ? largest_number(dtype) : INFINITY;
+    Operand a(x, dtype, shape.sizes, shape.ndim, name, rule, largest);
+    Operand b(y, dtype, shape.sizes, shape.ndim, name, rule, largest);
     if (rule == DIVISION && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
     if (&kernel == &kernels::pow && !is_real(dtype)) refuse_negative_power(y);
     if (out) check_result(*out, first_tensor(x, y), shape, result_dtype, name);
@@ -283,8 +294,10 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     int32_t device = first_tensor(c, x, y).device;
     Shape shape;
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
-    Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name);
-    Operand a(x, dtype, shape.sizes, shape.ndim, name), b(y, dtype, shape.sizes, shape.ndim, name);
+    const double largest = largest_number(dtype);
+    Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name, SAME, largest);
+    Operand a(x, dtype, shape.sizes, shape.ndim, name, SAME, largest);
+    Operand b(y, dtype, shape.sizes, shape.ndim, name, SAME, largest);
     if (out) check_result(*out, first_tensor(c, x, y), shape, dtype, name);
     return computed<3>({&first, &a, &b}, shape, dtype, device, out,
                        [&](Tensor& result) { kernel.launch(device, *first.tensor, *a.tensor, *b.tensor, result); });
@@ -369,7 +382,8 @@ static Owned filled(Owned result, const Tensor* given) {
     }
     const Tensor& number = *given;
     check_devices(*result, number, "full");
-    Operand value(number, number.is_number ? result->dtype : number.dtype, result->shape, result->ndim, "full");
+    const int32_t dtype = number.is_number ? result->dtype : number.dtype;
+    Operand value(number, dtype, result->shape, result->ndim, "full", SAME, largest_number(dtype));
     assign(*value.tensor, *result);
     return result;
 }
@@ -440,7 +454,8 @@ int assign_tensor(Tensor* target, Tensor* source) {
             check_not_read_only(*target, "copy_");
         Tensor places = source->size == 1 ? unexpanded(*target) : *target;
         // a number has no storage to convert: take it in the target's dtype
-        Operand value(*source, source->is_number ? target->dtype : source->dtype, places.shape, places.ndim, "copy_");
+        const int32_t dtype = source->is_number ? target->dtype : source->dtype;
+        Operand value(*source, dtype, places.shape, places.ndim, "copy_", SAME, largest_number(dtype));
         separate(value, places);
         assign(*value.tensor, places);
         mark_written(*target);

@@ -86,14 +86,17 @@ Tensor source_of(const Tensor& target, const Tensor& given, const Tensor& index,
                  const char* name) {
     Tensor source = given;
     if ((kind & KIND) == ELEMENTS) {
-        if (given.ndim != index.ndim)
+        source = with_axis(given);
+        const Tensor places = with_axis(index);
+        if (source.ndim != places.ndim)
             fail(SHAPE_ERROR, "{}: index of shape {} and source of shape {} are not the same", name, shape_text(index),
                  shape_text(given));
-        for (int d = 0; d < index.ndim; d++)
-            if (index.shape[d] > given.shape[d])
+        for (int d = 0; d < places.ndim; d++)
+            if (places.shape[d] > source.shape[d])
                 fail(SHAPE_ERROR, "{}: index of shape {} is larger than the source of shape {}", name,
                      shape_text(index), shape_text(given));
         memcpy(source.shape, index.shape, sizeof source.shape);
+        source.ndim = index.ndim;
         source.size = index.size;
     }
     if (kind & VECTOR) {
@@ -121,6 +124,8 @@ void scatter(Tensor& target, const Tensor& index, int64_t axis, int32_t kind, Te
              const char* name) {
     const int32_t combining = how & ~(WITHOUT_SELF | AVERAGED | CONVERTED);
     check_values(target, given, how, name);
+    if ((how & AVERAGED) && target.dtype == BOOL)
+        fail(RUNTIME_ERROR, "{}: a mean is not defined for bool tensors; convert with .int() or .float()", name);
     Owned made = converted_to(target, given);
     if ((kind & KIND) == FLAT && !given.is_number) {
         if (given.size != index.size)

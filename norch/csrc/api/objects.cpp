@@ -78,7 +78,8 @@ static int is_not_null(void* handle) { return held_by(handle) != nullptr; }
 static void* address_as_integer(void* handle) { return objects.new_integer(held_by(handle)); }
 static void* handle_of_integer(void* type, void* arguments, void*) {  // as ctypes makes one
     void* integer = objects.tuple_item(arguments, 0);
-    return integer ? new_handle(objects.address_in(integer), type) : nullptr;
+    void* address = integer ? objects.address_in(integer) : nullptr;
+    return objects.error() ? nullptr : new_handle(address, type);
 }
 
 static void* handle_types[5];

@@ -169,9 +169,9 @@ void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
 
 namespace {
 
-// out[i] = x[0] combined with x[1] ... x[i] along axis, in double or int64.
+// out[i] = x[0] combined with x[1] ... x[i] along axis, in double or int64. -0 changes no first element, 0 changes -0.
 template <class T, class F>
-void scan_of(const Tensor& x, Tensor& out, int axis, F combine) {
+void scan_of(const Tensor& x, Tensor& out, int axis, F combine, double empty = -0.0) {
     using Total = std::conditional_t<std::is_floating_point<T>::value, double, int64_t>;
     using Result = std::conditional_t<std::is_floating_point<T>::value, T, int64_t>;
     const int64_t n = x.shape[axis], step = x.strides[axis], out_step = out.strides[axis];
@@ -183,7 +183,7 @@ void scan_of(const Tensor& x, Tensor& out, int axis, F combine) {
         for (int k = 0; k < LINES; k++) {
             source[k] = data_as<const T>(x) + starts[k].offset[0];
             target[k] = data_as<Result>(out) + starts[k].offset[1];
-            total[k] = Total(source[k][0]);
+            total[k] = Total(source[k][0]) + Total(empty);
             target[k][0] = Result(total[k]);
         }
         for (int64_t i = 1; i < n; i++) {
@@ -196,17 +196,17 @@ void scan_of(const Tensor& x, Tensor& out, int axis, F combine) {
 }
 
 template <class F>
-void scan(const Tensor& x, Tensor& out, int axis, F combine) {
-    for_any(x.dtype, [&](auto type) { scan_of<typename decltype(type)::type>(x, out, axis, combine); });
+void scan(const Tensor& x, Tensor& out, int axis, double empty, F combine) {
+    for_any(x.dtype, [&](auto type) { scan_of<typename decltype(type)::type>(x, out, axis, combine, empty); });
 }
 
 }  // namespace
 
 void cumsum_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    scan(x, out, axis, [](auto total, auto value) { return total + value; });
+    scan(x, out, axis, 0.0, [](auto total, auto value) { return total + value; });
 }
 void cumprod_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
-    scan(x, out, axis, [](auto total, auto value) { return total * value; });
+    scan(x, out, axis, -0.0, [](auto total, auto value) { return total * value; });
 }
 void logcumsumexp_tensor_cpu(const Tensor& x, Tensor& out, int axis) {
     for_real(x.dtype, [&](auto type) { scan_of<typename decltype(type)::type>(x, out, axis, log_sum); });

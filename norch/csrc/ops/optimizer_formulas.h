@@ -351,13 +351,13 @@ struct RpropStep {
 
     HOST_DEVICE void operator()(T gradient, T (&x)[COUNT]) const {
         T g = descent(gradient, x[0]);
-        const T agreement = g * x[LAST];  // a NaN stays one in all that follows
-        T size = x[SIZE] * (agreement > T(0) ? larger : agreement < T(0) ? smaller : agreement + T(1));
+        const T agreement = g * x[LAST];
+        T size = x[SIZE] * (agreement > T(0) ? larger : agreement < T(0) ? smaller : T(1));
         size = size < smallest ? smallest : size > largest ? largest : size;
         g = agreement < T(0) ? T(0) : g;
         x[LAST] = g;
         x[SIZE] = size;
-        x[0] -= size * (g > T(0) ? T(1) : g < T(0) ? T(-1) : g);
+        x[0] -= size * (g > T(0) ? T(1) : g < T(0) ? T(-1) : T(0));
     }
 };
 

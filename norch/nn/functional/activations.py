@@ -11,6 +11,7 @@ from typing import Callable
 from ...arguments import flag
 from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
+from ...functions.promotion import fitting
 from ...given import warn
 from ...tensor import Tensor
 from ...types import DType, bool_, shown
@@ -194,9 +195,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError("hardtanh: expected numbers, got norch.bool")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val is {min_val} and max_val is {max_val}, expected min_val <= max_val")
-    if not input.is_floating_point():
-        min_val, max_val = int(min_val), int(max_val)
-    return apply_to(lambda x: kernels.hardtanh(x, min_val, max_val), input, inplace)
+    low, high = (fitting(bound, input.dtype, "hardtanh") for bound in (min_val, max_val))
+    return apply_to(lambda x: kernels.hardtanh(x, low, high), input, inplace)
 
 
 def apply_to(function: Callable[[Tensor], Tensor], x: Tensor, inplace: bool) -> Tensor:

@@ -21,6 +21,7 @@ COARSE = {torch.float32: 2e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
 INEXACT = {"polygamma": 1e-6}  # what torch computes with fewer digits than the dtype has
 IN_PLACE = "modified by an inplace operation"
 SHAKEN = 1e-12  # how far a shaken number moves, relatively
+PHASES = 4  # in how many ways, as one alone may leave a number on its side of a step
 SHAKEN_NARROW = 1e-7  # the same in programs that compute in float32 here and there
 
 RUNNING = mmap.mmap(-1, 1)  # shared with the parent process: 1 while norch executes a statement
@@ -121,10 +122,12 @@ def unsteady(lines: list[str]) -> bool:
 
     Equal numbers stay equal and zeros stay zeros, so that ties are no excuse.
     """
-    pair = Pair(torch, torch)
     far = SHAKEN_NARROW if any("float32" in line for line in lines) else SHAKEN
-    shaken = [re.sub(r"-?\d+\.\d+", lambda found: _shaken(float(found[0]), far), line) for line in lines]
-    return any(pair.step(line, moved) for line, moved in zip(lines, shaken)) or bool(pair.finish()) or _cancels(lines)
+    for phase in range(PHASES):
+        pair = Pair(torch, torch)
+        if any(pair.step(line, _shaken(line, far, phase)) for line in lines) or pair.finish():
+            return True
+    return _cancels(lines)
 
 
 def _cancels(lines: list[str]) -> bool:
@@ -146,8 +149,11 @@ def _gradient(x: Any) -> torch.Tensor | None:
     return x.grad if isinstance(x, torch.Tensor) and x.is_leaf else None
 
 
-def _shaken(value: float, far: float) -> str:
-    return repr(value * (1 + far * (1 + math.sin(1000 * value))))
+def _shaken(line: str, far: float, phase: int) -> str:
+    def moved(value: float) -> float:
+        return value * (1 + far * (1 + math.sin(1000 * value + phase)))
+
+    return re.sub(r"-?\d+\.\d+", lambda found: repr(moved(float(found[0]))), line)
 
 
 # ---- Errors -----------------------------------------------------------------------------------------------------

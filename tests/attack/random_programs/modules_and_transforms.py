@@ -133,7 +133,7 @@ MORE = """
 {new} = lib.cov({matrix})
 {new} = lib.index_select({x}, {dim}, {indices})
 {new} = {x}.nanmean({dim})
-{new} = {x}.permute({order}).contiguous()
+{new} = {plain}.permute({order}).contiguous()
 {new} = {x}.flatten().topk(1).values
 {new} = {x}.msort()
 {x}.swapaxes_({dim}, {dim2})
