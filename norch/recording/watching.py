@@ -101,7 +101,7 @@ class Watch(Noted):
         """The names that a call may read: a function counts if something reads its name, or if it has none."""
         while isinstance(function, functools.partial):
             function = function.func
-        read, others = {"<lambda>", "forward", getattr(function, "__name__", "")}, self._functions
+        read, others = {"<lambda>", "__call__", "forward", getattr(function, "__name__", "")}, self._functions
         while called := [names for found, names in others if self._is_called(found, read)]:
             read.update(*called)
             others = [(found, names) for found, names in others if not names <= read]
@@ -109,7 +109,10 @@ class Watch(Noted):
 
     def _is_called(self, function: Any, read: set[str]) -> bool:
         name = function.__name__
-        return name in read or name.startswith("__") or self._is_read(function, read)
+        if name in read or self._is_read(function, read):
+            return True
+        of_users = name.startswith("__")  # Python calls it, with an object that is read
+        return of_users and any(self._is_read(x, read) for x in self._seen.values() if _has(type(x), name, function))
 
     def _is_read(self, value: Any, read: set[str]) -> bool:
         """Whether a name under which a value was found is among those; or it was found without a name."""
@@ -327,6 +330,10 @@ class Watch(Noted):
     def edges(self) -> list[Any]:
         """Where the gradients of the tensors go."""
         return list(map(_edge_of, self.tensors))
+
+
+def _has(kind: type, name: str, function: Any) -> bool:
+    return getattr(kind, name, None) is function
 
 
 def _may_be_read(name: str, value: Any) -> bool:

@@ -47,9 +47,13 @@ def test_what_changes_unseen_is_not_recorded(name):
 def test_what_changes_unseen_may_be_near():
     """A trainer may hold an iterator, and draw random numbers, in what the step does not call."""
 
+    class Noise:
+        def __getitem__(self, i):
+            return random.random()
+
     class Trainer:
         def __init__(self):
-            self.batches, self.random, self.k = iter([1, 2]), random.Random(1), 2.0
+            self.batches, self.random, self.noise, self.k = iter([1, 2]), random.Random(1), Noise(), 2.0
 
         def epoch(self):
             random.shuffle([1, 2])

@@ -80,14 +80,6 @@ def code():
 
 
 @changes
-def own_code():
-    def step(x):
-        return x * 2
-
-    return step, lambda: setattr(step, "__code__", (lambda x: x * 5).__code__)
-
-
-@changes
 def defaults():
     def step(x, k=2.0):
         return x * k
@@ -470,6 +462,16 @@ def random_numbers():
 def generator_of_random_numbers():
     generator = random.Random(3)
     return lambda x: x * 2 if generator.random() < 0.2 else x, "random numbers that are not norch's"
+
+
+@unseen
+def random_numbers_by_a_special_method():
+    class Noise:
+        def __getitem__(self, i):
+            return random.random()
+
+    noise = Noise()
+    return lambda x: x * 2 if noise[0] < 0.2 else x, "random numbers that are not norch's"
 
 
 @unseen
