@@ -155,8 +155,7 @@ class Watch(Noted):
         self.modules.append(module)
         values, kind = vars(module), type(module)
         found = [x for key, x in values.items() if type(x) not in PLAIN_TYPES and key not in _REGISTRIES]
-        hooks = module._hooks
-        if hooks is not None:
+        for hooks in filter(None, {values.get("_hooks"), kind._hooks}):  # its own, and those of all modules
             found += self._behind_hooks(hooks.before, hooks.after, hooks.backward, hooks.before_backward)
         if root_of(kind.__module__) == OWN:
             self.layers.append((values, values.copy()))  # with what is in the registries
