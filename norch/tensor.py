@@ -407,7 +407,7 @@ class Tensor(
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
         """
-        axis, x = one_size(dim, "softmax"), self if dtype is None else self.to(dtype)
+        axis, x = one_size(dim, "softmax"), self if dtype is None else self.to(dtype=dtype)
         return recorded(wrap(lib.softmax_tensor(x._ptr, axis)), SoftmaxBackward, (x,), axis)
 
     def log_softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
@@ -416,7 +416,7 @@ class Tensor(
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
         """
-        axis, x = one_size(dim, "log_softmax"), self if dtype is None else self.to(dtype)
+        axis, x = one_size(dim, "log_softmax"), self if dtype is None else self.to(dtype=dtype)
         return recorded(wrap(lib.log_softmax_tensor(x._ptr, axis)), LogSoftmaxBackward, (x,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------
