@@ -16,7 +16,7 @@ QUIET := $(if $(V),,@)
 .DELETE_ON_ERROR:
 .PHONY: all wheel example pictures links notebook docs test bench check check-all clean help FORCE
 
-# ---- Variants: each has a folder of its own in build/, so that their objects never mix -------------------------------
+# ---- Variants: each has a folder of its own in build/; those with CUDA link the C++ objects of the one without -------
 
 # CUDA=0: without CUDA. CUDA=1: with CUDA, which needs nvcc. CUDA=emu: cuda.cu compiled as C++, for tests without a GPU.
 # Unset: 1 if there is both an nvcc and an NVIDIA driver, because compiling the kernels takes minutes.
@@ -48,8 +48,9 @@ endif
 
 # FIRST=1: for `make example` in a fresh clone, what is compiled fastest: without optimization, for any processor, and
 # without integers.
-VARIANT := $(if $(filter 0,$(CUDA)),cpu,$(if $(filter emu,$(CUDA)),cuda-emu,cuda))$(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
-BUILD   := build/$(if $(FIRST),first,$(VARIANT))
+KIND    := $(if $(SANITIZE),-$(SANITIZE))$(if $(MACHINE),-$(MACHINE))
+PLAIN   := build/$(if $(FIRST),first,cpu$(KIND))
+BUILD   := $(if $(filter 0,$(CUDA)),$(PLAIN),build/$(if $(filter emu,$(CUDA)),cuda-emu,cuda)$(KIND))
 LIBRARY := $(BUILD)/libnorch.so
 PACKAGE := norch/libnorch.so
 
@@ -65,9 +66,7 @@ MODE_thread  := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 MODE  := $(if $(FIRST),-O0,$(MODE_$(SANITIZE)))
 FLAGS := -std=c++17 -Inorch/csrc $(MODE) -fPIC -fvisibility=hidden -pthread -fno-math-errno -fno-trapping-math \
          -ffp-contract=fast -fwrapv -Wall -Wextra $(CPPFLAGS) $(CXXFLAGS)
-# The emulator's variants test other kernels and need only the baseline.
-BASELINE_ONLY := $(FIRST)$(filter emu,$(CUDA))
-FLAGS += $(if $(BASELINE_ONLY),-DNORCH_BASELINE_ONLY) $(if $(FIRST),-DNORCH_REALS_ONLY)
+FLAGS += $(if $(FIRST),-DNORCH_BASELINE_ONLY -DNORCH_REALS_ONLY)
 CLANG := $(findstring clang,$(shell $(CXX) --version))# macOS calls it g++, too
 ifneq ($(CLANG),)
 # clang asks for parentheses around every & before a ?, and reports every loop that it does not vectorize.
@@ -81,20 +80,17 @@ endif
 # ---- The library -----------------------------------------------------------------------------------------------------
 
 SOURCES := $(sort $(wildcard norch/csrc/*.cpp norch/csrc/*/*.cpp))
-ifneq ($(CUDA),0)
-SOURCES := $(filter-out %/cuda/stub.cpp,$(SOURCES))
-endif
 
 # cpu.cpp and cpu/*.cpp are compiled once for each instruction set, each time in a namespace of its name
 # (norch/csrc/host/instruction_sets.h). The flags are what instruction_sets.cpp asks the processor for, no more.
 # Integers are left to the baseline copy.
-ISAS := baseline$(if $(BASELINE_ONLY),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
+ISAS := baseline$(if $(FIRST),,$(if $(findstring x86_64,$(shell $(CXX) -dumpmachine)), avx2 avx512))
 ISA_FLAGS_avx2   := -mavx2 -mfma -mf16c -DNORCH_REALS_ONLY
 ISA_FLAGS_avx512 := $(ISA_FLAGS_avx2) -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mprefer-vector-width=512
 
 KERNEL_SOURCES := $(filter norch/csrc/cpu.cpp norch/csrc/cpu/%,$(SOURCES))
-KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(BUILD)/%.$(isa).o))
-OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(BUILD)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
+KERNEL_OBJECTS := $(foreach isa,$(ISAS),$(KERNEL_SOURCES:norch/csrc/%.cpp=$(PLAIN)/%.$(isa).o))
+OBJECTS := $(KERNEL_OBJECTS) $(patsubst norch/csrc/%.cpp,$(PLAIN)/%.o,$(filter-out $(KERNEL_SOURCES),$(SOURCES)))
 
 CUDA_PARTS := $(wildcard norch/csrc/cuda.cu norch/csrc/cuda/*.cuh)
 EMULATOR   := tools/cuda_emulator
@@ -102,11 +98,13 @@ EMULATOR   := tools/cuda_emulator
 # it is, a wrapper around it does too.
 CUDA_LIBRARIES := $(firstword $(wildcard $(patsubst %/bin/nvcc,%,$(realpath $(NVCC)))/lib64 /usr/local/cuda/lib64))
 CUDART         := $(addprefix -L,$(CUDA_LIBRARIES)) -lcudart_static -ldl -lrt
+ifneq ($(CUDA),0)
+OBJECTS := $(filter-out %/cuda/stub.o,$(OBJECTS)) $(BUILD)/cuda.o
+endif
 ifeq ($(CUDA),1)
-OBJECTS += $(BUILD)/cuda.o
 LDLIBS  += $(CUDART)
 else ifeq ($(CUDA),emu)
-OBJECTS += $(addprefix $(BUILD)/,cuda.o emulator.o memory.o graphs.o)
+OBJECTS += $(addprefix $(BUILD)/,emulator.o memory.o graphs.o)
 endif
 
 # Variants that are sanitized, emulated, for another MACHINE or FIRST stay out of the package:
@@ -121,7 +119,7 @@ else
 	@echo "library: $<"
 endif
 
-$(LIBRARY): $(OBJECTS) $(BUILD)/flags
+$(LIBRARY): $(OBJECTS) $(BUILD)/linked
 	@echo "link $@"
 	$(QUIET)$(CXX) -o $@ $(OBJECTS) $(LINK) $(LDLIBS)
 
@@ -129,50 +127,54 @@ $(LIBRARY): $(OBJECTS) $(BUILD)/flags
 # and nothing is counted.
 COMPILED :=
 COUNT = $(eval COMPILED += x)$(if $(TOTAL),,$(eval TOTAL := $(shell for object in $(OBJECTS); do \
-    [ $$object -nt $(BUILD)/flags ] || echo x; done) none))$(if $(word $(words $(COMPILED) x),$(TOTAL)),[$(words \
+    [ $$object -nt $(PLAIN)/flags ] || echo x; done) none))$(if $(word $(words $(COMPILED) x),$(TOTAL)),[$(words \
     $(COMPILED))/$(words $(filter x,$(TOTAL)))] )
 
-$(BUILD)/%.o: norch/csrc/%.cpp $(BUILD)/flags
+$(PLAIN)/%.o: norch/csrc/%.cpp $(PLAIN)/flags
 	@mkdir -p $(@D)
 	@echo "$(COUNT)compile $<"
 	$(QUIET)$(CXX) $(FLAGS) $(COMMON) -MMD -MP -c -o $@ $<
 
 # Random numbers are the same on every machine: no product is fused with a sum where the processor could.
-$(ISAS:%=$(BUILD)/cpu/fill.%.o) $(ISAS:%=$(BUILD)/cpu/random.%.o): FLAGS += -ffp-contract=off
+$(ISAS:%=$(PLAIN)/cpu/fill.%.o) $(ISAS:%=$(PLAIN)/cpu/random.%.o): FLAGS += -ffp-contract=off
 
-# The loops of these files are many, for all dtypes and formulas. What -O3 repeats for arguments that are constants and
-# for the last elements of a loop makes their code a quarter larger, and not faster; 64 lanes of floats (row_sum.h), so
-# many vectors and one, stay unrolled.
-ifeq ($(CLANG),)
+# Kernels are many, for all dtypes and formulas, and -O3 copies their loops for arguments that are constants and for the
+# last elements. WHOLE are those that this makes faster. In the others it is left out; 64 lanes of floats (row_sum.h), so
+# many vectors and one, stay unrolled. COMPACT are those that -O2 makes no slower: they wait for memory, or are the
+# copy for old processors, of which others run the integers alone.
+WHOLE   := $(foreach file,depthwise distances fill random,$(PLAIN)/cpu/$(file).%)
+COMPACT := $(foreach file,attention columns convolution grid padding pooling recurrent selection,$(PLAIN)/cpu/$(file).%) \
+           $(if $(filter avx2,$(ISAS)),%.baseline.o)
 UNROLLED_baseline := 15
 UNROLLED_avx2     := 7
 UNROLLED_avx512   := 3
-SMALLER = -fno-peel-loops -fno-ipa-cp-clone -fno-split-loops --param max-completely-peel-times=$(UNROLLED_$(1))
+SMALLER = $(if $(filter $(WHOLE),$@),,$(if $(filter $(COMPACT),$@),-O2 -fvect-cost-model=dynamic,-fno-peel-loops \
+    -fno-ipa-cp-clone -fno-split-loops --param max-completely-peel-times=$(UNROLLED_$(1))))
+ifneq ($(CLANG)$(filter-out -O3,$(MODE) $(filter -O%,$(CXXFLAGS))),)
+SMALLER :=
 endif
-$(foreach isa,$(ISAS),$(eval $(patsubst %,$(BUILD)/cpu/%.$(isa).o,attention layers normalization optim reductions): \
-    FLAGS += $(call SMALLER,$(isa))))
 
 define KERNEL_RULE
-$(BUILD)/%.$(1).o: norch/csrc/%.cpp $(BUILD)/flags
+$(PLAIN)/%.$(1).o: norch/csrc/%.cpp $(PLAIN)/flags
 	@mkdir -p $$(@D)
 	@echo "$$(COUNT)compile $$< for $(1)"
-	$$(QUIET)$$(CXX) $$(FLAGS) $$(COMMON) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(QUIET)$$(CXX) $$(FLAGS) $$(call SMALLER,$(1)) $$(COMMON) -DNORCH_ISA=$(1) $$(ISA_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach isa,$(ISAS),$(eval $(call KERNEL_RULE,$(isa))))
 
 # Without optimization a third of the time is reading the headers that almost every file reads: they are compiled once.
 ifneq ($(FIRST),)
-$(OBJECTS): COMMON = -include $(BUILD)/common.h
-$(OBJECTS): $(BUILD)/common.h.gch
-$(BUILD)/common.h.gch: CONTENT := \#include "dispatch.h"
-$(KERNEL_OBJECTS): COMMON = -include $(BUILD)/kernels.h
-$(KERNEL_OBJECTS): $(BUILD)/kernels.h.gch
-$(BUILD)/kernels.h.gch: CONTENT := \#include "cpu/backend.h"
-$(BUILD)/kernels.h.gch: FLAGS += -DNORCH_ISA=baseline
-$(BUILD)/%.h.gch: $(BUILD)/flags
+$(OBJECTS): COMMON = -include $(PLAIN)/common.h
+$(OBJECTS): $(PLAIN)/common.h.gch
+$(PLAIN)/common.h.gch: CONTENT := \#include "dispatch.h"
+$(KERNEL_OBJECTS): COMMON = -include $(PLAIN)/kernels.h
+$(KERNEL_OBJECTS): $(PLAIN)/kernels.h.gch
+$(PLAIN)/kernels.h.gch: CONTENT := \#include "cpu/backend.h"
+$(PLAIN)/kernels.h.gch: FLAGS += -DNORCH_ISA=baseline
+$(PLAIN)/%.h.gch: $(PLAIN)/flags
 	@echo '$(CONTENT)' > $(@:.gch=)
 	$(QUIET)$(CXX) $(FLAGS) -MMD -MP -MF $@.d -MT $@ -x c++-header -o $@ $(@:.gch=)
--include $(wildcard $(BUILD)/*.gch.d)
+-include $(wildcard $(PLAIN)/*.gch.d)
 endif
 
 # Compute capabilities 7.5 (T4), 8.0 (A100), 9.0 (H100), and 9.0 as PTX, from which drivers compile for newer cards.
@@ -184,31 +186,34 @@ NVCCFLAGS := -std=c++17 -Inorch/csrc -O3 --expt-relaxed-constexpr --threads 0 -c
              -Xcompiler -fPIC,-fvisibility=hidden,-fwrapv,-Wall,-Wextra
 
 ifeq ($(CUDA),1)
-$(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/flags
+$(BUILD)/cuda.o: norch/csrc/cuda.cu $(BUILD)/linked
 	@echo "$(COUNT)compile $< (this takes minutes)"
 	$(QUIET)$(NVCC) $(NVCCFLAGS) $(GENCODE) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 else ifeq ($(CUDA),emu)
-$(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/flags
+$(BUILD)/translated/cuda.cpp: $(CUDA_PARTS) $(EMULATOR)/translate.py $(BUILD)/linked
 	$(QUIET)$(PYTHON) $(EMULATOR)/translate.py norch/csrc/cuda.cu $(@D)
 
 # Not at -O3: what counts is that it behaves as written.
-$(BUILD)/cuda.o: $(BUILD)/translated/cuda.cpp $(BUILD)/flags
+$(BUILD)/cuda.o: $(BUILD)/translated/cuda.cpp $(BUILD)/linked
 	@echo "$(COUNT)compile norch/csrc/cuda.cu for the emulator"
 	$(QUIET)$(CXX) -I$(EMULATOR) -I$(@D)/translated $(FLAGS) -O1 -ffp-contract=off -Wno-unknown-pragmas -MMD -MP -c -o $@ $<
 
 # The emulator itself is not sanitized: it tells the sanitizers what runs.
-$(addprefix $(BUILD)/,emulator.o memory.o graphs.o): $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/flags
+$(addprefix $(BUILD)/,emulator.o memory.o graphs.o): $(BUILD)/%.o: $(EMULATOR)/%.cpp $(BUILD)/linked
 	@echo "$(COUNT)compile $<"
 	$(QUIET)$(CXX) -std=c++17 -O2 -g -fPIC -fvisibility=hidden -Wall -Wextra \
 	    $(if $(filter address,$(SANITIZE)),-DEMULATOR_ADDRESS) $(if $(filter thread,$(SANITIZE)),-DEMULATOR_THREAD) \
 	    -I$(EMULATOR) -MMD -MP -c -o $@ $<
 endif
 
-# Rewritten only when the compiler, a flag or the list of sources changes; everything is then built anew.
-COMMANDS := $(CXX) $(FLAGS) $(call SMALLER,avx512) $(ISA_FLAGS_avx512) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
-$(BUILD)/flags: FORCE
+# Rewritten only when the compiler, a flag or the list of objects changes; what depends on it is then built anew.
+COMPILE := $(CXX) $(FLAGS) $(call SMALLER,avx512) $(ISA_FLAGS_avx512) $(WHOLE) $(COMPACT)
+LINKED  := $(COMPILE) $(LINK) $(LDLIBS) $(OBJECTS) $(if $(filter 1,$(CUDA)),$(NVCC) $(NVCCFLAGS) $(GENCODE))
+$(PLAIN)/flags: COMMANDS = $(COMPILE)
+$(BUILD)/linked: COMMANDS = $(LINKED)
+$(PLAIN)/flags $(BUILD)/linked: FORCE
 	$(if $(CUDA_ERROR),$(error $(CUDA_ERROR)))
-	@mkdir -p $(BUILD)
+	@mkdir -p $(@D)
 	@echo '$(COMMANDS)' | cmp -s - $@ || echo '$(COMMANDS)' > $@
 
 -include $(OBJECTS:.o=.d)
@@ -242,7 +247,7 @@ $(PORTABLE): $(LIBRARY) tools/portable.cpp
 
 # In a fresh clone the losses come first, from a library that is compiled in a fifth of the time; then the one to keep.
 ifeq ($(INSTALLED)$(wildcard $(PACKAGE))$(ARGS),yes)
-example: $(BUILD)/flags
+example: $(PLAIN)/flags
 	@echo "First a library for the example alone."
 	@$(MAKE) --no-print-directory FIRST=1 CUDA=0 all
 	@NORCH_LIBRARY=build/first/libnorch.so $(PYTHON) examples/sin2.py
@@ -319,7 +324,7 @@ help:
 	@echo "make docs      the site, with tutorial and reference: build/docs/index.html"
 	@echo "make test      the test suite, in .venv with pytest"
 	@echo "make bench     norch's speed beside torch and NumPy (ARGS=\"--quick --only exp\" for its options)"
-	@echo "make check     the deeper checks of tools/checks.mk: lint, torch and NumPy, sanitizers, CUDA emulated and more"
+	@echo "make check     the suite and the deeper checks of tools/checks.mk: lint, torch and NumPy, sanitizers, CUDA emulated and more"
 	@echo "make check-all the same with every case of the long products"
 	@echo "make attack    random programs beside torch, hostile arguments, failing allocations, fuzzed files (SECONDS=600)"
 	@echo "make wheel     a wheel in dist/ for Linux with glibc 2.27 or later (CUDA=1: norch-cuda, the library with CUDA)"

@@ -130,8 +130,8 @@ class Library:
             setattr(self, name, _builtin(name, *prototype) or _foreign(name, *prototype))
         if not READS_OBJECTS:
             self.tensor_of_values = self.values_of = self.parts_of_index = _left_to_python
-            self.shape_of = lambda handle: _sizes_in(CTensor.from_address(handle), "shape")
-            self.strides_of = lambda handle: _sizes_in(CTensor.from_address(handle), "strides")
+            self.shape_of = lambda handle: _sizes_in(CTensor.from_address(int(handle)), "shape")
+            self.strides_of = lambda handle: _sizes_in(CTensor.from_address(int(handle)), "strides")
 
     if TYPE_CHECKING:
 

@@ -47,6 +47,7 @@ from .functions.of_methods import *  # noqa: F403
 from .functions.products import *  # noqa: F403
 from .functions.promotion import *  # noqa: F403
 from .functions.questions import *  # noqa: F403
+from .functions.questions import _assert as _assert
 from .functions.random import *  # noqa: F403
 from .functions.random_counts import *  # noqa: F403
 from .functions.searching import *  # noqa: F403
@@ -206,6 +207,10 @@ else:
         """Import these modules at their first use: few scripts need them. Say of other names that they are missing."""
         if name in _PICTURES:
             return getattr(importlib.import_module(".display.graph", __name__), name)
+        if name == "range":  # no name of this module, whose `import *` leaves Python's
+            return functions.creation.range_
+        if name == "GradScaler":
+            return amp.GradScaler
         if name == "vmap":
             return importlib.import_module(".func", __name__).vmap
         return importlib.import_module("." + name, __name__) if name in _LATER else _missing(name)

@@ -172,14 +172,20 @@ def flag(value: Any, name: str, numbers: bool = False) -> bool:
     raise TypeError(f"{name}: expected True or False, got {shown(value)}")
 
 
+_NUMPYS = [("axis", "dim"), ("keepdims", "keepdim")]
+
+
 def flags(function: Function) -> Function:
     """A function that takes nothing but bools for its flags: the parameters whose default or annotation is a bool.
 
     Constructors also take what PyTorch's scripts give them for bools: 0, 1 and None. Their errors name the class that
-    is made (Conv2d), not the one that the constructor is inherited from.
+    is made (Conv2d), not the one that the constructor is inherited from. NumPy's `axis` and `keepdims` stand for `dim`
+    and `keepdim`.
     """
     code = function.__code__
     count = code.co_argcount
+    parameters = code.co_varnames[: count + code.co_kwonlyargcount]
+    numpys = [(new, old) for new, old in _NUMPYS if old in parameters and new not in parameters]
     positional = code.co_varnames[:count]
     defaults = dict(zip(positional[count - len(function.__defaults__ or ()) :], function.__defaults__ or ()))
     defaults.update(function.__kwdefaults__ or {})
@@ -209,6 +215,9 @@ def flags(function: Function) -> Function:
             return function(*args, **kwargs)
         except TypeError as error:
             entered = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+            renamed = {old: kwargs.pop(new) for new, old in numpys if new in kwargs and old not in kwargs}
+            if renamed and not entered:
+                return checked(*args, **kwargs, **renamed)
             if entered or not numbers:
                 raise
             _, constructor, what = str(error).partition("__init__()")

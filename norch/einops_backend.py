@@ -18,63 +18,61 @@ _MODULE = "einops._backends"
 _registered: list[type] = []  # einops itself refers to our class weakly
 
 
+class _Operations:
+    """What einops asks of tensors, done by norch."""
+
+    framework_name = "norch"
+
+    def is_appropriate_type(self, tensor: object) -> bool:
+        return isinstance(tensor, Tensor)
+
+    def from_numpy(self, x: Any) -> Tensor:
+        return from_numpy(x)
+
+    def to_numpy(self, x: Tensor) -> Any:
+        return x.detach().cpu().numpy()
+
+    def arange(self, start: int, stop: int) -> Tensor:
+        return creation.arange(start, stop)
+
+    def reduce(self, x: Tensor, operation: str, reduced_axes: Sequence[int]) -> Tensor:
+        axes = tuple(reduced_axes)
+        if operation not in ("any", "all", "prod"):
+            return getattr(x, {"min": "amin", "max": "amax"}.get(operation, operation))(axes)
+        for axis in sorted(axes, reverse=True):
+            x = getattr(x, operation)(dim=axis)
+        return x
+
+    def transpose(self, x: Tensor, axes: Sequence[int]) -> Tensor:
+        return x.permute(axes)
+
+    def stack_on_zeroth_dimension(self, tensors: list[Tensor]) -> Tensor:
+        return joining.stack(tensors)
+
+    def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
+        for axis in sorted(pos2len):
+            x = x.unsqueeze(axis)
+        return x.expand([pos2len.get(axis, -1) for axis in range(n_axes)])
+
+    def add_axis(self, x: Tensor, new_position: int) -> Tensor:
+        return x.unsqueeze(new_position)
+
+    def tile(self, x: Tensor, repeats: Sequence[int]) -> Tensor:
+        return x.repeat(repeats)
+
+    def concat(self, tensors: list[Tensor], axis: int) -> Tensor:
+        return joining.cat(tensors, dim=axis)
+
+    def is_float_type(self, x: Tensor) -> bool:
+        return x.is_floating_point()
+
+    def einsum(self, pattern: str, *x: Tensor) -> Tensor:
+        return products.einsum(pattern, *x)
+
+
 def register(backends: Any) -> None:
     """Derive norch's backend in the module of einops's backends."""
-
-    class NorchBackend(backends.AbstractBackend):
-        """Tensors of norch."""
-
-        framework_name = "norch"
-
-        def is_appropriate_type(self, tensor: object) -> bool:
-            return isinstance(tensor, Tensor)
-
-        def from_numpy(self, x: Any) -> Tensor:
-            return from_numpy(x)
-
-        def to_numpy(self, x: Tensor) -> Any:
-            return x.detach().cpu().numpy()
-
-        def arange(self, start: int, stop: int) -> Tensor:
-            return creation.arange(start, stop)
-
-        def reduce(self, x: Tensor, operation: str, reduced_axes: Sequence[int]) -> Tensor:
-            axes = tuple(reduced_axes)
-            if operation in ("min", "max"):
-                return x.amin(axes) if operation == "min" else x.amax(axes)
-            if operation in ("sum", "mean"):
-                return x.sum(axes) if operation == "sum" else x.mean(axes)
-            for axis in sorted(axes, reverse=True):  # any, all and prod take one at a time
-                x = getattr(x, operation)(dim=axis)
-            return x
-
-        def transpose(self, x: Tensor, axes: Sequence[int]) -> Tensor:
-            return x.permute(axes)
-
-        def stack_on_zeroth_dimension(self, tensors: list[Tensor]) -> Tensor:
-            return joining.stack(tensors)
-
-        def add_axes(self, x: Tensor, n_axes: int, pos2len: dict[int, int]) -> Tensor:
-            for axis in sorted(pos2len):
-                x = x.unsqueeze(axis)
-            return x.expand([pos2len.get(axis, -1) for axis in range(n_axes)])
-
-        def add_axis(self, x: Tensor, new_position: int) -> Tensor:
-            return x.unsqueeze(new_position)
-
-        def tile(self, x: Tensor, repeats: Sequence[int]) -> Tensor:
-            return x.repeat(repeats)
-
-        def concat(self, tensors: list[Tensor], axis: int) -> Tensor:
-            return joining.cat(tensors, dim=axis)
-
-        def is_float_type(self, x: Tensor) -> bool:
-            return x.is_floating_point()
-
-        def einsum(self, pattern: str, *x: Tensor) -> Tensor:
-            return products.einsum(pattern, *x)
-
-    _registered.append(NorchBackend)
+    _registered.append(type("NorchBackend", (_Operations, backends.AbstractBackend), {}))
 
 
 class _Watcher:

@@ -60,14 +60,12 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ),
         ("masked", "use where and masked_fill"),
         ("jagged nested", "pad the sequences and use a mask, or pack them with nn.utils.rnn.pack_sequence"),
-        ("range", "use arange, whose end is excluded"),
         ("to_dlpack", "use norch.from_dlpack and tensor.__dlpack__"),
         ("frobenius_norm nuclear_norm", "use norch.linalg"),
         ("eig lobpcg symeig", "use norch.linalg.eigh for symmetric matrices"),
         ("lstsq", "use norch.linalg.lstsq"),
         ("matrix_rank", "use norch.linalg.matrix_rank"),
         ("solve", "use norch.linalg.solve"),
-        ("pca_lowrank svd_lowrank", "use norch.linalg.svd"),
         ("resize_as_sparse_", "use reshape, or new_empty and copy_"),
         (
             "AVG ArgumentSpec BenchmarkConfig BenchmarkExecutionStats BufferDict CallStack CompleteArgumentSpec "
@@ -113,7 +111,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("CrossMapLRN2d", "use nn.LayerNorm or nn.GroupNorm"),
         ("NLLLoss2d", "use nn.NLLLoss, which takes images too"),
         ("Container", "use nn.Sequential or nn.ModuleList"),
-        ("Buffer", "use self.register_buffer"),
         ("LinearCrossEntropyOptions", ""),
     ],
     "nn.functional": [
@@ -146,7 +143,6 @@ _TABLE: dict[str, list[tuple[str, str]]] = {
         ("convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format memory_format", ""),
     ],
     "optim": [
-        ("SparseAdam", "use optim.Adam: norch's gradients are dense"),
         ("swap_in_optimizer_params_and_state", ""),
     ],
     "optim.lr_scheduler": [],

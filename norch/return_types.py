@@ -37,8 +37,13 @@ class Picked(NamedTuple):
     indices: Tensor  # int64
 
 
-PICKED: dict[str, type[Picked]] = {
-    name: printed(name)(type(name, (Picked,), {"__slots__": (), "__module__": __name__}))
-    for name in "cummax cummin kthvalue max median min mode nanmedian sort topk".split()
-}
+def _picked(name: str) -> type[Picked]:
+    given = "1, dim=0" if name in ("kthvalue", "topk") else "dim=0"
+    example = f">>> type(norch.tensor([3, 1]).{name}({given}))\n<class 'norch.return_types.{name}'>"
+    text = f"The values and their places that `{name}` finds along a dimension.\n\n{example}"
+    return printed(name)(type(name, (Picked,), {"__slots__": (), "__module__": __name__, "__doc__": text}))
+
+
+PICKED = {name: _picked(name) for name in "cummax cummin kthvalue max median min mode nanmedian sort topk".split()}
 globals().update(PICKED)  # (pickle finds them by their names)
+__all__ = [*PICKED]

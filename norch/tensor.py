@@ -398,7 +398,12 @@ class Tensor(
     def _choose(self, x: Operand, y: Operand) -> Tensor:
         return _where(self, x, y)
 
-    def softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
+    @overload
+    def softmax(self, dim: int, dtype: DType | None = None) -> Tensor: ...
+    @overload
+    def softmax(self, *, axis: int, dtype: DType | None = None) -> Tensor: ...
+
+    def softmax(self, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None) -> Tensor:
         """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows.
 
         The result has the shape and dtype of x, or `dtype`, into which x is converted first. Raises IndexError for a
@@ -407,16 +412,23 @@ class Tensor(
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
         """
-        axis, x = one_size(dim, "softmax"), self if dtype is None else self.to(dtype=dtype)
+        x = self if dtype is None else self.to(dtype=dtype)
+        axis = one_size(dim if axis is None else axis, "softmax")
         return recorded(wrap(lib.softmax_tensor(x._ptr, axis)), SoftmaxBackward, (x,), axis)
 
-    def log_softmax(self, dim: int, dtype: DType | None = None) -> Tensor:
+    @overload
+    def log_softmax(self, dim: int, dtype: DType | None = None) -> Tensor: ...
+    @overload
+    def log_softmax(self, *, axis: int, dtype: DType | None = None) -> Tensor: ...
+
+    def log_softmax(self, dim: int | None = None, dtype: DType | None = None, *, axis: int | None = None) -> Tensor:
         """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`.
 
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
         """
-        axis, x = one_size(dim, "log_softmax"), self if dtype is None else self.to(dtype=dtype)
+        x = self if dtype is None else self.to(dtype=dtype)
+        axis = one_size(dim if axis is None else axis, "log_softmax")
         return recorded(wrap(lib.log_softmax_tensor(x._ptr, axis)), LogSoftmaxBackward, (x,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------

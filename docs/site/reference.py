@@ -18,12 +18,12 @@ import norch
 
 MODULES = """
 norch norch.linalg norch.special norch.fft norch.sparse norch.signal.windows norch.nn norch.nn.functional
-norch.nn.init norch.nn.parallel norch.nn.utils norch.nn.utils.prune norch.nn.utils.rnn norch.nn.utils.parametrize
-norch.nn.utils.parametrizations norch.optim norch.optim.lr_scheduler norch.optim.swa_utils norch.autograd
-norch.autograd.functional norch.func norch.amp norch.distributions norch.distributions.constraints
-norch.distributions.transforms norch.utils norch.utils.data norch.utils.checkpoint norch.utils.benchmark norch.testing
-norch.cuda norch.backends.cudnn norch.compiler norch.distributed norch.hub norch.jit norch.multiprocessing norch.onnx
-norch.profiler norch.random
+norch.nn.grad norch.nn.init norch.nn.parallel norch.nn.utils norch.nn.utils.prune norch.nn.utils.rnn
+norch.nn.utils.parametrize norch.nn.utils.parametrizations norch.optim norch.optim.lr_scheduler norch.optim.swa_utils
+norch.autograd norch.autograd.functional norch.func norch.amp norch.distributions norch.distributions.constraints
+norch.distributions.transforms norch.utils norch.utils.data norch.utils.checkpoint norch.utils.benchmark
+norch.utils.dlpack norch.utils.hooks norch.testing norch.cuda norch.backends.cudnn norch.compiler norch.distributed
+norch.hub norch.jit norch.multiprocessing norch.onnx norch.profiler norch.random norch.return_types
 """.split()
 
 # A title, and the files of norch/ whose functions and methods stand below it; each name goes to the first that fits.

@@ -266,7 +266,14 @@ class Hooks(dict[int, Callable[..., Any]]):
 
 
 class HookHandle:
-    """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again."""
+    """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again.
+
+    >>> x = norch.ones(1, requires_grad=True)
+    >>> with x.register_hook(lambda gradient: 2 * gradient):
+    ...     (3 * x).backward()
+    >>> x.grad
+    tensor([6.])
+    """
 
     _next = count().__next__
     _entered = False

@@ -18,17 +18,27 @@ Checked = Callable[..., Union["Tensor", Sequence["Tensor"]]]
 
 @flags
 def gradcheck(
-    function: Checked,
+    func: Checked,
     inputs: Tensor | Sequence[object],
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
-    """Compare the gradients of `function(*inputs)` with central differences, for each float64 input that requires them.
+    """Compare the gradients of `func(*inputs)` with central differences, for each float64 input that requires them.
 
-    `function` returns a tensor or several. Raises RuntimeError (or returns False) if an element differs by more than
-    atol + rtol * |expected|; ValueError for other dtypes than float64, in which differences are too coarse.
+    `func` returns a tensor or several. Raises RuntimeError (or returns False) if an element differs by more than
+    atol + rtol * |expected|; ValueError for other dtypes than float64, in which differences are too coarse. The options
+    from `nondet_tol` on are PyTorch's, and change nothing: every element is compared.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
     >>> norch.autograd.gradcheck(lambda x: x.log(), x)
@@ -44,9 +54,9 @@ def gradcheck(
         if x.dtype.name != "float64":
             raise ValueError(f"gradcheck: expected float64 inputs, got {x.dtype}")
     try:
-        count = len(_outputs(function, inputs))
+        count = len(_outputs(func, inputs))
         for place in range(count):
-            _check_output(function, inputs, checked, place, eps, atol, rtol)
+            _check_output(func, inputs, checked, place, eps, atol, rtol)
     except GradientMismatch:
         if raise_exception:
             raise
@@ -54,7 +64,7 @@ def gradcheck(
     return True
 
 
-def gradgradcheck(function: Checked, inputs: Tensor | Sequence[object], **options: Any) -> bool:
+def gradgradcheck(func: Checked, inputs: Tensor | Sequence[object], **options: Any) -> bool:
     """Check second derivatives: `gradcheck` of the function that maps the inputs to their gradients.
 
     >>> x = norch.tensor([0.5, 2.0], dtype=norch.float64, requires_grad=True)
@@ -65,7 +75,7 @@ def gradgradcheck(function: Checked, inputs: Tensor | Sequence[object], **option
 
     def gradients(*values: Any) -> list[Tensor]:
         wanted = [x for x in values if isinstance(x, operation.Tensor) and x.requires_grad]
-        outputs = [y for y in _outputs(function, values) if y.requires_grad]
+        outputs = [y for y in _outputs(func, values) if y.requires_grad]
         # weights that differ by element, so that no symmetry hides an error
         weights = [_ramp(y) for y in outputs]
         found = grad(outputs, wanted, weights, create_graph=True, allow_unused=True)

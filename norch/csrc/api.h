@@ -328,7 +328,8 @@ API void free_program(Program* program);
 API int set_program_arguments(Program* program, PythonObject* arguments);
 // 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an
 // earlier call is shared (program_gradient makes another)
-API int replay_program(Program* program, PythonObject* arguments, PythonObject* results);
+API int replay_program(Program* program, PythonObject* noted, PythonObject* arguments, PythonObject* results);
+API int64_t first_change(PythonObject* noted);  // of what a function looks at (recording/watching.cpp)
 API int replay_backward(Program* program, Saved* saved, int32_t count, Tensor* const* gradients, PythonObject* results);
 API void free_saved(Saved* saved);
 API Tensor* program_gradient(Program* program, int32_t number);  // a new tensor, into which gradients go from now on

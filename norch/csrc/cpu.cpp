@@ -191,6 +191,7 @@ namespace {
 // the same step as they are written; false for others.
 template <class T>
 bool assign_rows(const Tensor& x, Tensor& out) {
+    enum { NEAR_ROW = 8192 };  // bytes in the first cache that a plain loop copies sooner than the C library
     Layout<2> layout = collapse<2>({&x, &out});
     const int last = layout.ndim - 1;
     for (int d = 0; d < last; d++)
@@ -200,6 +201,7 @@ bool assign_rows(const Tensor& x, Tensor& out) {
     if (layout.size == 0 || n < SHORT_ROW || n > PIECE || layout.size * int64_t(sizeof(T)) > LARGE ||
         !(plain || (step == out_step && step != 0)))
         return false;
+    const bool is_near = last > 0 && layout.strides[0][last - 1] == 0 && n * int64_t(sizeof(T)) <= NEAR_ROW;
     parallel_for(layout.size / n, 1 + SMALL_WORK / n, [&](int64_t begin, int64_t end) {
         Odometer<2> at(layout, last);
         at.seek(begin);
@@ -207,7 +209,10 @@ bool assign_rows(const Tensor& x, Tensor& out) {
             const T* from = data_as<const T>(x) + at.offset[0];
             T* to = data_as<T>(out) + at.offset[1];
             if (step == 1 && out_step == 1) {
-                memmove(to, from, size_t(n) * sizeof(T));
+                if (is_near)
+                    copy_row(from, to, n);
+                else
+                    memmove(to, from, size_t(n) * sizeof(T));
             } else if (out_step == 1) {
                 copy_line<T, false>(to, const_cast<T*>(from), n, step);
             } else {

@@ -23,11 +23,14 @@ from ..devices import device as _device
 from ..functions.generator import get_rng_state as _get_rng_state
 from ..functions.generator import initial_seed as _initial_seed
 from ..functions.generator import manual_seed as _manual_seed
+from ..functions.generator import seed as _seed
 from ..functions.generator import set_rng_state as _set_rng_state
 from ..operation import check_kind as _check_kind
 from ..tensor import Tensor
 from ..tensor_types import CUDA_TYPES
 from . import amp
+
+OutOfMemoryError = MemoryError  # what an allocation that fails raises
 
 
 def is_built() -> bool:
@@ -75,6 +78,15 @@ def get_device_name(device: str | int | None = None) -> str:
     True
     """
     return (lib.cuda_name(_number(device)) or raise_error()).decode(errors="replace")
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether there is a device: norch's kernels convert bfloat16 on each.
+
+    >>> norch.cuda.is_bf16_supported() == norch.cuda.is_available()
+    True
+    """
+    return is_available()
 
 
 def synchronize(device: str | int | None = None) -> None:
@@ -168,6 +180,18 @@ def manual_seed_all(seed: int) -> None:
     >>> norch.cuda.manual_seed_all(1)
     """
     manual_seed(seed)
+
+
+def seed() -> None:
+    """Seed the numbers of devices at random. Without a device, nothing is seeded.
+
+    >>> norch.cuda.seed()
+    """
+    if is_available():
+        _seed()
+
+
+seed_all = seed  # norch has one generator for all devices
 
 
 def initial_seed() -> int:

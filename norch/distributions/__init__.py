@@ -7,7 +7,7 @@ tensor([-0.9189, -0.9189])
 
 from typing import TYPE_CHECKING
 
-from . import constraint_registry, constraints, kl, transforms, utils
+from . import constraint_registry, constraints, kl, kl_mixed, transforms, utils
 from .circular import VonMises
 from .composed import (
     Independent,

@@ -366,6 +366,31 @@ def arange(
     return made(wrap(fill(first, hop, *place)), "arange", requires_grad, pin_memory, layout, out)
 
 
+def range_(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DType | None = None,
+    device: str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """start, start + step, ... up to `end`, which is included: a vector [n] of the default dtype.
+
+    `norch.range`, as in old programs of PyTorch: others use `arange`. Raises TypeError without `end`, ShapeError for a
+    step of 0 or of the wrong sign.
+
+    >>> norch.range(0, 2)
+    tensor([0., 1., 2.])
+    """
+    if end is None:
+        raise TypeError("range: missing the argument end")
+    if not step or (end - start) / step < 0:
+        raise ShapeError(f"range: no steps of {step} lead from {start} to {end}")
+    places = arange(int((end - start) / step) + 1, dtype=floating(dtype), device=device)
+    return leaf(places * step + start, requires_grad)
+
+
 def _steps_between(first: float, last: float, hop: float, whole: bool) -> int:
     """The number of elements of an arange, `whole` if all three are integers; raises an error if there is none."""
     if hop == 0:

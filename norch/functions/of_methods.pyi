@@ -628,15 +628,19 @@ def any(input: Tensor, dim: Dims=None, keepdim: bool=False, *, keepdims: bool=Fa
     """Whether any element is nonzero, as bool (of uint8 as uint8). Shapes and errors as for `sum`."""
 def all(input: Tensor, dim: Dims=None, keepdim: bool=False, *, keepdims: bool=False, axis: Dims=None, out: Out=None) -> Tensor:
     """Whether all elements are nonzero, as bool (of uint8 as uint8). Shapes and errors as for `sum`."""
-def softmax(input: Tensor, dim: int, dtype: DType | None=None, *, out: Out=None) -> Tensor:
-    """exp(x) divided by its sum along `dim`; the maximum is subtracted first, so that nothing overflows."""
-def log_softmax(input: Tensor, dim: int, dtype: DType | None=None, *, out: Out=None) -> Tensor:
-    """log(softmax(x)) along `dim`, computed as x - max - log(sum(exp(x - max))). Otherwise as `softmax`."""
+@overload
+def softmax(input: Tensor, dim: int, dtype: DType | None=None, *, out: Out=None) -> Tensor: ...
+@overload
+def softmax(input: Tensor, *, axis: int, dtype: DType | None=None, out: Out=None) -> Tensor: ...
+@overload
+def log_softmax(input: Tensor, dim: int, dtype: DType | None=None, *, out: Out=None) -> Tensor: ...
+@overload
+def log_softmax(input: Tensor, *, axis: int, dtype: DType | None=None, out: Out=None) -> Tensor: ...
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool=False, *, keepdims: bool=False, out: Out=None) -> Tensor:
     """log(sum(exp(x))) over `dim`; the maximum is subtracted first, so that nothing overflows."""
 def norm(input: Tensor, p: float | str | None='fro', dim: Dims=None, keepdim: bool=False, dtype: DType | None=None, *, keepdims: bool=False, out: Out=None) -> Tensor:
     """The vector norm (sum |x|^p)^(1/p); also p = inf, -inf, 0 (how many are not 0) and "fro", which is 2."""
-def count_nonzero(input: Tensor, dim: Dims=None, *, out: Out=None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Dims=None, *, axis: Dims=None, out: Out=None) -> Tensor:
     """How many elements are not zero, int64: of all, or over `dim`, one or several. Shapes as for `sum`."""
 def nansum(input: Tensor, dim: Dims=None, keepdim: bool=False, *, keepdims: bool=False, dtype: DType | None=None, out: Out=None) -> Tensor:
     """The sum of the elements that are not NaN; shapes, dtypes and errors as for `sum`."""
@@ -678,10 +682,12 @@ def movedim(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a]."""
 def moveaxis(input: Tensor, source: Sizes, destination: Sizes) -> Tensor:
     """Dimensions moved to other places; the others keep their order: [a, b, c] with 0, 2 gives [b, c, a]."""
-def squeeze(input: Tensor, dim: Dims=None) -> Tensor:
+def squeeze(input: Tensor, dim: Dims=None, *, axis: Dims=None) -> Tensor:
     """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3]."""
-def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype."""
+@overload
+def unsqueeze(input: Tensor, dim: int) -> Tensor: ...
+@overload
+def unsqueeze(input: Tensor, *, axis: int) -> Tensor: ...
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """One index of a dimension, which goes away: [2, 3] with dim 1 gives a view [2] of the same dtype."""
 def narrow(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
@@ -690,7 +696,7 @@ def split(input: Tensor, split_size: Sizes | None=None, dim: int=0, *, split_siz
     """A tuple of views along a dimension: of one size each (the last may be smaller), or of the sizes in a list."""
 def chunk(input: Tensor, chunks: int, dim: int=0) -> tuple[Tensor, ...]:
     """A tuple of at most `chunks` views of one size along a dimension; the last may be smaller."""
-def unbind(input: Tensor, dim: int=0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: int=0, *, axis: int | None=None) -> tuple[Tensor, ...]:
     """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2]."""
 def diagonal(input: Tensor, offset: int=0, dim1: int=0, dim2: int=1) -> Tensor:
     """The diagonals of the matrices in two dimensions, as the last one; an offset > 0 lies above the main one."""
@@ -708,7 +714,7 @@ def roll(input: Tensor, shifts: Sizes, dims: Dims=None) -> Tensor:
     """A copy shifted along dimensions; elements that leave at one end enter at the other. Without dims: as if flat."""
 def tile(input: Tensor, *numbers: Sizes, dims: Sizes | None=None) -> Tensor:
     """Copies side by side as for `repeat`, but fewer numbers than dimensions stand for the last ones."""
-def repeat_interleave(input: Tensor, repeats: int | Tensor | None=None, dim: int | None=None, *, output_size: int | None=None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: int | Tensor | None=None, dim: int | None=None, *, output_size: int | None=None, axis: int | None=None) -> Tensor:
     """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat."""
 def clone(input: Tensor, *, memory_format: memory_format | None=None) -> Tensor:
     """A copy, through which gradients flow; of the same shape, dtype and device."""
@@ -746,13 +752,13 @@ def argwhere(input: Tensor) -> Tensor:
     """The index of each element that is not zero, in row order: int64 [count, ndim]; the same as `nonzero`."""
 def aminmax(input: Tensor, *, dim: int | None=None, keepdim: bool=False, out: Out=None) -> Extremes:
     """The pair (min, max) of all elements or along `dim`: what `amin` and `amax` give."""
-def cummax(input: Tensor, dim: int, *, out: Out=None) -> Picked:
+def cummax(input: Tensor, dim: int | None=None, *, axis: int | None=None, out: Out=None) -> Picked:
     """The pair (values, indices): along `dim` the largest of each element and all before it, and its last place."""
-def cummin(input: Tensor, dim: int, *, out: Out=None) -> Picked:
+def cummin(input: Tensor, dim: int | None=None, *, axis: int | None=None, out: Out=None) -> Picked:
     """The pair (values, indices): along `dim` the smallest of each element and all before it, and its last place."""
 def logcumsumexp(input: Tensor, dim: int, *, out: Out=None) -> Tensor:
     """log(cumsum(exp(x))) along `dim`, in which nothing overflows; in the shape and dtype of x."""
-def diff(input: Tensor, n: int=1, dim: int=-1, prepend: Tensor | None=None, append: Tensor | None=None, *, out: Out=None) -> Tensor:
+def diff(input: Tensor, n: int=1, dim: int=-1, prepend: Tensor | None=None, append: Tensor | None=None, *, axis: int | None=None, out: Out=None) -> Tensor:
     """Along `dim` each element less the one before it, n times; of bools whether they differ."""
 def bincount(input: Tensor, weights: Tensor | None=None, minlength: int=0) -> Tensor:
     """How often each of 0, 1, ... occurs in a vector of integers; with `weights` the sum of theirs."""

@@ -257,6 +257,12 @@ def is_warn_always_enabled() -> bool:
     return _settings.warn_always
 
 
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError with the message if the condition does not hold: `norch._assert`, as models of images do."""
+    if not condition:
+        raise AssertionError(message)
+
+
 def set_default_tensor_type(t: object) -> None:
     """Let new tensors of floats have the dtype of a type such as norch.DoubleTensor, given itself or by name.
 

@@ -231,7 +231,7 @@ class ComposedMethods:
             return size.amax(dim, keepdim) if p > 0 else size.amin(dim, keepdim)
         return _safe_power(_safe_power(size, p).sum(dim, keepdim), 1 / p)
 
-    def count_nonzero(self: Tensor, dim: Dims = None) -> Tensor:
+    def count_nonzero(self: Tensor, dim: Dims = None, *, axis: Dims = None) -> Tensor:
         """How many elements are not zero, int64: of all, or over `dim`, one or several. Shapes as for `sum`.
 
         Raises IndexError for a dim out of range.
@@ -239,7 +239,7 @@ class ComposedMethods:
         >>> norch.tensor([[1, 0], [2, 3]]).count_nonzero(0)
         tensor([2, 1])
         """
-        return (self != 0).sum(dim)
+        return (self != 0).sum(dim, axis=axis)
 
     @flags
     def nansum(

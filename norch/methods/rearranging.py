@@ -134,7 +134,12 @@ class RearrangingMethods:
         return self.repeat([1] * (self.ndim - len(counts)) + counts)
 
     def repeat_interleave(
-        self: Tensor, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None
+        self: Tensor,
+        repeats: int | Tensor | None = None,
+        dim: int | None = None,
+        *,
+        output_size: int | None = None,
+        axis: int | None = None,
     ) -> Tensor:
         """A copy in which each element along a dimension comes `repeats` times in a row. Without dim: as if flat.
 
@@ -151,6 +156,7 @@ class RearrangingMethods:
         """
         if repeats is None:
             return places_repeated(self, output_size)
+        dim = dim if axis is None else axis
         line = self.reshape(-1) if dim is None else self
         axis = axis_of(line, 0 if dim is None else dim, "repeat_interleave")
         if isinstance(repeats, operation.Tensor) and repeats.numel > 1:

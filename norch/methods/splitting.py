@@ -70,7 +70,7 @@ class SplittingMethods:
         sizes, packed = _chunk_sizes(total, -(-total // count))
         return _parts(self, axis, sizes, packed)
 
-    def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    def unbind(self: Tensor, dim: int = 0, *, axis: int | None = None) -> tuple[Tensor, ...]:
         """A tuple of the views that `select` gives for each index of a dimension: [3, 2] gives three of shape [2].
 
         The dtype stays. Raises IndexError for a dim out of range, or a tensor of no dimensions.
@@ -78,7 +78,7 @@ class SplittingMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).unbind()
         (tensor([1, 2]), tensor([3, 4]))
         """
-        axis = axis_of(self, dim, "unbind")
+        axis = axis_of(self, dim if axis is None else axis, "unbind")
         if self.ndim == 0:
             raise IndexError("unbind: expected at least one dimension, got a tensor of none")
         count = len(_countable(range(self.shape[axis]), "unbind"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 from .. import operation
 from .._C import int64_array, lib
-from ..arguments import axis_of, flags, one_size
+from ..arguments import axis_of, flags, one_axis, one_size
 from ..autograd.derivatives.indexing import LogcumsumexpBackward, PickBackward
 from ..autograd.derivatives.joining import cat
 from ..autograd.derivatives.statistics import DiffBackward, RenormBackward
@@ -62,7 +62,7 @@ class StatisticsMethods:
 
     # ---- Running values -----------------------------------------------------------------------------------------
 
-    def cummax(self: Tensor, dim: int) -> Picked:
+    def cummax(self: Tensor, dim: int | None = None, *, axis: int | None = None) -> Picked:
         """The pair (values, indices): along `dim` the largest of each element and all before it, and its last place.
 
         In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
@@ -72,9 +72,9 @@ class StatisticsMethods:
         values=tensor([1, 3, 3]),
         indices=tensor([0, 1, 1]))
         """
-        return _running_extreme("cummax", self, dim, True)
+        return _running_extreme("cummax", self, one_axis("cummax", dim, axis), True)
 
-    def cummin(self: Tensor, dim: int) -> Picked:
+    def cummin(self: Tensor, dim: int | None = None, *, axis: int | None = None) -> Picked:
         """The pair (values, indices): along `dim` the smallest of each element and all before it, and its last place.
 
         In the shape of x; the values have its dtype, the indices are int64. Raises IndexError for a dim out of range.
@@ -84,7 +84,7 @@ class StatisticsMethods:
         values=tensor([3, 1, 1]),
         indices=tensor([0, 1, 1]))
         """
-        return _running_extreme("cummin", self, dim, False)
+        return _running_extreme("cummin", self, one_axis("cummin", dim, axis), False)
 
     def logcumsumexp(self: Tensor, dim: int) -> Tensor:
         """log(cumsum(exp(x))) along `dim`, in which nothing overflows; in the shape and dtype of x.
@@ -100,7 +100,13 @@ class StatisticsMethods:
     # ---- Differences --------------------------------------------------------------------------------------------
 
     def diff(
-        self: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+        self: Tensor,
+        n: int = 1,
+        dim: int = -1,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+        *,
+        axis: int | None = None,
     ) -> Tensor:
         """Along `dim` each element less the one before it, n times; of bools whether they differ.
 
@@ -114,7 +120,7 @@ class StatisticsMethods:
             raise RuntimeError("diff: expected at least one dimension, got a tensor of none")
         if one_size(n, "diff") < 0:
             raise RuntimeError(f"diff: expected n >= 0, got {n}")
-        axis = axis_of(self, dim, "diff")
+        axis = axis_of(self, dim if axis is None else axis, "diff")
         if n == 0:
             return self.clone()
         result = self

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
@@ -38,8 +38,8 @@ class ViewMethods:
         if dtype is not None or (len(shape) == 1 and isinstance(shape[0], _dtype)):
             kind = check_dtype(dtype or shape[0])
             return view(self.detach(), lib.view_as_dtype(self._ptr, kind.number), None)
-        sizes = packed(shape if size is None else chosen(shape, size, "view", "size"), "view")
-        return view(self, lib.view_tensor(self._ptr, *sizes), d.ReshapeBackward)
+        array, rank = packed(shape if size is None else chosen(shape, size, "view", "size"), "view")
+        return view(self, lib.view_tensor(self._ptr, array, rank), d.ReshapeBackward)
 
     def view_as(self: Tensor, other: Tensor) -> Tensor:
         """A `view` in the shape of another tensor; dtypes and errors as for `view`.
@@ -59,8 +59,8 @@ class ViewMethods:
         tensor([[0, 1, 2],
                 [3, 4, 5]])
         """
-        wanted = packed(sizes if shape is None else chosen(sizes, shape, "reshape", "shape"), "reshape")
-        return view_or_copy(self, lib.reshape_tensor(self._ptr, *wanted), d.ReshapeBackward)
+        array, rank = packed(sizes if shape is None else chosen(sizes, shape, "reshape", "shape"), "reshape")
+        return view_or_copy(self, lib.reshape_tensor(self._ptr, array, rank), d.ReshapeBackward)
 
     def reshape_as(self: Tensor, other: Tensor) -> Tensor:
         """A `reshape` to the shape of another tensor; dtypes and errors as for `reshape`.
@@ -77,7 +77,9 @@ class ViewMethods:
         >>> norch.tensor([[1, 2], [3, 4]]).ravel()
         tensor([1, 2, 3, 4])
         """
-        rows = self._ptr if lib.is_in_row_order(self._ptr) else lib.contiguous_tensor(self._ptr) or raise_error()
+        if lib.is_in_row_order(self._ptr):
+            return view(self, lib.flatten_tensor(self._ptr, 0, -1), d.ReshapeBackward)
+        rows = lib.contiguous_tensor(self._ptr) or raise_error()
         return view_or_copy(self, lib.flatten_tensor(rows, 0, -1), d.ReshapeBackward)
 
     def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
@@ -91,11 +93,13 @@ class ViewMethods:
         """
         axis, given, shape = axis_of(self, dim, "unflatten"), tuple(sizes), self.shape
         if given and shape and 0 not in shape:
+            in_full = list(shape)
+            in_full[axis : axis + 1] = given
             try:
-                all_sizes = packed((*shape[:axis], *given, *shape[axis + 1 :]), "unflatten")
+                array, rank = packed(in_full, "unflatten")
             except TypeError:
-                all_sizes = packed((given,), "unflatten")  # names no more than was given
-            ptr = lib.view_tensor(self._ptr, *all_sizes)
+                array, rank = packed((given,), "unflatten")  # names no more than was given
+            ptr = lib.view_tensor(self._ptr, array, rank)
             if ptr:
                 return view(self, ptr, d.ReshapeBackward)
         parts = sizes_of((given,), "unflatten")
@@ -245,8 +249,8 @@ class ViewMethods:
         >>> norch.zeros(2, 3, 4).permute(2, 0, 1).shape
         norch.Size([4, 2, 3])
         """
-        order = packed(axes if dims is None else chosen(axes, dims, "permute", "dims"), "permute")
-        return view(self, lib.permute_tensor(self._ptr, *order), d.PermuteBackward, *order)
+        order, rank = packed(axes if dims is None else chosen(axes, dims, "permute", "dims"), "permute")
+        return view(self, lib.permute_tensor(self._ptr, order, rank), d.PermuteBackward, order, rank)
 
     def expand(self: Tensor, *shape: Sizes, size: Sizes | None = None) -> Tensor:
         """Dimensions of size 1 repeated to a larger size by a stride of 0, new ones added in front; -1 keeps a size.
@@ -257,8 +261,8 @@ class ViewMethods:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
         """
-        sizes = packed(shape if size is None else chosen(shape, size, "expand", "size"), "expand")
-        return view(self, lib.expand_tensor(self._ptr, *sizes), d.ExpandBackward)
+        array, rank = packed(shape if size is None else chosen(shape, size, "expand", "size"), "expand")
+        return view(self, lib.expand_tensor(self._ptr, array, rank), d.ExpandBackward)
 
     def expand_as(self: Tensor, other: Tensor) -> Tensor:
         """Expanded to the shape of another tensor; dtypes and errors as for `expand`.
@@ -278,7 +282,7 @@ class ViewMethods:
         """
         return self.expand(*shape, size=size)
 
-    def squeeze(self: Tensor, dim: Dims = None) -> Tensor:
+    def squeeze(self: Tensor, dim: Dims = None, *, axis: Dims = None) -> Tensor:
         """Without the dimensions of size 1, or without those of them that `dim` names: [1, 3, 1] to [3].
 
         A view of the same dtype. Raises IndexError for a dim out of range.
@@ -286,10 +290,16 @@ class ViewMethods:
         >>> norch.zeros(1, 3, 1).squeeze().shape, norch.zeros(1, 3, 1).squeeze(0).shape
         (norch.Size([3]), norch.Size([3, 1]))
         """
+        dim = dim if axis is None else axis
         axes, count = (b"", -1) if dim is None else packed((dim,), "squeeze")
         return view(self, lib.squeeze_tensor(self._ptr, axes, count), d.ReshapeBackward)
 
-    def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    @overload
+    def unsqueeze(self: Tensor, dim: int) -> Tensor: ...
+    @overload
+    def unsqueeze(self: Tensor, *, axis: int) -> Tensor: ...
+
+    def unsqueeze(self: Tensor, dim: int | None = None, *, axis: int | None = None) -> Tensor:
         """With a dimension of size 1 at `dim`: [2, 3] at 1 gives a view [2, 1, 3] of the same dtype.
 
         Raises IndexError for a dim out of range.
@@ -297,6 +307,9 @@ class ViewMethods:
         >>> norch.zeros(2, 3).unsqueeze(1).shape
         norch.Size([2, 1, 3])
         """
+        dim = dim if axis is None else axis
+        if dim is None:
+            raise TypeError("unsqueeze() missing the argument dim")
         return view(self, lib.unsqueeze_tensor(self._ptr, dim), d.ReshapeBackward)
 
     def select(self: Tensor, dim: int, index: int) -> Tensor:

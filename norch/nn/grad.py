@@ -1,12 +1,6 @@
 """The gradients of convolutions as functions, for a `backward` of one's own that convolves.
 
-`convNd_input(input_size, weight, grad_output)` gives that of the input [N, C, ...], `convNd_weight(input, weight_size,
-grad_output)` that of the weight [K, C / groups, ...], for 1, 2 and 3 dimensions; `stride`, `padding`, `dilation` and
-`groups` as for the convolution. Shapes that do not fit raise a ShapeError.
-
->>> x, weight = norch.ones(1, 1, 3, requires_grad=True), norch.tensor([[[1.0, 2.0]]])
->>> norch.nn.grad.conv1d_input(x.shape, weight, norch.ones(1, 1, 2))
-tensor([[[1., 3., 2.]]])
+`stride`, `padding`, `dilation` and `groups` are those of the convolution.
 """
 
 from __future__ import annotations
@@ -59,9 +53,20 @@ def _pair(name: str) -> list[Callable[..., Tensor]]:
     ) -> Tensor:
         return _gradient(convolve, 1, weight_size, input, grad_output, (stride, padding, dilation, groups))
 
-    for function, operand in (of_input, "input"), (of_weight, "weight"):
+    dims = int(name[4])
+    of_two, of_three = (f"norch.ones(1, 1{f', {size}' * dims})" for size in (2, 3))
+    for function, operand, shape, call in (
+        (of_input, "input", "[N, C, ...]", f"{of_three}.shape, {of_two}"),
+        (of_weight, "weight", "[K, C / groups, ...]", f"{of_three}, {of_two}.shape"),
+    ):
         function.__name__ = function.__qualname__ = f"{name}_{operand}"
-        function.__doc__ = f"The gradient of {name} to its {operand}, as this module tells."
+        function.__doc__ = f"""The gradient of `{name}` to its {operand}, {shape} of a floating dtype.
+
+        Raises ShapeError if the sizes do not fit.
+
+        >>> norch.nn.grad.{name}_{operand}({call}, {of_two}).sum()
+        tensor({4**dims}.)
+        """
     return [of_input, of_weight]
 
 

@@ -51,18 +51,26 @@ class ModuleHooks:
         """The hooks of a kind as they were registered, to look at; their handles remove them."""
         return MappingProxyType({key: getattr(hook, "hook", hook) for key, hook in getattr(self, kind).items()})
 
+    def all(self, kind: str) -> list[tuple[int, Callable[..., Any]]]:
+        """The hooks of a kind that a call meets: those of all modules, then the module's own."""
+        own = list(getattr(self, kind).items())
+        return own if self is EVERY or Hookable._hooks is None else [*getattr(EVERY, kind).items(), *own]
+
     def call(self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> T:
         """module.forward(*inputs, **kwargs) between its hooks."""
         if not (self.before or self.after or self.backward or self.before_backward):
-            vars(module)["_hooks"] = None  # all were removed; what the module computes is the same
-            return module.forward(*inputs, **kwargs)
-        if not any(getattr(hook, "always_call", False) for hook in self.after.values()):
+            if self is EVERY:  # all were removed; what the module computes is the same
+                Hookable._hooks = None
+                return module.forward(*inputs, **kwargs)
+            vars(module).pop("_hooks", None)
+            return module(*inputs, **kwargs)  # type: ignore[operator]
+        if not any(getattr(hook, "always_call", False) for _, hook in self.all("after")):
             return self._between(module, inputs, kwargs, [])
         called: list[int] = []
         try:
             return self._between(module, inputs, kwargs, called)
         except Exception:
-            for key, hook in list(self.after.items()):
+            for key, hook in self.all("after"):
                 if getattr(hook, "always_call", False) and key not in called:
                     try:
                         hook(module, inputs, kwargs, None)
@@ -74,20 +82,20 @@ class ModuleHooks:
         self, module: HasForward[..., T], inputs: tuple[Any, ...], kwargs: dict[str, Any], called: list[int]
     ) -> T:
         """The result of forward, passed through the hooks; `called` gets the keys of those after it."""
-        for hook in list(self.before.values()):
+        for _, hook in self.all("before"):
             inputs, kwargs = hook(module, inputs, kwargs)
         node = None
-        if self.backward:
+        if self.all("backward"):
             node = ModuleBackward(inputs, lambda *gradients: self._through_backward(module, *gradients))
             inputs = node.enter(inputs)
         result = module.forward(*inputs, **kwargs)
-        for key, hook in list(self.after.items()):
+        for key, hook in self.all("after"):
             called.append(key)
             replaced = hook(module, inputs, kwargs, result)
             result = result if replaced is None else replaced
         if node is not None:
             result = _leave(node, result)
-        if self.before_backward:
+        if self.all("before_backward"):
             outputs = ModuleOutputs(_listed(result), lambda gradients: self._before_backward(module, tuple(gradients)))
             result = _leave(outputs, result)
         return result
@@ -95,14 +103,14 @@ class ModuleHooks:
     def _through_backward(
         self, module: object, grad_input: tuple[Tensor | None, ...], grad_output: tuple[Tensor | None, ...]
     ) -> tuple[Tensor | None, ...]:
-        for hook in list(self.backward.values()):
+        for _, hook in self.all("backward"):
             replaced = hook(module, grad_input, grad_output)
             if replaced is not None:
                 grad_input = _checked(replaced, grad_input)
         return grad_input
 
     def _before_backward(self, module: object, grad_output: tuple[Tensor | None, ...]) -> tuple[Tensor | None, ...]:
-        for hook in list(self.before_backward.values()):
+        for _, hook in self.all("before_backward"):
             replaced = hook(module, grad_output)
             if replaced is not None:
                 grad_output = _checked(replaced, grad_output)
@@ -110,6 +118,7 @@ class ModuleHooks:
 
 
 _NO_HOOKS = ModuleHooks()
+EVERY = ModuleHooks()  # the hooks of all modules; a module with hooks of its own calls them before those
 
 
 class Hookable:
@@ -159,12 +168,76 @@ class Hookable:
         return self._add_hook("before_backward", hook, prepend)
 
     def _add_hook(self, kind: str, hook: Callable[..., object], prepend: bool) -> HookHandle:
-        self._hooks = self._hooks or ModuleHooks()
-        return self._hooks.add(kind, hook, prepend)
+        hooks = vars(self).get("_hooks") or ModuleHooks()
+        self._hooks = hooks
+        return hooks.add(kind, hook, prepend)
 
-    _forward_pre_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("before"))
-    _forward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("after"))
-    _backward_hooks = property(lambda self: (self._hooks or _NO_HOOKS).given("backward"))
+    _forward_pre_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("before"))
+    _forward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("after"))
+    _backward_hooks = property(lambda self: (vars(self).get("_hooks") or _NO_HOOKS).given("backward"))
+
+
+# ---- Hooks of all modules ---------------------------------------------------------------------------------------
+
+
+def _add_to_every(kind: str, hook: Callable[..., object]) -> HookHandle:
+    handle = EVERY.add(kind, hook, False)
+    Hookable._hooks = EVERY
+    return handle
+
+
+def register_module_forward_pre_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, args)` before every forward of every module, before the module's own hooks.
+
+    >>> with nn.modules.module.register_module_forward_pre_hook(lambda module, args: (args[0] + 1,)):
+    ...     nn.Identity()(norch.zeros(1))
+    tensor([1.])
+    """
+    return _add_to_every("before", PreHook(hook, False))
+
+
+def register_module_forward_hook(
+    hook: Callable[..., object], *, with_kwargs: bool = False, always_call: bool = False
+) -> HookHandle:
+    """Call `hook(module, args, output)` after every forward of every module, before the module's own hooks.
+
+    `with_kwargs` and `always_call` are those of `Module.register_forward_hook`.
+
+    >>> def hook(module, args, output):
+    ...     print(type(module).__name__, list(output.shape))
+    >>> with nn.modules.module.register_module_forward_hook(hook):
+    ...     _ = nn.Sequential(nn.Linear(2, 3), nn.ReLU())(norch.ones(1, 2))
+    Linear [1, 3]
+    ReLU [1, 3]
+    Sequential [1, 3]
+    """
+    return _add_to_every("after", PostHook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, grad_input, grad_output)` in backward for every module, as `register_full_backward_hook`.
+
+    >>> x = norch.ones(2, requires_grad=True)
+    >>> with nn.modules.module.register_module_full_backward_hook(lambda module, given, of_output: print(of_output)):
+    ...     nn.Identity()(x).sum().backward()
+    (tensor([1., 1.]),)
+    """
+    return _add_to_every("backward", hook)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., object]) -> HookHandle:
+    """Call `hook(module, grad_output)` in backward for every module, as `register_full_backward_pre_hook`.
+
+    >>> x = norch.ones(2, requires_grad=True)
+    >>> with nn.modules.module.register_module_full_backward_pre_hook(lambda module, grads: (grads[0] * 3,)):
+    ...     nn.Identity()(x).sum().backward()
+    >>> x.grad
+    tensor([3., 3.])
+    """
+    return _add_to_every("before_backward", hook)
+
+
+register_module_backward_hook = register_module_full_backward_hook  # the name before PyTorch 1.8
 
 
 class _Hook:

@@ -16,7 +16,7 @@ from ..tensor_types import type_of
 from ..types import DType, bfloat16, float16, float32, float64, shown
 from ..utils.utils import clear_gradient
 from .hooks import Hookable
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 from .registry import Registry
 from .state import ModuleState
 
@@ -106,6 +106,9 @@ class Module(Hookable, ModuleState):
             self._register(self._parameters, name, value)
         elif isinstance(value, Module):
             self._register(self._modules, name, value)
+        elif type(value) is Buffer:
+            self._register(self._buffers, name, value)
+            (self._transient_buffers.discard if value.persistent else self._transient_buffers.add)(name)
         elif name in _REPLACEMENTS:
             values = dict(value)
             getattr(self, name).clear()
@@ -292,9 +295,9 @@ class Module(Hookable, ModuleState):
         """Yield each buffer of this module and, with `recurse`, of all modules inside it."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """Yield this module and every module inside it."""
-        return (module for _, module in self.named_modules())
+        return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
     def children(self) -> Iterator[Module]:
         """Yield the modules directly inside this one."""

@@ -10,7 +10,7 @@ from ..tensor import Tensor
 from ..types import DType, shown
 from ..utils import utils
 
-__all__ = ["Parameter", "UninitializedBuffer", "UninitializedParameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
 
 
 class Parameter(Tensor):
@@ -47,6 +47,26 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class Buffer(Tensor):
+    """A tensor that a Module registers as a buffer when it is assigned, as `register_buffer` does.
+
+    It shares the storage of `data`, a tensor of any shape and dtype. With `persistent=False`, state_dict leaves it out.
+
+    >>> class Scale(nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = nn.Buffer(norch.tensor(2.0))
+    >>> [name for name, _ in Scale().named_buffers()]
+    ['factor']
+    """
+
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        super().__init__([])
+        if data is not None:
+            self.data = data.detach()
+        self.persistent = persistent
 
 
 class _Uninitialized(Tensor):

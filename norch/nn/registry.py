@@ -6,6 +6,8 @@ from collections.abc import MutableMapping
 from typing import Any
 from weakref import ref
 
+from ..operation import structure
+
 
 class Registry(dict[str, Any]):
     """A dict whose values are attributes of a module too: what is written here is found there, as in PyTorch.
@@ -21,10 +23,12 @@ class Registry(dict[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)
+        structure.version += 1
         self.owner().__dict__[name] = value
 
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
+        structure.version += 1
         self.owner().__dict__.pop(name, None)
 
     def pop(self, name: str, *default: Any) -> Any:

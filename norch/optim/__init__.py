@@ -19,6 +19,7 @@ from .radam import RAdam
 from .rmsprop import RMSprop
 from .rprop import Rprop
 from .sgd import SGD
+from .sparse_adam import SparseAdam
 from .zero import ZeroRedundancyOptimizer
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "ZeroRedundancyOptimizer",
     "lr_scheduler",
     "swa_utils",

@@ -136,14 +136,14 @@ class Optimizer:
         """All tensors that `step` changes, each once."""
         return [parameter for group in self.param_groups for parameter in group["params"]]
 
-    def add_param_group(self, group: Group) -> None:
+    def add_param_group(self, param_group: Group) -> None:
         """Add {"params": tensors, setting: value ...}; settings it leaves out are the defaults."""
-        if not isinstance(group, dict):
-            raise TypeError(f"a parameter group is a dict with the key 'params', given {shown(group)}")
-        if "params" not in group:
-            raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(group)}")
-        tensors, names = _tensors_and_names(group["params"])
-        group = {**self.defaults, **group, "params": tensors}
+        if not isinstance(param_group, dict):
+            raise TypeError(f"a parameter group is a dict with the key 'params', given {shown(param_group)}")
+        if "params" not in param_group:
+            raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(param_group)}")
+        tensors, names = _tensors_and_names(param_group["params"])
+        group = {**self.defaults, **param_group, "params": tensors}
         if names:
             group["param_names"] = names
         if self.param_groups and ("param_names" in self.param_groups[0]) != bool(names):

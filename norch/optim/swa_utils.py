@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.mode import no_grad
-from ..functions.creation import tensor
+from ..functions.creation import tensor, where
 from ..nn.module import Module
 from ..nn.modules.normalization import _BatchNorm
-from ..operation import check_kind, check_tensor, refuse_recording
+from ..operation import check_kind, check_tensor, mode
 from ..tensor import Tensor
 from ..types import int64, shown
 from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
@@ -141,7 +141,6 @@ class AveragedModel(Module):
     @no_grad()
     def update_parameters(self, model: Module) -> None:
         """Put the model's parameters into the averages; the first update copies them."""
-        refuse_recording("a model is averaged")
         ours: list[Tensor] = [*self.module.parameters()]
         theirs: list[Tensor] = [*model.parameters()]
         our_buffers, their_buffers = [*self.module.buffers()], [*model.buffers()]
@@ -150,15 +149,25 @@ class AveragedModel(Module):
         else:
             _copy(our_buffers, their_buffers)
         theirs = [value.detach().to(mean.device) for mean, value in zip(ours, theirs)]
-        if self.n_averaged == 0:
+        if mode.recorder is not None:  # a recording decides without reading the number
+            means = [mean.detach().clone() for mean in ours]
+            self._average(means, theirs)
+            theirs = [where(self.n_averaged == 0, value, mean) for value, mean in zip(theirs, means)]
             _copy(ours, theirs)
-        elif self.multi_avg_fn is not None:
+        elif self.n_averaged == 0:
+            _copy(ours, theirs)
+        else:
+            self._average(ours, theirs)
+        self.n_averaged.add_(1)
+
+    def _average(self, ours: list[Tensor], theirs: list[Tensor]) -> None:
+        """Put new values into the means beside them."""
+        if self.multi_avg_fn is not None:
             self.multi_avg_fn(ours, theirs, self.n_averaged)
         elif self.avg_fn is not None:
             _copy(ours, [self.avg_fn(mean.detach(), value, self.n_averaged) for mean, value in zip(ours, theirs)])
         else:
             get_swa_multi_avg_fn()(ours, theirs, self.n_averaged)
-        self.n_averaged += 1
 
 
 def _copy(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> None:

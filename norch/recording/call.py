@@ -98,7 +98,7 @@ class Call:
         self.recorder = Recorder(inputs, model, watch.optimizers)
         edges = watch.edges()
         if obstacle is not None:
-            return self.function(*self.args, **self.kwargs), (obstacle, None)
+            return self.function(*self.args, **self.kwargs), obstacle
         version = structure.version
         args, kwargs = self.args, self.kwargs
         if self.stand_ins:
@@ -132,12 +132,12 @@ class Call:
                 result = self._connected(result) if reason is None else self._passed_on(result)
         return result, reason
 
-    def _obstacle(self) -> str | None:
+    def _obstacle(self) -> Reason | None:
         """Why there is nothing to record."""
         for x in self.leaves:
             if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter):
-                return f"an argument is a {type(x).__name__}, not a plain Tensor"
-        return None if self.watch.is_complete else "it may look at too many objects to compare them"
+                return f"an argument is a {type(x).__name__}, not a plain Tensor", None
+        return self.watch.obstacle
 
     def _changed(self, args: Any, kwargs: Any) -> bool:
         """Whether the function changed a container among its arguments."""

@@ -131,7 +131,7 @@ class _Reader:
         if value.place == _FIXED:
             return self._named(value.tensor.storage)[0]
         if value.place == _GRADIENT:
-            return self._gradient_name(program.gradients[number][0])
+            return self._gradient_name(program.changed[number])
         if value.place == _INPUT:
             recorded, entry = len(program.recorder.inputs), program.outcome.entry
             if number >= recorded:
@@ -164,10 +164,12 @@ def _names(program: Any) -> dict[int, tuple[str, str]]:
         for kind, pairs in ("parameter", module.named_parameters()), ("buffer", module.named_buffers()):
             for name, x in pairs:
                 names.setdefault(x._struct.storage, (name, kind))
-    for name, x in [*program.watch.enclosed, *((key, x) for _, key, x in program.watch.names)]:
+    watch = program.watch
+    attributes = [item for values in watch.dicts[1::2] for item in values.items()]
+    for name, x in [*watch.enclosed, *zip(watch.entries[1::3], watch.entries[2::3]), *attributes]:
         if isinstance(x, Tensor) and isinstance(name, str):
             names.setdefault(x._struct.storage, (name, "tensor"))
-    for optimizer in program.watch.optimizers:
+    for optimizer in watch.optimizers:
         for parameter, state in optimizer.state.items():
             whose = names.get(parameter._struct.storage, ("a tensor", ""))[0]
             for name, x in state.items():

@@ -28,7 +28,6 @@ _REMEDIES = {
     "a scheduler takes its step": "; let it do so after the call",
     "LBFGS takes its step": " and decides by values; compile the model instead",
     "GradScaler looks for infinite gradients": "; unscale and step after the call",
-    "a model is averaged": ", from its second update on; call update_parameters after the call",
     "a hook is registered": "; register it before",
     "a hook is called in its backward": "; call backward in the function",
     "the state of a random generator is set": "; set it before the call",

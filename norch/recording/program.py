@@ -6,7 +6,7 @@ import ctypes
 import os
 import sys
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, is_, itemgetter
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
@@ -23,7 +23,11 @@ from .recorder import Recorder
 from .trees import LEAF, unflatten
 from .watching import Watch
 
+_GRADIENT_IS_SHARED, _LOOKED_AT_CHANGED = 2, 3  # what replay_program returns
 MISS: Any = object()  # what a replay returns that does not fit the call
+getrefcount = getattr(sys, "getrefcount", id)  # PyPy records nothing, and counts no references
+_ALONE = next(map(getrefcount, [object()]))  # the references to an element of a list, while this looks at it
+_gradient_of = attrgetter("grad")
 _modes = itemgetter("enabled", "autocast", "recorder", "anomaly")  # of a thread
 
 _CHANGED = (
@@ -123,20 +127,17 @@ class Program:
         self.handle = lib.new_program(recorder.handle, counts, tensors) or raise_error()
         if lib.set_program_arguments(self.handle, arguments):
             raise_error()
-        self.gradients: list[tuple[Any, Any]] = []  # of leaves: the node, and the tensor that its gradient becomes
-        self.cleared: list[Any] = []
-        number = 0
-        for node, gradient in outcome.leaves:
-            if gradient is None:
-                self.cleared.append(node)
-            else:
-                self.gradients.append((node, wrap(lib.program_gradient(self.handle, number))))
-                number += 1
+        self.cleared = [node for node, gradient in outcome.leaves if gradient is None]
+        self.changed = [node for node, gradient in outcome.leaves if gradient is not None]  # leaves that get a gradient
+        self.gradients = [wrap(lib.program_gradient(self.handle, k)) for k in range(len(self.changed))]  # and which
+        self.usual = [_ALONE + 1] * len(self.changed)  # the references to a gradient that is a leaf's
         self.settings: list[list[Group]] = []  # of each optimizer that takes its step
-        self.tensors_set: list[bool] = []  # whether one of them is a tensor
-        for optimizer in recorder.steps:
+        self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
+        for k, optimizer in enumerate(recorder.steps):
             self.settings.append([recorder.settings_of(group) for group in optimizer.param_groups])
-            self.tensors_set.append(any(map(tensors_in, optimizer.param_groups)))
+            if any(map(tensors_in, optimizer.param_groups)):
+                self.with_tensors.append(k)
+        self.noted = *watch.noted[:4], self._noted_settings(), watch.noted[5]
         self.entry = outcome.entry
         self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
         self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
@@ -146,31 +147,28 @@ class Program:
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]
-        self.asks_nothing = not (
-            recorder.steps or recorder.generators or self.entry or self.gradients or self.outcome.without
-        )
+        self.asks_nothing = not (self.with_tensors or recorder.generators or self.entry or self.outcome.without)
 
     # ---- Replay -------------------------------------------------------------------------------------------------
 
     def replay(self, arguments: tuple[Any, ...]) -> Any:
         """The function's result for flat arguments; MISS if they, or what it looks at, are not as they were."""
-        if _modes(vars(mode)) != self.modes or not self.watch.holds() or not (self.asks_nothing or self._ready()):
+        if _modes(vars(mode)) != self.modes or not (self.asks_nothing or self._ready()):
             return MISS
+        if self.watch.reads and not self.watch.holds():
+            return MISS
+        keeps_gradients = not self.changed or self._keeps_gradients()
         if self.entry:
             arguments = (*arguments, *[node.grad for node in self.entry])
         results: list[Any] = []
-        if status := lib.replay_program(self.handle, arguments, results):
-            if status == 2:  # somebody keeps a view of a gradient
-                for k in range(len(self.gradients)):
-                    if not lib.gradient_is_free(self.handle, k):
-                        self._renew(k)
-                status = lib.replay_program(self.handle, arguments, results)
-            if status > 0:
-                return MISS
+        while status := lib.replay_program(self.handle, self.noted, arguments, results):
             if status < 0:
                 self._fail()
-        for node, gradient in self.gradients:
-            if node.grad is not gradient:
+            if not self._follows(status):
+                return MISS
+            keeps_gradients = keeps_gradients and status != _GRADIENT_IS_SHARED
+        if not keeps_gradients:
+            for node, gradient in zip(self.changed, self.gradients):
                 node.grad = gradient
         for node in self.cleared:
             node.grad = None
@@ -183,29 +181,42 @@ class Program:
         return self._outputs(results, arguments)
 
     def _ready(self) -> bool:
-        """Let options, generators and gradients be those of the moment; whether the program fits them."""
-        for k, optimizer in enumerate(self.recorder.steps):
-            groups = optimizer.param_groups
-            if self.tensors_set[k]:
-                groups = list(map(numbers_in, groups))
-            if groups != self.settings[k] and not self._take_settings(k, groups):
+        """Let options and generators be those of the moment; whether the program fits them, and the gradients."""
+        for k in self.with_tensors:
+            groups = list(map(numbers_in, self.recorder.steps[k].param_groups))
+            if groups != self.settings[k] and not (self.watch.holds() and self._take_settings(k, groups)):
                 return False
         if self.recorder.generators:
             for address, (generator, state) in list(self.recorder.generators.items()):
                 if generator._state is not state:
                     self._take_generator(address, generator)
-        if self.entry:
-            if any(node.grad is None for node in self.entry):
-                return False
-            for k in range(len(self.gradients)):
-                self._renew(k)
+        return all(node.grad is None for node in self.outcome.without) and all(
+            node.grad is not None for node in self.entry
+        )
+
+    def _keeps_gradients(self) -> bool:
+        """Whether each leaf has the gradient of the last replay, and nobody else; else such a gradient is renewed."""
+        gradients = self.gradients
+        are_theirs = not self.entry and all(map(is_, map(_gradient_of, self.changed), gradients))
+        if are_theirs and list(map(getrefcount, gradients)) == self.usual:
             return True
-        for node in self.outcome.without:
-            if node.grad is not None:
-                return False
-        for k, (node, gradient) in enumerate(self.gradients):
-            if sys.getrefcount(gradient) != (4 if node.grad is gradient else 3):
+        for k, (node, count) in enumerate(zip(self.changed, list(map(getrefcount, gradients)))):
+            if self.entry or count != _ALONE + (node.grad is gradients[k]):
                 self._renew(k)
+        return False
+
+    def _follows(self, status: int) -> bool:
+        """Whether the program fits what C found changed."""
+        if status == _GRADIENT_IS_SHARED:  # somebody keeps a view of it
+            for k in range(len(self.gradients)):
+                if not lib.gradient_is_free(self.handle, k):
+                    self._renew(k)
+        elif status != _LOOKED_AT_CHANGED or not self.watch.holds():
+            return False
+        else:
+            for k, optimizer in enumerate(self.recorder.steps):
+                if k not in self.with_tensors and not self._take_settings(k, optimizer.param_groups):
+                    return False
         return True
 
     def could_fit(self) -> bool:
@@ -248,11 +259,20 @@ class Program:
     def _fail(self) -> None:
         """Raise the error of a kernel. Gradients that may have been half written are gone."""
         if lib.program_failed_late(self.handle):
-            for node, _ in self.gradients:
+            for node in self.changed:
                 node.grad = None
         raise_error()
 
     # ---- What may change between replays ------------------------------------------------------------------------
+
+    def _noted_settings(self) -> list[Group]:
+        """Each group of optimizers with its settings as C has them."""
+        noted: list[Group] = []
+        for k, optimizer in enumerate(self.recorder.steps):
+            if k not in self.with_tensors:
+                for group, settings in zip(optimizer.param_groups, self.settings[k]):
+                    noted += group, settings
+        return noted
 
     def _take_settings(self, k: int, groups: list[Group]) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
@@ -264,9 +284,10 @@ class Program:
                 y, is_live = old[name], optimizer.live is None or name in optimizer.live
                 if x is not y and not (is_live and _is_number(x) and _is_number(y) and _zeros(x) == _zeros(y)):
                     return False
-        options = b"".join(map(optimizer.options, groups))
-        lib.set_program_options(self.handle, k, options)
+        if groups != settings:
+            lib.set_program_options(self.handle, k, b"".join(map(optimizer.options, groups)))
         self.settings[k] = list(map(dict, groups))
+        self.noted[4][:] = self._noted_settings()
         return True
 
     def _take_generator(self, address: int, generator: Any) -> None:
@@ -278,7 +299,7 @@ class Program:
 
     def _renew(self, k: int) -> None:
         """Somebody keeps a gradient of an earlier call: it stays theirs."""
-        self.gradients[k] = (self.gradients[k][0], wrap(lib.program_gradient(self.handle, k)))
+        self.gradients[k] = wrap(lib.program_gradient(self.handle, k))
 
     # ---- Looking at it ------------------------------------------------------------------------------------------
 
@@ -325,6 +346,6 @@ def _zeros(value: Any) -> Any:
 
 def rebuilt(outcome: Outcome, new: Sequence[Any], arguments: Sequence[Any], gradients: Sequence[Any]) -> Any:
     """The result of a call out of its parts."""
-    from_where = {"new": lambda i: new[i], "input": lambda i: arguments[i], "gradient": lambda i: gradients[i][1]}
+    from_where = {"new": lambda i: new[i], "input": lambda i: arguments[i], "gradient": lambda i: gradients[i]}
     leaves = (x if kind == "value" else from_where[kind](x) for kind, x in outcome.sources)
     return unflatten(outcome.form, leaves)

@@ -60,5 +60,5 @@ def key_of(value: Any) -> Any:
         requires = value._edge is not None
         return type(value), lib.dtype_of(x), lib.device_of(x), requires, lib.shape_of(x), lib.strides_of(x)
     if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
-        return type(value), value if value == value else str(value)
+        return type(value), value if value and value == value else repr(value)  # 0.0 and -0.0 differ, nan is nan
     return id(value)

@@ -87,6 +87,26 @@ def checkpoint(
     return _Checkpoint.apply(function, kwargs, preserve_rng_state, *args)
 
 
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The devices of the tensors among args, and the states of their generators, for `set_device_states`.
+
+    norch has one generator for all devices, whose state `norch.get_rng_state` returns: both lists are empty.
+
+    >>> norch.utils.checkpoint.get_device_states(norch.ones(1))
+    ([], [])
+    """
+    return [], []
+
+
+def set_device_states(devices: Sequence[int], states: Sequence[Tensor]) -> None:
+    """Put the generators of devices back to the states of `get_device_states`.
+
+    >>> norch.utils.checkpoint.set_device_states(*norch.utils.checkpoint.get_device_states())
+    """
+    for state in states:
+        set_rng_state(state)
+
+
 def _run(steps: Sequence[Callable[..., Any]], x: Any) -> Any:
     for step in steps:
         x = step(x)

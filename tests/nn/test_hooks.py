@@ -285,3 +285,29 @@ def test_lists_of_modules_as_in_python():
         nn.Sequential(a) * -1
     merged = nn.ParameterDict({"x": norch.ones(1)}) | nn.ParameterDict({"y": norch.ones(2)})
     assert list(merged) == ["x", "y"] and list(reversed(merged)) == ["y", "x"]
+
+
+def test_hooks_of_all_modules_come_before_a_modules_own():
+    net, seen = nn.Sequential(layer([[2.0]], [1.0]), nn.ReLU()), []
+    own = net[0].register_forward_hook(lambda module, args, y: seen.append("own"))
+    every = nn.modules.module
+    handles = [
+        every.register_module_forward_pre_hook(lambda module, args: seen.append(("before", type(module)))),
+        every.register_module_forward_hook(lambda module, args, y: seen.append(("after", type(module)))),
+        every.register_module_full_backward_pre_hook(lambda module, grads: seen.append(("to", type(module)))),
+        every.register_module_full_backward_hook(lambda module, grads, of: seen.append(("through", type(module)))),
+    ]
+    x = norch.ones(1, 1, requires_grad=True)
+    net(x).backward()
+    before, after = "before", "after"
+    assert seen[:4] == [(before, nn.Sequential), (before, nn.Linear), (after, nn.Linear), "own"]
+    assert seen[4:7] == [(before, nn.ReLU), (after, nn.ReLU), (after, nn.Sequential)]
+    assert sorted(map(str, seen[7:])) == sorted(str((w, type(m))) for w in ("to", "through") for m in (net, *net))
+    assert not net[1]._forward_hooks and len(net[0]._forward_hooks) == 1
+    for handle in (own, *handles):
+        handle.remove()
+    seen.clear()
+    assert net(x).item() == 3.0 and not seen
+    with every.register_module_forward_hook(lambda module, args, y: y * 2):
+        assert net(x).item() == 24.0 and copy.deepcopy(net)(x).item() == 24.0  # those that had hooks see it too
+    assert net(x).item() == 3.0 and nn.Module._hooks is None

@@ -135,3 +135,37 @@ def test_schedules(schedule, name):
     """A new rate takes effect at the next call, which replays."""
     function, warned = beside_eager(lambda: program(name, SETTINGS.get(name, {}), schedule))
     assert not warned and len(function.programs) == 1
+
+
+SWA = optim.swa_utils
+AVERAGES = {
+    "equal": {},
+    "one by one": {"avg_fn": SWA.get_ema_avg_fn(0.75)},
+    "lists": {"multi_avg_fn": SWA.get_ema_multi_avg_fn(0.75), "use_buffers": True},
+}
+
+
+@pytest.mark.parametrize("kind", AVERAGES)
+def test_averaged_models(kind):
+    """The number of updates is read where it is: set back, the next call copies."""
+
+    def make():
+        model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+        optimizer, averaged = optim.SGD(model.parameters(), lr=0.1), SWA.AveragedModel(model, **AVERAGES[kind])
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            averaged.update_parameters(model)
+            return loss
+
+        def before(i):
+            if i == 8:
+                averaged.n_averaged.zero_()
+
+        return World(step, lambda i: (norch.randn(4, 3),), lambda: (state_of(model), state_of(averaged)), before)
+
+    function, warned = beside_eager(make)
+    assert not warned and len(function.programs) == 1

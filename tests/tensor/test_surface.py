@@ -228,7 +228,6 @@ def test_names_that_only_pytorch_has_say_what_to_use():
     for find, message in [
         (lambda: norch.fx.symbolic_trace, "torch.fx.symbolic_trace: norch runs the Python"),
         (lambda: norch.ones(1).to_sparse_csr, "COO"),
-        (lambda: norch.optim.SparseAdam, "optim.Adam"),
         (lambda: norch.no_such_name, "no attribute 'no_such_name'"),
         (lambda: norch.ones(1).no_such_name, "no attribute 'no_such_name'"),
     ]:

@@ -106,4 +106,4 @@ nn.AvgPool3d: nn.AvgPool3d(2)(n)
 nn.MaxPool3d: nn.MaxPool3d(2)(n)
 """
 BAD_SPATIAL = "".join(line + "\n" for line in BAD_SPATIAL.splitlines() if line)
-SAFE_SPATIAL = ["nn.UninitializedBuffer", "nn.UninitializedParameter"]
+SAFE_SPATIAL = ["nn.Buffer", "nn.UninitializedBuffer", "nn.UninitializedParameter"]

@@ -1,6 +1,7 @@
 """Every public name has a docstring that says what it does and what it raises, and an example that runs.
 
-Public are the names of the modules below, the methods and attributes of Tensor, and those of the other classes there.
+Public are the names of the reference's modules (docs/site/reference.py), the methods and attributes of Tensor, and
+those of the other classes there.
 Of a method or attribute of another class than Tensor a docstring is asked for, and the example of its class serves.
 Operations, layers and losses also say shapes and dtypes, and name what they raise when called as in bad_calls.py.
 """
@@ -12,7 +13,9 @@ import importlib
 import inspect
 import random
 import re
+import runpy
 import types
+from pathlib import Path
 
 import pytest
 from bad_calls import BAD, SAFE, of_rows
@@ -21,15 +24,8 @@ import norch
 from norch import prototypes
 from norch.functions import of_methods as functional
 
-MODULES = """
-norch norch.linalg norch.special norch.fft norch.sparse norch.signal.windows norch.nn norch.nn.functional norch.nn.init
-norch.nn.parallel norch.nn.utils norch.nn.utils.prune norch.nn.utils.rnn norch.nn.utils.parametrize
-norch.nn.utils.parametrizations norch.optim norch.optim.lr_scheduler norch.optim.swa_utils norch.autograd
-norch.autograd.functional norch.func norch.amp norch.distributions norch.distributions.constraints
-norch.distributions.transforms norch.utils norch.utils.data norch.utils.checkpoint norch.utils.benchmark norch.testing
-norch.cuda norch.backends.cudnn norch.compiler norch.distributed norch.hub norch.jit norch.multiprocessing norch.onnx
-norch.profiler norch.random
-""".split()
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = runpy.run_path(str(ROOT / "docs" / "site" / "reference.py"))["MODULES"]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

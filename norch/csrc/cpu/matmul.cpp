@@ -335,7 +335,9 @@ void matrix_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t
         return matrix_product(b.transposed(), a.transposed(), out.transposed(), n, m, k, adds);
     if (is_large(a, m, n, k)) return large_product(a, b, out, m, n, k, adds);
     if (m >= n) {  // split the longer side between threads
-        parallel_for(m, 1 + SMALL_PART / (n * k), [&](int64_t begin, int64_t end) {
+        // Each part packs what it needs of b again, so it shall have some rows to multiply with that.
+        const int64_t some = smaller(4 * TILE_ROWS, m / thread_count()), least = 1 + SMALL_PART / (n * k);
+        parallel_for(m, some > least ? some : least, [&](int64_t begin, int64_t end) {
             small_product(a.from(begin, 0), b, out.from(begin, 0), end - begin, n, k, adds);
         });
     } else {

@@ -82,6 +82,8 @@ static Slot result_slot(Recording& recording, const Tensor& tensor) {
 Writing written_by(const Program& program, const Phase& phase, int32_t steps) {
     std::map<int32_t, int32_t> counts;
     std::map<Writes*, int32_t> apart;
+    if (&phase == &program.forward)
+        for (const Slot& gradient : program.gradients) counts[gradient.memory] = 0;  // somebody may have written to it
     for (const Written& written : program.recording.writes) {
         if (written.later != (&phase == &program.backward) || written.steps > steps) continue;
         if (written.writes)

@@ -45,16 +45,17 @@ struct OwnedStorages {
 };
 
 static void count_writes(Phase& phase, const Writing& written) {
+    const int64_t now = ++write_clock;
     for (const auto& [memory, count] : written.memories) {
         Writes& writes = phase.storages[size_t(memory)]->writes;
         const bool is_new = phase.places[size_t(memory)].kind == Place::GRADIENT;  // in eager each call makes it
         if (is_new) writes.version = 0;
         writes.version += count;
-        writes.written_at = ++write_clock;
+        writes.written_at = now;
     }
     for (const auto& [writes, count] : written.apart) {
         writes->version += count;
-        writes->written_at = ++write_clock;
+        writes->written_at = now;
     }
 }
 
@@ -145,7 +146,7 @@ static bool same_sharing(const Program& program, const std::vector<Tensor*>& inp
     return true;
 }
 
-enum Outcome { REPLAYED = 0, FAILED = -1, NOT_APPLICABLE = 1, GRADIENT_IS_SHARED = 2 };
+enum Outcome { REPLAYED = 0, FAILED = -1, NOT_APPLICABLE = 1, GRADIENT_IS_SHARED = 2, LOOKED_AT_CHANGED = 3 };
 
 // Lays the arguments of a call, if they are like those of the recording.
 static bool lay_arguments(Program& program, PythonObject* arguments, std::vector<Tensor*>& inputs) {
@@ -187,7 +188,8 @@ static std::unique_ptr<Saved> saved_of(Program& program, Storage* block) {
     return saved;
 }
 
-int replay_program(Program* program, PythonObject* arguments, PythonObject* results) {
+int replay_program(Program* program, PythonObject* noted, PythonObject* arguments, PythonObject* results) {
+    if (first_change(noted) >= 0) return LOOKED_AT_CHANGED;
     int outcome = FAILED;
     const int status = attempt([&] {
         const Busy busy(*program);

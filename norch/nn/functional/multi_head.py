@@ -89,21 +89,25 @@ def multi_head_attention_forward(
     added = int(bias_k is not None) + int(add_zero_attn)  # keys that no mask leaves out
     if added and mask is not None:
         mask = cat([mask, mask.new_zeros(*mask.shape[:-1], added)], -1)
-
-    scale, dropout_p = 1 / math.sqrt(q.shape[-1]), dropout_p if training else 0.0
-    if need_weights:
-        attention = attention_weights(q, k, mask, scale)
-        attention = dropout(attention, dropout_p) if dropout_p else attention
-        heads = attention @ v
-    else:
-        heads = attended(q, k, v, mask, scale, dropout_p=dropout_p)
-    heads = heads.transpose(1, 2).flatten(2)  # [N, L, E]
-    output = linear(heads, out_proj_weight, out_proj_bias)
+    heads, attention = _attend(q, k, v, mask, dropout_p if training else 0.0, need_weights)
+    output = linear(heads.transpose(1, 2).flatten(2), out_proj_weight, out_proj_bias)  # [N, L, E]
     output = output.transpose(0, 1) if batched else output[0]
-    if not need_weights:
+    if attention is None:
         return output, None
     attention = attention.mean(1) if average_attn_weights else attention
     return output, attention if batched else attention[0]
+
+
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, need_weights: bool
+) -> tuple[Tensor, Tensor | None]:
+    """What each head attends to, [N, H, L, E/H], and the weights [N, H, L, S] if they are needed."""
+    scale = 1 / math.sqrt(q.shape[-1])
+    if not need_weights:
+        return attended(q, k, v, mask, scale, dropout_p=dropout_p), None
+    attention = attention_weights(q, k, mask, scale)
+    attention = dropout(attention, dropout_p) if dropout_p else attention
+    return attention @ v, attention
 
 
 def _projected(

@@ -94,9 +94,9 @@ class _List(_Container[T]):
     def __setitem__(self, index: int, value: T | Tensor) -> None:
         self._set(self._name(index), value)
 
-    def append(self, value: T | Tensor) -> Self:
+    def append(self, module: T | Tensor) -> Self:
         """Add a value at the end; returns self."""
-        self._set(str(len(self)), value)
+        self._set(str(len(self)), module)
         return self
 
     def extend(self, values: Iterable[T | Tensor]) -> Self:

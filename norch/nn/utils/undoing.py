@@ -21,7 +21,7 @@ def all_or_nothing(*modules: Module, data: Sequence[Tensor] = ()) -> Iterator[No
     kept = [(module, type(module), dict(vars(module))) for module in modules]
     entries: list[tuple[dict[Any, Any], dict[Any, Any]]]
     entries = [(x, dict(x)) for _, _, had in kept for x in had.values() if isinstance(x, Registry)]
-    entries += [(x.before, dict(x.before)) for x in (module._hooks for module in modules) if x is not None]
+    entries += [(x.before, dict(x.before)) for x in (vars(module).get("_hooks") for module in modules) if x is not None]
     try:
         yield
     except BaseException:

@@ -37,7 +37,8 @@ class _ByHook:
 def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
     """Make the weight a parameter again, with its value now."""
     check_kind(module, Module, kind.__name__.lower())
-    hooks = {} if module._hooks is None else module._hooks.before
+    own = vars(module).get("_hooks")
+    hooks = {} if own is None else own.before
     for key, call in list(hooks.items()):
         found = getattr(call, "hook", None)
         if isinstance(found, kind) and found.name == name:

@@ -62,12 +62,7 @@ DIFFERENCES = [
         "linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve",
         "NumPy, whose LAPACK norch calls, has no LDL decomposition; `linalg.solve` and `linalg.cholesky` do the same",
     ),
-    Difference(
-        "svd_lowrank pca_lowrank",
-        "approximations from random projections; `linalg.svd` gives exact ones",
-    ),
     Difference("sparse.sampled_addmm", "norch has sparse tensors of coordinates (COO) alone"),
-    Difference("SparseAdam", "gradients are dense in norch: `Adam` does the same"),
     # ---- what gives another result ----
     Difference(
         "linalg.eig linalg.eigvals",
