@@ -195,8 +195,9 @@ class Call:
         for node, before in zip(self.nodes, self.before):
             if node.grad is not before:
                 self.outcome.leaves.append((node, node.grad))
-                if before is None:
-                    self.outcome.without.append(node)
+        if self.outcome.leaves or self.recorder.steps:  # it may ask which leaves have a gradient
+            self.outcome.present = self.entry
+            self.outcome.without = [node for node, before in zip(self.nodes, self.before) if before is None]
         for i, x in {id(x): (i, x) for i, x in self.stand_ins.items()}.values():
             if x.is_leaf and x.grad is not None:
                 self.outcome.input_gradients.append((i, len(self.outcome.new)))

@@ -6,6 +6,7 @@ Before each replay C compares it by identity (csrc/recording/watching.cpp); what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import is_
 from typing import Any
 
 from .. import operation
@@ -100,7 +101,7 @@ def _same(x: Any, y: Any) -> bool:
 
 
 def _all_same(xs: Any, ys: Any) -> bool:
-    return len(xs) == len(ys) and all(map(_same, xs, ys))
+    return len(xs) == len(ys) and (all(map(is_, xs, ys)) or all(map(_same, xs, ys)))  # the first is quicker
 
 
 def _same_items(x: dict[Any, Any], y: dict[Any, Any]) -> bool:

@@ -72,7 +72,8 @@ class Outcome:
         self.alive: list[int] = []  # which of them have a backward yet to come
         self.leaves: list[tuple[Any, Any]] = []  # nodes of leaves, and the gradient each has now, or None
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
-        self.without: list[Any] = []  # the leaves that came without one
+        self.present: list[Any] = []  # the leaves that came with one, and those that came without
+        self.without: list[Any] = []
 
     def differs(self, other: Outcome) -> tuple[str, None] | None:
         """Why another call of the same function left something else behind."""
@@ -130,6 +131,7 @@ class Program:
         self.cleared = [node for node, gradient in outcome.leaves if gradient is None]
         self.changed = [node for node, gradient in outcome.leaves if gradient is not None]  # leaves that get a gradient
         self.gradients = [wrap(lib.program_gradient(self.handle, k)) for k in range(len(self.changed))]  # and which
+        self.present = [node for node in outcome.present if not any(node is other for other in self.changed)]
         self.usual = [_ALONE + 1] * len(self.changed)  # the references to a gradient that is a leaf's
         self.settings: list[list[Group]] = []  # of each optimizer that takes its step
         self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
@@ -147,7 +149,9 @@ class Program:
         _programs.add(self)
         recorder.inputs = [None] * len(recorder.inputs)  # type: ignore[list-item]  # they are the caller's
         self.are_tensors = [isinstance(x, Tensor) for x in arguments]
-        self.asks_nothing = not (self.with_tensors or recorder.generators or self.entry or self.outcome.without)
+        self.asks_nothing = not (
+            self.with_tensors or recorder.generators or self.entry or self.present or outcome.without
+        )
 
     # ---- Replay -------------------------------------------------------------------------------------------------
 
@@ -158,6 +162,8 @@ class Program:
         if self.watch.reads and not self.watch.holds():
             return MISS
         keeps_gradients = not self.changed or self._keeps_gradients()
+        if not keeps_gradients and any(node.grad is None for node in self.outcome.present):
+            return MISS
         if self.entry:
             arguments = (*arguments, *[node.grad for node in self.entry])
         results: list[Any] = []
@@ -190,9 +196,10 @@ class Program:
             for address, (generator, state) in list(self.recorder.generators.items()):
                 if generator._state is not state:
                     self._take_generator(address, generator)
-        return all(node.grad is None for node in self.outcome.without) and all(
-            node.grad is not None for node in self.entry
-        )
+        for node in self.outcome.without:
+            if node.grad is not None:
+                return False
+        return all(node.grad is not None for node in self.present)
 
     def _keeps_gradients(self) -> bool:
         """Whether each leaf has the gradient of the last replay, and nobody else; else such a gradient is renewed."""

@@ -176,6 +176,35 @@ def test_kept_results_and_gradients():
     assert not warned and len(compiled.programs) == 1
 
 
+def test_which_leaves_have_a_gradient():
+    """A frozen parameter takes part in a step while it has one."""
+
+    def make():
+        model = nn.Linear(3, 2)
+        optimizer = optim.SGD(model.parameters(), lr=0.1, weight_decay=0.1)
+        model(norch.ones(3)).sum().backward()
+        model.bias.requires_grad_(False)
+
+        def step(x):
+            optimizer.zero_grad(set_to_none=False)
+            loss = model(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        def before(i):
+            if i in (6, 14):
+                model.bias.grad = None
+            elif i == 10:
+                model.bias.grad = norch.ones(2)
+
+        look = lambda: (state_of(model, optimizer), shown(model.bias.grad))  # noqa: E731
+        return World(step, lambda i: (norch.randn(4, 3),), look, before)
+
+    function, warned = beside_eager(make, steps=18)
+    assert not warned and len(function.programs) == 2
+
+
 ZEROING = ["never", "start", "end", "outside", "outside before", "in place", "in place outside", "every third"]
 
 

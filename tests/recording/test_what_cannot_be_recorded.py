@@ -7,7 +7,7 @@ import inspect
 import random
 
 import pytest
-from compiled import World, beside_eager, state_of
+from compiled import World, beside_eager, shown, state_of
 
 import norch
 from norch import nn, optim
@@ -132,6 +132,26 @@ def test_the_elements_of_an_array():
             function(x)
     readings[0] = 5.0  # the two recordings agreed
     assert function(x).tolist() == [5.0, 2.0]
+
+
+def test_a_tensor_that_a_training_step_keeps():
+    def make():
+        model, last = nn.Linear(2, 2), {}
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            last["hidden"] = hidden = model(x)
+            loss = hidden.square().sum()
+            loss.backward()
+            optimizer.step()
+            last["hidden"] = hidden.detach()
+            return loss
+
+        return World(step, given, lambda: (state_of(model, optimizer), shown(last)))
+
+    function, warned = beside_eager(make)
+    assert len(warned) == 1 and not function.programs
 
 
 def test_a_scheduler_inside():

@@ -12,7 +12,8 @@ Saved::~Saved() {
 
 Program::~Program() {
     for (const Argument& argument : arguments) drop_object(argument.object);
-    for (const Slot& gradient : gradients) drop(forward.storages[size_t(gradient.memory)]);
+    if (!forward.storages.empty())  // else planning it failed
+        for (const Slot& gradient : gradients) drop(forward.storages[size_t(gradient.memory)]);
     drop(saved_block);
 }
 
