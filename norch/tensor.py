@@ -412,7 +412,8 @@ class Tensor(
         >>> norch.zeros(1, 2).softmax(1)
         tensor([[0.5000, 0.5000]])
         """
-        axis, x = one_size(dim if axis is None else axis, "softmax"), self if dtype is None else self.to(dtype)
+        x = self if dtype is None else self.to(dtype=dtype)
+        axis = one_size(dim if axis is None else axis, "softmax")
         return recorded(wrap(lib.softmax_tensor(x._ptr, axis)), SoftmaxBackward, (x,), axis)
 
     @overload
@@ -426,7 +427,8 @@ class Tensor(
         >>> norch.zeros(1, 2).log_softmax(1)
         tensor([[-0.6931, -0.6931]])
         """
-        axis, x = one_size(dim if axis is None else axis, "log_softmax"), self if dtype is None else self.to(dtype)
+        x = self if dtype is None else self.to(dtype=dtype)
+        axis = one_size(dim if axis is None else axis, "log_softmax")
         return recorded(wrap(lib.log_softmax_tensor(x._ptr, axis)), LogSoftmaxBackward, (x,), axis)
 
     # ---- Matrix product -----------------------------------------------------------------------------------------

@@ -278,6 +278,11 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
             raise ShapeError(f"chain_matmul: expected matrices, got shape {list(matrix.shape)}")
     sizes = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
 
+    if len(matrices) == 3 and sizes[0] * sizes[2] * (sizes[1] + sizes[3]) <= sizes[1] * sizes[3] * (
+        sizes[0] + sizes[2]
+    ):
+        return matrices[0].mm(matrices[1]).mm(matrices[2])  # also of equal costs, as in PyTorch
+
     @functools.cache
     def cheapest(first: int, end: int) -> tuple[int, int]:
         """The fewest multiplications for the matrices from first to end, and where the last product parts them."""

@@ -12,7 +12,7 @@ from ..functions.joining import stack
 from ..functions.out import Out, into
 from ..functions.products import chain_matmul
 from ..operation import check_floating, check_tensor, own
-from ..types import Dims, DType, bool_, shown
+from ..types import Dims, DType, shown
 from .factorizations import svdvals
 from .lapack import check_matrices
 
@@ -55,7 +55,7 @@ def vector_norm(
     tensor(5.)
     """
     check_floating(check_tensor(x, "linalg.vector_norm"), "linalg.vector_norm")
-    y = x if dtype is None else x.to(dtype)
+    y = x if dtype is None else x.to(dtype=dtype)
     axes = axes_of("linalg.vector_norm", dim, None)
     if _count(y, axes) == 0 and (ord < 0 or ord == math.inf):
         raise RuntimeError(f"linalg.vector_norm: no elements have no norm of order {ord}")
@@ -90,7 +90,7 @@ def matrix_norm(
         raise ShapeError(f"linalg.matrix_norm: expected at least 2 dimensions, got shape {list(x.shape)}")
     if len(dim) != 2:
         raise RuntimeError(f"linalg.matrix_norm: expected two dimensions, got {shown(dim)}")
-    x = x if dtype is None else x.to(dtype)
+    x = x if dtype is None else x.to(dtype=dtype)
     rows, columns = (axis_of(x, d, "linalg.matrix_norm") for d in dim)
     if rows == columns:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different, got {shown(dim)}")
@@ -167,7 +167,7 @@ def matrix_power(A: Tensor, n: int, *, out: Out = None) -> Tensor:
         raise ShapeError(f"linalg.matrix_power: expected batches of square matrices, got shape {list(x.shape)}")
     if whole(n, "linalg.matrix_power") == 0:
         one = eye(x.shape[-1], dtype=x.dtype, device=x.device)
-        return into(out, x.masked_fill(one.new_ones((), dtype=bool_), 0) + one, "linalg.matrix_power")
+        return into(out, x.clone().zero_() + one, "linalg.matrix_power")
     if n < 0:
         x, n = x.inverse(), -n
     result = x if n & 1 else None

@@ -209,7 +209,7 @@ class ComposedMethods:
         tensor(5.)
         """
         keepdim = keepdim or keepdims
-        x = check_floating(self if dtype is None else self.to(dtype), "norm")
+        x = check_floating(self if dtype is None else self.to(dtype=dtype), "norm")
         if p == "nuc":
             values = x.movedim(sizes_of((dim or (-2, -1),), "norm"), (-2, -1))._svd().S.sum(-1)
             return values.reshape(x.detach().sum(dim or (-2, -1), keepdim).shape)
@@ -291,6 +291,8 @@ def _add_term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Te
 
 def _term(x: Tensor, name: str, tensor1: Any, tensor2: Any, legacy: tuple[Tensor, ...], value: float) -> Tensor:
     """value * tensor1 * tensor2, or for addcdiv value * tensor1 / tensor2."""
+    if len(legacy) > 1:
+        raise TypeError(f"{name}: expected two tensors, or a value and two, got {2 + len(legacy)} operands")
     if legacy:
         value, tensor1, tensor2 = tensor1, tensor2, *legacy
     check_tensor(tensor1, name)

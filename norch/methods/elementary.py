@@ -186,12 +186,15 @@ class ElementaryMethods:
         return self.pow_(exponent)
 
     def ldexp(self: Tensor, other: Operand) -> Tensor:
-        """x * 2^other, element by element. Shapes, dtypes and errors as for `add`; integers become float32.
+        """x * 2^other, element by element. Shapes and errors as for `add`. A floating x keeps its dtype beside
+        integers; integers become float32.
 
         >>> norch.tensor([1.5, 1.0]).ldexp(norch.tensor([1, 4]))
         tensor([ 3., 16.])
         """
-        return self * 2.0 ** check_tensor(other, "ldexp")
+        power = check_tensor(other, "ldexp")
+        is_whole = self.is_floating_point() and not power.is_floating_point()
+        return self * 2.0 ** (power.to(self.dtype) if is_whole else power)
 
     # ---- Bounds and special values
 

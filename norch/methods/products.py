@@ -186,7 +186,8 @@ class ProductMethods:
             raise ShapeError(f"addbmm: shape {list(self.shape)} does not broadcast to {list(total.shape)}")
         beta, alpha = _factors(beta, alpha, total)
         total = total if alpha == 1 else total * alpha
-        return total if beta == 0 else self.expand(total.shape) * beta + total
+        x = self.expand(total.shape)
+        return (x.clone().zero_() if beta == 0 else x * beta) + total
 
     def addmm_(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
         """In place: beta * x + alpha * (mat1 @ mat2), as `addmm`; shape and dtype stay.

@@ -46,11 +46,11 @@ class ReductionMethods:
         >>> x.sum(), x.sum(0), x.sum(1, keepdim=True).shape
         (tensor(10), tensor([4, 6]), norch.Size([2, 1]))
         """
-        x = self if dtype is None else self.to(dtype)
+        x = self if dtype is None else self.to(dtype=dtype)
         result = _reduced(
             "sum", x, axes_of("sum", dim, axis), keepdim if keepdims is False else keepdims, f.SumBackward
         )
-        return result if dtype is None else result.to(dtype)
+        return result if dtype is None else result.to(dtype=dtype)
 
     def mean(
         self: Tensor,
@@ -68,7 +68,7 @@ class ReductionMethods:
         >>> norch.tensor([[1.0, 5.0], [7.0, 3.0]]).mean(0)
         tensor([4., 4.])
         """
-        x = check_floating(self if dtype is None else self.to(dtype), "mean")
+        x = check_floating(self if dtype is None else self.to(dtype=dtype), "mean")
         return _reduced(
             "mean", x, axes_of("mean", dim, axis), keepdim if keepdims is False else keepdims, f.MeanBackward
         )
@@ -411,4 +411,4 @@ def _truth(name: str, x: Tensor, dim: Dims, axis: Dims, keepdim: bool) -> Tensor
 
 
 def _as(dtype: DType | None, x: Tensor) -> Tensor:
-    return x if dtype is None else x.to(dtype)
+    return x if dtype is None else x.to(dtype=dtype)

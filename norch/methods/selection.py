@@ -14,7 +14,7 @@ from .._C import number
 from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import IndexFillBackward
 from ..autograd.in_place import write
-from ..operation import check_operand, check_tensor
+from ..operation import check_operand, check_tensor, own
 from ..types import Operand, bool_, int32, int64, shown
 from .advanced_indexing import locate, values_for
 from .places import (
@@ -338,7 +338,8 @@ def of_slices(x: Tensor, dim: int, index: Tensor, source: Tensor, how: int, name
     axis = one_size(dim, name)
     check_tensor(source, name)
     if is_recorded(x, source) and not x.ndim:
-        return of_slices(with_axis(x if in_place else x.clone()), axis, index, source, how, name, True).reshape(())
+        written = of_slices(with_axis(x if in_place else x.clone()), axis, index, source, how, name, True)
+        return x if in_place else own(written.reshape(()))
     return put_by(x, check_tensor(index, name), axis, SLICES | VECTOR, source, how, in_place)
 
 

@@ -45,4 +45,4 @@ class SparseFormMethods:
         >>> norch.eye(1).to_dense()
         tensor([[1.]])
         """
-        return self if dtype is None else self.to(dtype)
+        return self if dtype is None else self.to(dtype=dtype)

@@ -126,7 +126,7 @@ def log_softmax(input: SparseTensor, dim: int, *, dtype: DType | None = None) ->
 
 def _softmax(input: SparseTensor, dim: int, dtype: DType | None, logarithm: bool) -> SparseTensor:
     check_kind(input, SparseTensor, "sparse.softmax")
-    x = (input if dtype is None else input.to(dtype)).coalesce()
+    x = (input if dtype is None else input.to(dtype=dtype)).coalesce()
     axis = axis_of(x, dim, "sparse.softmax")
     if axis >= x.sparse_dim():
         raise RuntimeError(f"sparse.softmax: dimension {dim} is not sparse")

@@ -300,7 +300,7 @@ class SparseTensor:
 
     def sum(self, dim: Any = None, dtype: Any = None) -> Any:
         """The sum over dimensions: dense if it is over all sparse ones, else sparse."""
-        whole = self if dtype is None else self.to(dtype)
+        whole = self if dtype is None else self.to(dtype=dtype)
         axes = [axis_of(self, axis, "sum") for axis in axes_of("sum", dim, None) or range(self.ndim)]
         dense = [axis - self.sparse_dim() + 1 for axis in axes if axis >= self.sparse_dim()]
         if dense:

@@ -259,3 +259,25 @@ def test_small_forms_are_those_of_torch():
     x = tensor([1.0, 2.331, 2.0], requires_grad=True)
     norch.linalg.cross(x, x).sum().backward()
     assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_a_dtype_is_a_dtype_and_no_option_of_to():
+    x = norch.zeros(1, 2)
+    for call in (x.softmax, x.log_softmax, norch.linalg.vector_norm, x.sum, x.mean):
+        with pytest.raises(TypeError, match="expected a dtype"):
+            call(*([x] if call is norch.linalg.vector_norm else []), dim=1, dtype="cpu")
+    with pytest.raises(TypeError, match="operands"):
+        x.addcdiv(x, x, x, x)
+
+
+def test_factors_of_zero_and_forms_without_elements():
+    x, y = norch.ones(2, 2, requires_grad=True), norch.full((1, 2, 2), 3.0)
+    x.addbmm(y, y, beta=0).sum().backward()
+    assert x.grad.tolist() == [[0, 0], [0, 0]]
+    assert norch.linalg.slogdet(x.detach() + norch.eye(2)).sign == 1
+    scalar = norch.tensor(1.0, requires_grad=True)
+    added = scalar.index_add(0, norch.tensor([0]), scalar)
+    assert added.item() == 2 and not added.detach_().requires_grad and scalar.item() == 1
+    assert norch.tensor(2.0, dtype=norch.float64).ldexp(norch.tensor([3])).dtype is norch.float64
+    huge = norch.full((2, 2), 1e30)
+    assert norch.linalg.multi_dot([huge, huge, norch.zeros(2, 2)]).isnan().all()  # from the left if costs are equal

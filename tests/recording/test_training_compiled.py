@@ -33,8 +33,12 @@ OPTIMIZERS = {
     "NAdam": [{}, {"decoupled_weight_decay": True, "weight_decay": 0.1}],
     "RAdam": [{}, {"betas": (0.5, 0.7)}],
     "Rprop": [{}],
+    "SparseAdam": [{}],
 }
-EAGER = {"LBFGS": "LBFGS takes its step"}  # its line search decides in Python
+EAGER = {  # a line search decides in Python, and a number of rows in values
+    "LBFGS": "LBFGS takes its step",
+    "SparseAdam": "the shape of a result depends on values",
+}
 cases = [(name, options) for name, each in OPTIMIZERS.items() for options in each]
 optimizers = pytest.mark.parametrize("name, options", cases, ids=[f"{name} {list(options)}" for name, options in cases])
 

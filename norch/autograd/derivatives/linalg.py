@@ -77,8 +77,10 @@ class LogAbsDetBackward(Function):
 class DetSignBackward(Function):
     """The sign of a determinant is constant wherever it has a derivative."""
 
+    keeps_input = False
+
     def backward(self, gradient: Tensor) -> Gradients:
-        return [self.x * 0.0]
+        return [None]
 
 
 class DetBackward(Function):

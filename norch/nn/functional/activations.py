@@ -103,7 +103,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
 
 
 def _converted(x: Tensor, dtype: DType | None) -> Tensor:
-    return x if dtype is None else x.to(dtype)
+    return x if dtype is None else x.to(dtype=dtype)
 
 
 def _guessed_dim(name: str, x: Tensor) -> int:

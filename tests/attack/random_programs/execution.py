@@ -48,7 +48,8 @@ class Pair:
         ours = _error(our_line or line, self.ours)
         RUNNING[0] = 0
         self.raised = theirs is not None
-        self.halfway = self.raised and ("backward(" in line or (isinstance(theirs, IndexError) and "] = " in line))
+        partly = "backward(" in line or "_reduce_(" in line or (isinstance(theirs, IndexError) and "] = " in line)
+        self.halfway = self.raised and partly
         self.least = max([self.least, *(bound for name, bound in INEXACT.items() if name in line)])
         if theirs is not None or ours is not None:
             return _error_difference(ours, theirs)
