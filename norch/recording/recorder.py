@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import os
 from typing import Any, Callable, Sequence, TypeVar
 
 from .._C import addresses, lib, raise_error, write_clock
-from ..operation import array_of, mode
+from ..operation import array_of, mode, refuse_recording
 from ..optim.optimizer import Group, Optimizer, numbers_in, tensors_in
 from ..tensor import Tensor
 
 T = TypeVar("T")
 Line = tuple[str, int]  # a file, and the number of a line
+
+_print = builtins.print
+
+
+def _told(*values: Any, **options: Any) -> None:
+    """`print` while a recording runs: a replay would print nothing."""
+    refuse_recording("something is printed")
+    _print(*values, **options)
+
 
 _OWN = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
@@ -36,7 +46,8 @@ class Recorder:
 
     def record(self, function: Callable[[], T]) -> T:
         """The function's result. One call of C, which ends the recording whatever the function raises."""
-        return lib.call_recorded(self.handle, ((mode, {"recorder": self}),), function, (), {})
+        changes = (mode, {"recorder": self}), (builtins, {"print": _told})
+        return lib.call_recorded(self.handle, changes, function, (), {})
 
     def begin_backward(self, gradients: Sequence[Tensor]) -> None:
         """What is recorded from now on is the backward of results, from these gradients."""

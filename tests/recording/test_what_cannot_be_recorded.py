@@ -35,6 +35,11 @@ def printed(x):
     return x + 1
 
 
+def announced(x):
+    print("a step")  # here
+    return x + 1
+
+
 def formatted(x):
     _ = f"{x.sum():.3f}"  # here
     return x + 1
@@ -87,7 +92,7 @@ def assigned(x):
     return y
 
 
-REFUSED = [item, condition, listed, printed, formatted, found, masked, hooked, appended, changing, numbers, counted]
+REFUSED = [item, condition, listed, printed, announced, formatted, found, masked, hooked, appended, changing, numbers, counted]
 REFUSED += [iterated, seeded, assigned]
 
 
