@@ -35,9 +35,19 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-ScriptModule, TracedModule = Module, Module
 ScriptFunction = type(lambda: None)
 isinstance = isinstance  # noqa: A001, PLW0127  (a name of this module in PyTorch)
+
+
+class ScriptModule(Module):
+    """The base class of old scripted modules: a Module. Others are no instances of it, which tools ask.
+
+    >>> isinstance(nn.ReLU(), norch.jit.ScriptModule)
+    False
+    """
+
+
+TracedModule = ScriptModule
 
 
 def script(obj: T, *_: object, **__: object) -> T:

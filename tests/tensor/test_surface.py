@@ -300,3 +300,7 @@ def test_a_float_or_a_bool_given_to_tensor_is_data():
     assert norch.Tensor(3, requires_grad=True).requires_grad
     with pytest.raises(RuntimeError, match="negative"):
         norch.Tensor(-1)
+
+
+def test_modules_are_not_scripted():
+    assert not isinstance(nn.ReLU(), norch.jit.ScriptModule) and issubclass(norch.jit.ScriptModule, nn.Module)
