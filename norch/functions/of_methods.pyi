@@ -867,7 +867,7 @@ def sgn(input: Tensor, *, out: Out=None) -> Tensor:
 def float_power(input: Operand, exponent: Operand, *, out: Out=None) -> Tensor:
     """x to the power of `exponent`, in float64. Shapes and errors as for `add`."""
 def ldexp(input: Tensor, other: Operand, *, out: Out=None) -> Tensor:
-    """x * 2^other, element by element. Shapes, dtypes and errors as for `add`; integers become float32."""
+    """x * 2^other, element by element. Shapes and errors as for `add`. A floating x keeps its dtype beside"""
 def clamp_min(input: Tensor, min: Operand, *, out: Out=None) -> Tensor:
     """max(x, min), element by element: `clamp` with one bound. Shapes, dtypes and errors as for `add`."""
 def clamp_max(input: Tensor, max: Operand, *, out: Out=None) -> Tensor:
@@ -1019,7 +1019,7 @@ def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumul
 def lcm_(input: Tensor, other: Operand) -> Tensor:
     """The least common multiple of integers."""
 def ldexp_(input: Tensor, other: Operand) -> Tensor:
-    """x * 2^other, element by element. Shapes, dtypes and errors as for `add`; integers become float32."""
+    """x * 2^other, element by element. Shapes and errors as for `add`. A floating x keeps its dtype beside"""
 def log10_(input: Tensor) -> Tensor:
     """The logarithm of x to base 10."""
 def log1p_(input: Tensor) -> Tensor:

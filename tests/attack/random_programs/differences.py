@@ -115,6 +115,7 @@ DIFFERENCES: list[tuple[str, str, str]] = [
     ),
     ("masked_scatter_", "requires_grad False", "where nothing was written nothing needs a gradient"),
     ("copysign", "elements", "the sign of a NaN"),
+    ("trapezoid|trapz", "elements .*inf.*torch has .*nan", "infinities, which torch subtracts from their sum"),
     ("lerp", "elements .*nan", "infinities are subtracted"),
     ("materialize_grads", "is_leaf", "a derivative of 0 is zeros, not None"),
     ("layer_norm", "is_leaf True", "of no elements a layer returns its input"),
