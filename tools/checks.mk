@@ -2,8 +2,8 @@
 # sanitizers and the emulator only the cases that all pairs of values need (tests/conftest.py). `make check-all` runs
 # every case.
 
-CHECKS := library-address library-thread sanitized emulated-address emulated-thread emulated-orders compiled thorough oracle test \
-          distributed races isas aarch64 lint emulated-bugs attacked
+CHECKS := library-address library-thread sanitized emulated-address emulated-thread emulated-orders compiled \
+          thorough oracle test distributed races isas aarch64 lint emulated-bugs attacked
 .PHONY: $(CHECKS) $(CHECKS:%=timed-%) emulated attack
 check: export CASES := --pairwise
 check check-all: all .venv/ready .venv-check/ready

@@ -92,7 +92,21 @@ def assigned(x):
     return y
 
 
-REFUSED = [item, condition, listed, printed, announced, formatted, found, masked, hooked, appended, changing, numbers, counted]
+REFUSED = [
+    item,
+    condition,
+    listed,
+    printed,
+    announced,
+    formatted,
+    found,
+    masked,
+    hooked,
+    appended,
+    changing,
+    numbers,
+    counted,
+]
 REFUSED += [iterated, seeded, assigned]
 
 
