@@ -57,6 +57,7 @@ TESTED_BY_THEMSELVES = {
     "NLLBackward",  # test_fused.py
     "PReluBackward",  # tests/nn/test_activations.py
     "GluBackward",
+    "CrossBackward",  # tests/tensor/test_matrix_products.py
     "_StandardGamma",  # tests/oracle/test_oracle_distributions.py
     "IgammaBackward",  # tests/tensor/test_special.py, as all of SPECIAL_OPS
     "IgammacBackward",
@@ -71,6 +72,7 @@ TESTED_BY_THEMSELVES = {
     "I1eBackward",
     "InverseBackward",  # tests/tensor/test_linalg.py
     "SolveBackward",
+    "SubstitutionBackward",
     "CholeskyBackward",
     "LogAbsDetBackward",
     "DetSignBackward",
