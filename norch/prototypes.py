@@ -42,7 +42,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "free_tensor": (None, [TENSOR]),
     "free_results": (None, [ARRAY]),
     "alias_tensor": (RESULT, [TENSOR]),
-    "data_tensor": (RESULT, [TENSOR]),
+    "data_tensor": (RESULT, [TENSOR, TENSOR]),
     "clone_tensor": (RESULT, [TENSOR]),
     "contiguous_tensor": (RESULT, [TENSOR]),
     "cast_tensor": (RESULT, [TENSOR, c_int32]),

@@ -170,10 +170,17 @@ Tensor* alias_tensor(Tensor* tensor) {
     return build([&] { return view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset); });
 }
 
-Tensor* data_tensor(Tensor* tensor) {
+static Writes& writes_of(const Tensor& tensor) { return tensor.writes ? *tensor.writes : tensor.storage->writes; }
+
+Tensor* data_tensor(Tensor* tensor, Tensor* counted) {
     return build([&] {
         Owned alias = view_of(*tensor, tensor->shape, tensor->strides, tensor->ndim, tensor->offset);
         Writes* own = new (allocate_struct(sizeof(Writes))) Writes{{1}, {0}, {0}};
+        if (counted) {
+            const Writes& so_far = writes_of(*counted);
+            own->version = so_far.version.load();
+            own->written_at = so_far.written_at.load();
+        }
         drop(alias->writes);
         alias->writes = own;
         return alias;
@@ -221,8 +228,6 @@ Tensor* to_device(Tensor* tensor, int32_t device) {
 // ---- Reading and writing -----------------------------------------------------------------------------------------
 
 std::atomic<int64_t> write_clock;
-
-static Writes& writes_of(const Tensor& tensor) { return tensor.writes ? *tensor.writes : tensor.storage->writes; }
 
 void mark_written(Tensor& tensor) {
     Writes& writes = writes_of(tensor);

@@ -203,7 +203,7 @@ class GradientMethods:
         """The same elements outside of any graph, and of its checks: a graph does not notice a write through `data`.
 
         (`detach()` shares the count of writes: a backward that needs the old values raises an error.) Assigning gives
-        this tensor the elements, dtype and device of another.
+        this tensor the elements, dtype and device of another; its count of writes goes on.
 
         >>> x = norch.ones(2, requires_grad=True)
         >>> x.data.mul_(3)
@@ -211,11 +211,11 @@ class GradientMethods:
         >>> x
         tensor([3., 3.], requires_grad=True)
         """
-        return wrap(lib.data_tensor(self._ptr))
+        return wrap(lib.data_tensor(self._ptr, None))
 
     @data.setter
     def data(self: Tensor, other: Tensor) -> None:
-        handle = lib.data_tensor(check_tensor(other, "data")._ptr) or raise_error()
+        handle = lib.data_tensor(check_tensor(other, "data")._ptr, self._ptr) or raise_error()
         old, views = self._ptr, self._views
         # at once: neither an interrupt nor another thread finds a part of it
         vars(self).update(_ptr=handle, _shape=None, _base=None, _views=None)

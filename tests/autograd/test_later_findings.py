@@ -281,3 +281,16 @@ def test_factors_of_zero_and_forms_without_elements():
     assert norch.tensor(2.0, dtype=norch.float64).ldexp(norch.tensor([3])).dtype is norch.float64
     huge = norch.full((2, 2), 1e30)
     assert norch.linalg.multi_dot([huge, huge, norch.zeros(2, 2)]).isnan().all()  # from the left if costs are equal
+
+
+def test_data_that_is_replaced_does_not_hide_an_earlier_write():
+    matrix, vector = norch.ones(3, 3), norch.ones(3, requires_grad=True)
+    result = matrix @ vector
+    matrix.add_(1)
+    matrix.data = norch.ones(3, 3)
+    assert matrix._version == 1
+    with pytest.raises(RuntimeError, match="modified by an in-place operation"):
+        result.sum().backward()
+    matrix.data = norch.zeros(3)
+    matrix.add_(1)
+    assert (matrix._version, matrix.data._version) == (2, 0)

@@ -69,7 +69,7 @@ struct SharedModel {
         Tensor* y = linear_tensor(x, weight, bias);
         check(get_item(y, first) == 301, "a wrong forward");
         Tensor *row = select_tensor(weight, 0, number % 200), *alias = alias_tensor(weight),
-               *data = data_tensor(weight);
+               *data = data_tensor(weight, nullptr);
         Storage* storage = hold_storage(row);
         Tensor* bytes = storage_tensor(storage, FLOAT32);
         check(shares_memory(bytes, alias) && version_of(data) >= 0 && written_at(row) >= 0, "views");
