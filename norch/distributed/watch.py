@@ -144,16 +144,18 @@ class Watch:
                 self._known[connection] = said
             else:
                 self._close(connection)
-        elif "failed" in said:
-            self._failed.append((self._known[connection]["rank"], said["failed"]))
-        elif "starts" in said:
+            return
+        rank = self._known[connection]["rank"]
+        if "failed" in said:
+            self._failed.append((rank, said["failed"]))
+        if "starts" in said:
             self._waiting += 1
             if self._waiting == self.ranks:
                 self._tell(ALL_START)
-        elif "place" in said:
-            self._places[self._known[connection]["rank"]] = tuple(said["place"])
-            if "done" in said:
-                self._done.add(self._known[connection]["rank"])
+        if "place" in said:
+            self._places[rank] = tuple(said["place"])
+        if "done" in said:
+            self._done.add(rank)
 
     def kill(self, number: signal.Signals) -> None:
         """Send a signal to the ranks of this machine that are connected: a stopped one hears nothing else."""
