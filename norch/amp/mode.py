@@ -6,7 +6,7 @@ import functools
 from typing import Any, Callable, TypeVar
 
 from .. import _C
-from ..arguments import flags
+from ..arguments import flag, flags
 from ..autocasting import DEFAULTS, begin
 from ..given import warn
 from ..guards import Guard
@@ -50,7 +50,7 @@ class autocast(Guard):
                 "norch.bfloat16 or norch.float16. Disabling autocast.",
             )
             enabled = False
-        self._enabled = enabled
+        self._enabled = flag(enabled, "autocast: enabled")
         super().__init__()
 
     def __enter__(self) -> autocast:

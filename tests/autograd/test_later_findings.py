@@ -294,3 +294,15 @@ def test_data_that_is_replaced_does_not_hide_an_earlier_write():
     matrix.data = norch.zeros(3)
     matrix.add_(1)
     assert (matrix._version, matrix.data._version) == (2, 0)
+
+
+def test_nonsense_is_refused():
+    optimizer = norch.optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    with pytest.raises(TypeError, match="divisor_override"):
+        nn.functional.avg_pool2d(norch.ones(1, 1, 4, 4), 2, divisor_override=2.0)
+    with pytest.raises(RuntimeError, match="offsets has dtype"):
+        nn.functional.embedding_bag(norch.tensor([0, 1]), norch.ones(2, 1), norch.tensor([0.0, 1e30]))
+    with pytest.raises(TypeError, match="enabled"):
+        norch.autocast("cpu", enabled=None)
+    with pytest.raises(TypeError, match="expected a dict"):
+        norch.optim.lr_scheduler.StepLR(optimizer, 1).load_state_dict("False")

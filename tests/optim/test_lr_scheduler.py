@@ -281,6 +281,12 @@ def test_a_sequence_inside_a_sequence():
     assert follow(outer, 5) == pytest.approx([1.0, 0.5, 0.5, 0.75, 1.0, 0.1])
 
 
+def test_multiplying_goes_on_from_the_rates_of_the_turn_before():
+    optimizer = make_optimizer()
+    turns = schedulers.StepLR(optimizer, 1, 0.5), schedulers.MultiplicativeLR(optimizer, lambda epoch: 0.1)
+    assert follow(sequence(optimizer, *turns), 4) == pytest.approx([1.0, 0.5, 0.05, 0.005, 0.0005])
+
+
 def one_cycle_with(**options):
     return schedulers.OneCycleLR(make_optimizer(), **{"max_lr": 1.0, "total_steps": 9, **options})
 

@@ -173,7 +173,8 @@ def _starts(input: Tensor, offsets: Tensor | None, include_last_offset: bool) ->
         raise ValueError(
             f"embedding_bag: input is {list(input.shape)} and offsets {found}, expected [bags, n], or [n] and [bags]"
         )
-    starts = [int(start) for start in offsets.tolist()]
+    check_integers("embedding_bag", "offsets", offsets)
+    starts = offsets.tolist()
     count = input.shape[0]
     if starts and starts[0] != 0:
         raise RuntimeError(f"embedding_bag: the first offset is {starts[0]}, expected 0")

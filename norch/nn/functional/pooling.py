@@ -6,7 +6,7 @@ import math
 from typing import Any, Sequence
 
 from ..._C import ShapeError
-from ...arguments import flags, sizes_of
+from ...arguments import flags, one_size, sizes_of
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
 from ...operation import own
@@ -177,7 +177,7 @@ def avg_pool3d(
 
 
 def _avg_pool(name: str, axes: int, x: Tensor, taps: Windows, ceil: bool, counts: bool, divisor: int | None) -> Tensor:
-    if divisor is not None and not divisor:
+    if divisor is not None and not one_size(divisor, f"{name}: divisor_override"):
         raise RuntimeError(f"{name}: divisor_override is {shown(divisor)}, expected a number other than 0")
 
     def averages(batch: Tensor, divisor: float) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from ...arguments import index_of
 from ...autograd.mode import no_grad
 from ...given import settings
-from ...operation import refuse_recording
+from ...operation import check_kind, refuse_recording
 from ...tensor import Tensor
 from ...types import shown
 from ..optimizer import Group, Optimizer, StateDict
@@ -65,6 +65,10 @@ class LRScheduler:
         self.last_epoch = -1
         self._start()
 
+    def take_turn(self) -> None:
+        """Begin at epoch 0 where another scheduler ends."""
+        self.restart()
+
     def get_lr(self) -> list[float]:
         """The rate of each group at the epoch `last_epoch`, which `step` sets."""
         raise NotImplementedError(f"{type(self).__name__} does not define get_lr()")
@@ -101,7 +105,7 @@ class LRScheduler:
 
     def load_state_dict(self, state_dict: StateDict) -> None:
         """Load what `state_dict` of such a scheduler returned; the rates are in the optimizer's state_dict."""
-        self.__dict__.update(state_dict)
+        self.__dict__.update(check_kind(state_dict, dict, "load_state_dict"))
 
 
 # ---- Checks ---------------------------------------------------------------------------------------------------------

@@ -64,6 +64,11 @@ class MultiplicativeLR(LambdaLR):
     0.25
     """
 
+    def take_turn(self) -> None:
+        """Begin at epoch 0, from the current rates: it knows no others."""
+        self.last_epoch = -1
+        self.step()
+
     def get_lr(self) -> list[float]:
         """The current rates times the functions of the epoch."""
         if self._starting:

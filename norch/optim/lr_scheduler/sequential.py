@@ -31,6 +31,8 @@ class _Several(LRScheduler):
 class SequentialLR(_Several):
     """One scheduler after another: at each epoch of `milestones` the next starts, from the initial rates.
 
+    (MultiplicativeLR, which knows no others, goes on from the current ones.)
+
     >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
     >>> warm = optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
     >>> later = optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
@@ -73,7 +75,7 @@ class SequentialLR(_Several):
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
         if number and self._milestones[number - 1] == self.last_epoch:
-            scheduler.restart()
+            scheduler.take_turn()
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
