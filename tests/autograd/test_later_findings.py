@@ -202,6 +202,7 @@ def test_a_scatter_takes_an_index_or_a_source_of_no_dimensions():
 
 
 def test_triangles_are_solved_by_substitution():
+    pytest.importorskip("numpy")
     a, b = tensor([[0.0, math.nan], [1.0, 2.0]], requires_grad=True), tensor([[1.0], [4.0]])
     x = norch.linalg.solve_triangular(a, b, upper=False)
     assert x.tolist() == [[math.inf], [-math.inf]]  # the NaN is not in the triangle, and the 0 divides
@@ -211,11 +212,13 @@ def test_triangles_are_solved_by_substitution():
 
 
 def test_a_decomposition_of_infinities_ends():
+    pytest.importorskip("numpy")
     x = norch.eye(3)
     x[0, 1] = math.inf
     assert norch.linalg.svdvals(x).isnan().all()
     with pytest.raises(norch.linalg.LinAlgError):
         norch.linalg.cholesky(norch.full((2, 2), math.inf))
+    assert norch.linalg.slogdet(norch.ones(2, 2) + norch.eye(2)).sign == 1
 
 
 def test_vmap_of_no_samples():
@@ -274,7 +277,6 @@ def test_factors_of_zero_and_forms_without_elements():
     x, y = norch.ones(2, 2, requires_grad=True), norch.full((1, 2, 2), 3.0)
     x.addbmm(y, y, beta=0).sum().backward()
     assert x.grad.tolist() == [[0, 0], [0, 0]]
-    assert norch.linalg.slogdet(x.detach() + norch.eye(2)).sign == 1
     scalar = norch.tensor(1.0, requires_grad=True)
     added = scalar.index_add(0, norch.tensor([0]), scalar)
     assert added.item() == 2 and not added.detach_().requires_grad and scalar.item() == 1

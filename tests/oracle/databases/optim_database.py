@@ -56,7 +56,10 @@ def report(info: Any, dtypes: tuple[torch.dtype, ...] = DTYPES) -> Report:
 
 def check(result: Report, info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype) -> None:
     """The checks of one configuration."""
-    if outcome(lambda: info.optim_cls(Training(torch, dtype).parameters, **kwargs), (), {}).__class__ is RuntimeError:
+    if (
+        outcome(lambda: info.optim_cls(Training(torch, dtype, False).parameters, **kwargs), (), {}).__class__
+        is RuntimeError
+    ):
         return  # such as foreach with fused
     name = str(dtype).removeprefix("torch.")
 
@@ -74,10 +77,10 @@ def check(result: Report, info: Any, kind: type, kwargs: dict[str, Any], dtype: 
 
 
 class Training:
-    """A small regression, whose numbers are torch's in both libraries."""
+    """A small regression, whose numbers are torch's in both libraries; torch's gradients may be `sparse` tensors."""
 
-    def __init__(self, library: Any, dtype: torch.dtype):
-        self.dtype = dtype
+    def __init__(self, library: Any, dtype: torch.dtype, sparse: bool):
+        self.dtype, self.sparse = dtype, sparse and library is torch
         generator = torch.Generator().manual_seed(3)
         drawn = [
             torch.randn(size, generator=generator, dtype=torch.float64) for size in [(4, 6), (4, 1), (6, 5), (4, 5)]
@@ -97,6 +100,9 @@ class Training:
         weight, bias = self.parameters
         loss = ((weight @ self.x + bias - self.y) ** 2).mean()
         loss.backward()
+        if self.sparse:
+            for parameter in self.parameters:
+                parameter.grad = parameter.grad.to_sparse(1)
         return loss
 
     def step(self, optimizer: Any, count: int) -> None:
@@ -105,9 +111,9 @@ class Training:
 
 
 def started(
-    library: Any, cls: Any, kwargs: dict[str, Any], dtype: torch.dtype, groups: int = 1
+    library: Any, info: Any, cls: Any, kwargs: dict[str, Any], dtype: torch.dtype, groups: int = 1
 ) -> tuple[Training, Any]:
-    training = Training(library, dtype)
+    training = Training(library, dtype, info.only_supports_sparse_grads)
     kwargs = leaves_of(kwargs, torch.clone)  # a rate may be a tensor
     return training, cls(training.groups(groups), **(in_norch([], kwargs)[1] if library is norch else kwargs))
 
@@ -123,8 +129,8 @@ def compared(info: Any, ours: Training, theirs: Training) -> str | None:
 
 def trained(info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype, groups: int) -> str | None:
     """The parameters after some steps."""
-    theirs, their_optimizer = started(torch, info.optim_cls, kwargs, dtype, groups)
-    ours, our_optimizer = started(norch, kind, kwargs, dtype, groups)
+    theirs, their_optimizer = started(torch, info, info.optim_cls, kwargs, dtype, groups)
+    ours, our_optimizer = started(norch, info, kind, kwargs, dtype, groups)
     steps = FEW_STEPS if info.name == "LBFGS" else STEPS
     theirs.step(their_optimizer, steps)
     ours.step(our_optimizer, steps)
@@ -133,8 +139,8 @@ def trained(info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype, g
 
 def same_names(info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype) -> str | None:
     """The state_dict: its names, its settings, the shapes and dtypes of its tensors."""
-    theirs, their_optimizer = started(torch, info.optim_cls, kwargs, dtype)
-    ours, our_optimizer = started(norch, kind, kwargs, dtype)
+    theirs, their_optimizer = started(torch, info, info.optim_cls, kwargs, dtype)
+    ours, our_optimizer = started(norch, info, kind, kwargs, dtype)
     theirs.step(their_optimizer, 2)
     ours.step(our_optimizer, 2)
     our, their = our_optimizer.state_dict(), their_optimizer.state_dict()
@@ -158,10 +164,10 @@ def same_names(info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype
 
 def resumed(info: Any, kind: type, kwargs: dict[str, Any], dtype: torch.dtype) -> str | None:
     """The parameters after norch continues a training that torch began."""
-    theirs, their_optimizer = started(torch, info.optim_cls, kwargs, dtype)
+    theirs, their_optimizer = started(torch, info, info.optim_cls, kwargs, dtype)
     steps = FEW_STEPS if info.name == "LBFGS" else STEPS
     theirs.step(their_optimizer, steps // 2)
-    ours, our_optimizer = started(norch, kind, kwargs, dtype)
+    ours, our_optimizer = started(norch, info, kind, kwargs, dtype)
     for our, their in zip(ours.parameters, theirs.parameters):
         our.data = to_norch(their.detach())
     our_optimizer.load_state_dict(to_norch(their_optimizer.state_dict()))

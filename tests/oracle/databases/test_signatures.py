@@ -27,7 +27,7 @@ DIFFERENCES = {
     "Generator": "seed is a parameter in TorchScript alone",
     "save": "Python's protocol 4, which Python 3.4 and later read",
     "Tensor.expand Tensor.to_dense Tensor.to_sparse": "what torch keeps for its tracer and compressed layouts",
-    "autograd.gradcheck autograd.gradgradcheck": "the options of complex numbers, forward mode and batched gradients",
+    "autograd.gradgradcheck": "the options of complex numbers, forward mode and batched gradients",
     "cuda.Event": "events of other processes",
     "nn.RMSNorm.forward": "input as in every other layer; torch says x",
     "nn.RNNBase": "the base of norch's own RNN, LSTM and GRU, which know their mode",
