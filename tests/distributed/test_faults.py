@@ -98,7 +98,7 @@ def test_a_stray_process_is_not_taken_for_a_rank():
     stray = socket.create_connection((host, int(port)), timeout=10)
     stray.sendall(b'{"token": "guessed", "rank": 0, "pid": 1}\n{"failed": "all is lost"}\nnonsense\n')
     found = []
-    thread = threading.Thread(target=lambda: found.append(watch.until(lambda: False)))
+    thread = threading.Thread(target=lambda: found.append(watch.until(lambda: False)), daemon=True)
     thread.start()
     assert stray.recv(1) == b""  # closed
     token = watch.environment["NORCH_WATCH"].split(":")[2]
