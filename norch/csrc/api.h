@@ -60,14 +60,13 @@ API Tensor* empty_tensor(const int64_t* shape, int32_t ndim, int32_t dtype, int3
 API Tensor* number_tensor(double real, int64_t integer, int32_t dtype);  // a Python number: BOOL, INT64 or FLOAT64
 API void free_tensor(Tensor* tensor);
 API void free_results(Results* results);
-API Tensor* alias_tensor(Tensor* tensor);  // the same elements under a new handle
-// The same, whose writes are counted apart: from 0, or on from those of another tensor
-API Tensor* data_tensor(Tensor* tensor, Tensor* counted);
-API Tensor* clone_tensor(Tensor* tensor);                // a contiguous copy
-API Tensor* contiguous_tensor(Tensor* tensor);           // an alias if it already is
-API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);  // a copy in another dtype, stored in the same order
-API Tensor* to_device(Tensor* tensor, int32_t device);   // a contiguous copy on another device
-API int assign_tensor(Tensor* target, Tensor* source);   // target[...] = source, broadcast and cast
+API Tensor* alias_tensor(Tensor* tensor);                  // the same elements under a new handle
+API Tensor* data_tensor(Tensor* tensor, Tensor* counted);  // its writes counted apart: from 0, or on from `counted`'s
+API Tensor* clone_tensor(Tensor* tensor);                  // a contiguous copy
+API Tensor* contiguous_tensor(Tensor* tensor);             // an alias if it already is
+API Tensor* cast_tensor(Tensor* tensor, int32_t dtype);    // a copy in another dtype, stored in the same order
+API Tensor* to_device(Tensor* tensor, int32_t device);     // a contiguous copy on another device
+API int assign_tensor(Tensor* target, Tensor* source);     // target[...] = source, broadcast and cast
 // targets[k][...] = sources[k], each like its target: all of them or, if one does not fit, none
 API int assign_all(int32_t count, Tensor* const* targets, Tensor* const* sources);
 API int set_default_dtype(int32_t dtype);  // of Python's floats, and of integers that an operation makes floats of

@@ -118,7 +118,7 @@ class ModuleHooks:
 
 
 _NO_HOOKS = ModuleHooks()
-EVERY = ModuleHooks()  # the hooks of all modules; a module with hooks of its own calls them before those
+EVERY = ModuleHooks()  # the hooks of all modules, which run before a module's own
 
 
 class Hookable:
