@@ -17,7 +17,7 @@ from .handles import CPYTHON
 from .handles import Handle as Handle
 from .handles import keeping_lock as _keeping_lock
 from .handles import library as _library
-from .prototypes import OBJECT, PROTOTYPES, QUICK
+from .prototypes import OBJECT, PROTOTYPES, QUICK, TENSORS
 from .types import NAMES, bool_, float64, int64, shown
 from .types import RangeError as RangeError
 
@@ -60,7 +60,7 @@ class ShapeError(ValueError, RuntimeError):
 LIMITS = {c_int32: (-(2**31), 2**31), c_int64: (-(2**63), 2**63), c_uint64: (0, 2**64)}
 
 # How csrc/api/builtins.cpp calls a letter for the type of a result or parameter.
-_KINDS = {c_void_p: "p", c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o"}
+_KINDS = {c_void_p: "p", TENSORS: "t", c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o"}
 _RESULT_KINDS = {c_int32: "i", c_int64: "l", c_uint64: "u", c_double: "d", OBJECT: "o", None: "n"}
 
 if CPYTHON:

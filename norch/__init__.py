@@ -39,6 +39,7 @@ from .display.explain import explain
 from .display.formatting import set_printoptions
 from .functions.creation import *  # noqa: F403
 from .functions.elementary import *  # noqa: F403
+from .functions.foreach import *  # noqa: F403
 from .functions.generator import *  # noqa: F403
 from .functions.joining import *  # noqa: F403
 from .functions.layouts import *  # noqa: F403

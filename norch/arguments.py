@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any, Callable, Sequence, TypeVar, cast
 
 from . import operation
@@ -50,6 +51,13 @@ def packed(args: Sequence[Any], name: str) -> tuple[bytes, int]:
         return int64_array(sizes), len(sizes)
 
 
+def packed_list(value: Any, name: str) -> tuple[bytes, int]:
+    """The same of one list or tuple. Raises TypeError for anything else."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{name}: expected a list of integers, got {shown(value)}")
+    return packed((value,), name)
+
+
 def place_of(
     name: str, sizes: tuple[Any, ...], size: Any, dtype: Any, device: Any, out: Any = None
 ) -> tuple[bytes, int, int, int]:
@@ -63,7 +71,7 @@ def place_of(
         raise TypeError(f"{name}: expected sizes, got none; {name}(()) makes a scalar")
     if out is not None:
         operation.check_tensor(out, f"{name}: out")
-        dtype, device = dtype or out.dtype, device or out.device
+        dtype, device = out.dtype if dtype is None else dtype, out.device if device is None else device
     try:
         array, rank = _packed(*(sizes[0] if isinstance(sizes[0], (list, tuple)) and len(sizes) == 1 else sizes))
     except TypeError:
@@ -75,7 +83,7 @@ def place_of(
 def index_of(value: Any) -> int | None:
     """The integer that a value of Python, NumPy or a tensor stands for; None for others, and for bools, no sizes."""
     try:
-        return None if isinstance(value, bool) else value.__index__()
+        return None if isinstance(value, bool) else operator.index(value)
     except (AttributeError, TypeError):
         return None
 
@@ -204,6 +212,8 @@ def flags(function: Function) -> Function:
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) <= first and not numbers:  # most often
+            return function(*args)
         for key, value in kwargs.items():
             if value is not True and value is not False and key in named:
                 check(args, key, value)

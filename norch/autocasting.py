@@ -23,8 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 DEFAULTS = {"cpu": bfloat16, "cuda": float16}
 
 # The lists of PyTorch's documentation, under norch's names. LOWER: in the dtype of the autocast. FLOAT32: halves become
-# float32. WIDEST: float32 if an operand is. GIVEN: in the dtypes of the operands, as is whatever is not named, although
-# composed of operations that are.
+# float32. WIDEST: float32 if an operand is (as `cat` and `stack` do without an autocast). GIVEN: in the dtypes of the
+# operands, as is whatever is not named, although composed of operations that are.
 LOWER, FLOAT32, WIDEST, GIVEN = "lower", "float32", "widest", "given"
 _EVERYWHERE = {
     LOWER: """
@@ -37,7 +37,6 @@ _EVERYWHERE = {
         poisson_nll_loss cosine_embedding_loss hinge_embedding_loss margin_ranking_loss soft_margin_loss
         triplet_margin_loss multi_margin_loss multilabel_margin_loss
         """,
-    WIDEST: "cat stack",
 }
 _ON_CPU = {
     LOWER: "vecdot tensordot",
@@ -80,7 +79,7 @@ def begin() -> None:
                 classes.pop()
 
 
-_VARIABLE = 0x04 | 0x08  # inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import
+VARIABLE = 0x04 | 0x08  # a code has *args or **kwargs: inspect.CO_VARARGS and CO_VARKEYWORDS, without its slow import
 
 
 def under_autocast(function: F, name: str) -> F:
@@ -108,7 +107,7 @@ def under_autocast(function: F, name: str) -> F:
         return cast(self, other) if mode.autocast else function(self, other)
 
     code = getattr(function, "__code__", None)
-    arity = code.co_argcount if code and not code.co_flags & _VARIABLE and not code.co_kwonlyargcount else 0
+    arity = code.co_argcount if code and not code.co_flags & VARIABLE and not code.co_kwonlyargcount else 0
     made = unary if arity == 1 else operator if arity == 2 and name.startswith("__") else chosen
     wrapped: Any = functools.wraps(function)(made)
     wrapped.casts = True
@@ -157,7 +156,8 @@ def _in_dtype(value: Any, kind: dtype, device: str) -> Any:
 
 def _cached(x: Any, kind: dtype) -> Any:
     """The tensor in a dtype. Of a parameter the copy is kept until the outermost autocast ends."""
-    if mode.autocast_cache is None or not (mode.enabled and x.is_leaf and x.requires_grad and x.dtype is float32):
+    is_leaf = x._edge is not None and x._edge.is_leaf
+    if mode.autocast_cache is None or not (mode.enabled and is_leaf and x.dtype is float32):
         return x.to(kind)
     key = (id(x), kind)
     found = mode.autocast_cache.get(key)

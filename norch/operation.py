@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import threading
-from ctypes import c_void_p
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, Sequence, TypeVar
@@ -71,13 +70,6 @@ def several(handles: Sequence[int]) -> list[Any]:
     return [wrap(handle) if handle else None for handle in handles] or raise_error()
 
 
-def array_of(addresses: Sequence[int | None]) -> Any:
-    """Addresses of tensors as a C array, which keeps their C tensors alive."""
-    array: Any = (c_void_p * len(addresses))(*[x if x is None else int(x) for x in addresses])
-    array.handles = addresses
-    return array
-
-
 def at_once(*calls: partial[Any]) -> None:
     """Make calls of C functions one after another, with no bytecode in between that an interrupt could come before.
 
@@ -89,7 +81,7 @@ def at_once(*calls: partial[Any]) -> None:
 
 def assigning(targets: Sequence[Any], values: Sequence[Any]) -> partial[int]:
     """A call that writes tensors into others like them, for `at_once`: all of them or, if one cannot be, none."""
-    return partial(lib.assign_all, len(targets), *(array_of([x._ptr for x in xs]) for xs in (targets, values)))
+    return partial(lib.assign_all, len(targets), *([x._ptr for x in xs] for xs in (targets, values)))
 
 
 # ---- Operands ---------------------------------------------------------------------------------------------------
@@ -192,6 +184,11 @@ def refuse_recording(why: str) -> None:
     """What happens now would not happen in a replay: a recording of this thread cannot become a program."""
     if mode.recorder is not None:
         lib.refuse_this_recording(why.encode())
+
+
+def asked(x: Any) -> Any:
+    """The tensor to answer for x when it is asked for what two arguments of one program may have otherwise."""
+    return x if mode.recorder is None else mode.recorder.behind(x)
 
 
 next_age = count(1).__next__

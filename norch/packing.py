@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import struct
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _C, operation
 from ._C import RangeError, int64_array, lib, number, raise_error
-from .operation import array_of, refuse_recording, wrap
-from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown
+from .operation import refuse_recording, wrap
+from .types import DTYPES, HALVES, Operand, bool_, default, dtype, float32, int64, promoted, shown, uint8
 
 if TYPE_CHECKING:
     from .forward_declarations import Tensor
@@ -51,7 +52,7 @@ def _joined(arrays: Sequence[Any], shape: tuple[int, ...], kind: dtype | None, d
                 f"ragged nested lists: expected arrays of one shape, got {list(parts[0].shape)} and {list(part.shape)}"
             )
     rows = [part.reshape(-1) for part in parts]
-    whole = wrap(lib.cat_tensors(array_of([row._ptr for row in rows]), len(rows), 0))
+    whole = wrap(lib.cat_tensors([row._ptr for row in rows], len(rows), 0))
     whole = whole.reshape([*shape, *parts[0].shape])
     return _copied(whole, kind or whole.dtype, device)
 
@@ -170,8 +171,9 @@ def _packed(values: Sequence[Any], kind: dtype) -> bytes | ctypes.Array[Any]:
         return struct.pack(f"{count}?", *[float(value) != 0 for value in values])
     if kind.is_floating_point:
         return (kind.ctype * len(values))(*[float(value) for value in values])  # too large is infinite
+    whole = math.floor if kind is uint8 else int  # -0.5 is below its limits
     try:
-        return struct.pack(f"{len(values)}{kind.format}", *[int(value) for value in values])
+        return struct.pack(f"{len(values)}{kind.format}", *[whole(value) for value in values])
     except (struct.error, OverflowError, ValueError):
         raise RangeError(f"a value does not fit into {kind!r}, among {shown(values)}") from None
 

@@ -6,48 +6,28 @@ A module of these names is made when it is imported, from the names of its packa
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+# The distributions whose paths are their names: HalfNormal is in half_normal.
+_DISTRIBUTIONS = (
+    "Bernoulli Beta Binomial Categorical Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential Geometric Gumbel "
+    "HalfCauchy HalfNormal Independent InverseGamma Kumaraswamy Laplace LogNormal LogisticNormal "
+    "MixtureSameFamily Multinomial NegativeBinomial Normal Pareto Poisson RelaxedBernoulli "
+    "TransformedDistribution Uniform VonMises Weibull"
+)
+
 _TABLE = {
     "distributions": {
-        "bernoulli": "Bernoulli",
-        "beta": "Beta",
-        "binomial": "Binomial",
-        "categorical": "Categorical",
-        "cauchy": "Cauchy",
-        "chi2": "Chi2",
-        "continuous_bernoulli": "ContinuousBernoulli",
-        "dirichlet": "Dirichlet",
-        "exponential": "Exponential",
+        **{re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower(): name for name in _DISTRIBUTIONS.split()},
         "fishersnedecor": "FisherSnedecor",
-        "geometric": "Geometric",
-        "gumbel": "Gumbel",
-        "half_cauchy": "HalfCauchy",
-        "half_normal": "HalfNormal",
-        "independent": "Independent",
-        "inverse_gamma": "InverseGamma",
-        "kumaraswamy": "Kumaraswamy",
-        "laplace": "Laplace",
-        "log_normal": "LogNormal",
-        "logistic_normal": "LogisticNormal",
         "lowrank_multivariate_normal": "LowRankMultivariateNormal",
-        "mixture_same_family": "MixtureSameFamily",
-        "multinomial": "Multinomial",
-        "negative_binomial": "NegativeBinomial",
-        "normal": "Normal",
         "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
-        "pareto": "Pareto",
-        "poisson": "Poisson",
-        "relaxed_bernoulli": "RelaxedBernoulli",
         "relaxed_categorical": "RelaxedOneHotCategorical",
         "studentT": "StudentT",
-        "transformed_distribution": "TransformedDistribution",
-        "uniform": "Uniform",
-        "von_mises": "VonMises",
-        "weibull": "Weibull",
     },
     "nn.modules": {
         "adaptive": "AdaptiveLogSoftmaxWithLoss",

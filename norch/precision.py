@@ -23,6 +23,8 @@ def in_float32(function: F) -> F:
 
     @functools.wraps(function)
     def rounded(*args: Any, **options: Any) -> Any:
+        if args and getattr(args[0], "dtype", None) is float32:  # most often
+            return function(*args, **options)
         kind = _half_of([*args, *options.values()])
         if kind is None or options.get("dtype") is not None:
             return function(*args, **options)

@@ -9,6 +9,15 @@ from typing import Any
 from .handles import PROGRAM, RECORDING, RESULT, RESULTS, STORAGE_RESULT
 from .handles import library as _library
 
+
+class TENSORS:
+    """An array of tensors, from a list or tuple of their Handles, which must live as long as the call."""
+
+    @staticmethod
+    def from_param(handles: Any) -> Any:  # for ctypes; csrc/api/builtins.cpp reads them itself
+        return (c_void_p * len(handles))(*[handle if handle is None else int(handle) for handle in handles])
+
+
 TENSOR, STORAGE, STATUS, ARRAY, OBJECT = c_void_p, c_void_p, c_int32, c_void_p, ctypes.py_object
 
 OPTIMIZERS = "sgd adam rmsprop adadelta adafactor adagrad adamax asgd nadam radam rprop".split()  # with rules in csrc
@@ -69,7 +78,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "empty_like_tensor": (RESULT, [TENSOR, c_int32, c_int32]),
     "full_like_tensor": (RESULT, [TENSOR, TENSOR]),
     "assign_tensor": (STATUS, [TENSOR, TENSOR]),
-    "assign_all": (STATUS, [c_int32, ARRAY, ARRAY]),
+    "assign_all": (STATUS, [c_int32, TENSORS, TENSORS]),
     "get_item": (c_double, [TENSOR, ARRAY]),
     "reshape_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
     "view_tensor": (RESULT, [TENSOR, ARRAY, c_int32]),
@@ -106,8 +115,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "argmax_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "argmin_tensor": (RESULT, [TENSOR, c_int64, c_int32, c_int32]),
     "sum_to_shape": (RESULT, [TENSOR, TENSOR]),
-    "index_tensor": (RESULT, [TENSOR, ARRAY, ARRAY, c_int32, c_int32]),
-    "index_put": (STATUS, [TENSOR, ARRAY, ARRAY, c_int32, c_int32, TENSOR, c_int32]),
+    "index_tensor": (RESULT, [TENSOR, TENSORS, ARRAY, c_int32, c_int32]),
+    "index_put": (STATUS, [TENSOR, TENSORS, ARRAY, c_int32, c_int32, TENSOR, c_int32]),
     "gather_tensor": (RESULT, [TENSOR, TENSOR, c_int64, c_int32]),
     "scatter_into": (STATUS, [TENSOR, TENSOR, c_int64, c_int32, TENSOR, c_int32]),
     "scatter_tensor": (RESULT, [TENSOR, TENSOR, c_int64, c_int32, TENSOR, c_int32]),
@@ -131,8 +140,8 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "matmul_tensor": (RESULT, [TENSOR, TENSOR]),
     "product_tensor": (RESULT, [TENSOR, TENSOR, c_int32]),
     "added_product_tensor": (RESULT, [TENSOR, TENSOR, TENSOR, TENSOR, TENSOR, c_int32]),
-    "cat_tensors": (RESULT, [ARRAY, c_int32, c_int64]),
-    "stack_tensors": (RESULT, [ARRAY, c_int32, c_int64]),
+    "cat_tensors": (RESULT, [TENSORS, c_int32, c_int64]),
+    "stack_tensors": (RESULT, [TENSORS, c_int32, c_int64]),
     "triangle_tensor": (RESULT, [TENSOR, c_int64, c_int32]),
     "triangle_into": (STATUS, [TENSOR, TENSOR, c_int64, c_int32]),
     "linear_tensor": (RESULT, [TENSOR, TENSOR, TENSOR]),
@@ -182,6 +191,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "parts_of_index": (OBJECT, [OBJECT]),
     "shape_of": (OBJECT, [TENSOR]),
     "strides_of": (OBJECT, [TENSOR]),
+    "form_of_tensor": (OBJECT, [TENSOR]),
     **{f"{what}_of": (c_int32, [TENSOR]) for what in ("ndim", "dtype", "device")},
     **{f"{what}_of": (c_int64, [TENSOR]) for what in ("count", "offset")},
     "is_in_row_order": (c_int32, [TENSOR]),
@@ -191,20 +201,20 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "leave_guard": (STATUS, [OBJECT] * 4),
     "drop_guard": (None, [OBJECT]),
     "know_tensors": (None, [OBJECT] * 2),
-    "new_recording": (RECORDING, [c_int32, ARRAY, c_void_p, c_void_p]),
+    "new_recording": (RECORDING, [c_int32, TENSORS, c_void_p, c_void_p]),
     "call_recorded": (OBJECT, [c_void_p, OBJECT, OBJECT, OBJECT, OBJECT]),
     "free_recording": (None, [c_void_p]),
-    "add_recording_inputs": (STATUS, [c_void_p, c_int32, ARRAY]),
+    "add_recording_inputs": (STATUS, [c_void_p, c_int32, TENSORS]),
     "refuse_this_recording": (None, [c_void_p]),
     "recording_refusal": (OBJECT, [c_void_p]),
     "recording_difference": (OBJECT, [c_void_p]),
     "recording_uses": (c_int32, [c_void_p, c_int32]),
-    "new_program": (PROGRAM, [c_void_p, ARRAY, ARRAY]),
+    "new_program": (PROGRAM, [c_void_p, ARRAY, TENSORS]),
     "free_program": (None, [c_void_p]),
-    "set_program_arguments": (STATUS, [c_void_p, OBJECT]),
+    "set_program_arguments": (STATUS, [c_void_p, OBJECT, c_int32, TENSORS]),
     "replay_program": (STATUS, [c_void_p, OBJECT, OBJECT, OBJECT]),
     "first_change": (c_int64, [OBJECT]),
-    "replay_backward": (STATUS, [c_void_p, c_void_p, c_int32, ARRAY, OBJECT]),
+    "replay_backward": (STATUS, [c_void_p, c_void_p, c_int32, TENSORS, OBJECT]),
     "free_saved": (None, [c_void_p]),
     "program_gradient": (RESULT, [c_void_p, c_int32]),
     "gradient_is_free": (c_int32, [c_void_p, c_int32]),
@@ -285,7 +295,7 @@ QUICK = {f"{name}_{form}" for names in operations().values() for name in names f
     "transpose_tensor expand_tensor select_tensor slice_tensor sum_tensor matmul_tensor linear_tensor",
     "linear_backward assign_all unit_gradient same_kind hold_storage",
     "next_draw free_results free_storage handle_type know_objects new_builtin enter_guard leave_guard drop_guard",
-    "tensor_of_values values_of parts_of_index shape_of strides_of",
+    "tensor_of_values values_of parts_of_index shape_of strides_of form_of_tensor",
     "ndim_of dtype_of device_of count_of offset_of is_in_row_order",
     "call_within know_tensors new_recording call_recorded free_recording refuse_this_recording new_program",
     "recording_refusal recording_difference recording_uses",

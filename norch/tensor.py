@@ -15,7 +15,7 @@ from typing import Any, overload
 
 from . import _C, autocasting, operation
 from ._C import CTensor, lib
-from .arguments import is_size, one_size, sizes_of
+from .arguments import checked_dim, is_size, one_size, sizes_of
 from .autograd import functions as f
 from .autograd.derivatives import elementary as d
 from .autograd.derivatives import special as s
@@ -171,7 +171,7 @@ class Tensor(
         >>> norch.ones(2, 3).size(), norch.ones(2, 3).size(1)
         (norch.Size([2, 3]), 3)
         """
-        return self.shape if dim is None else self.shape[dim]
+        return self.shape if dim is None else self.shape[checked_dim(dim, "size")]
 
     @property
     def ndim(self) -> int:

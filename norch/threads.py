@@ -8,6 +8,7 @@ from typing import Any
 
 from ._C import lib
 from .arguments import whole
+from .operation import refuse_recording
 
 
 def set_num_threads(count: int) -> None:
@@ -30,6 +31,7 @@ def get_num_threads() -> int:
     >>> norch.get_num_threads() >= 1
     True
     """
+    refuse_recording("the number of threads is read")
     return lib.get_num_threads()
 
 

@@ -123,7 +123,7 @@ def shown(value: object) -> str:
         return f"an object of type {type(value).__name__}"
 
 
-class RangeError(OverflowError, ValueError, TypeError):
+class RangeError(OverflowError, ValueError, TypeError, RuntimeError):
     """An integer beyond 64 bits, or beyond a dtype: an OverflowError as Python's own, and what PyTorch raises."""
 
     __module__ = "norch"  # its public place, which tracebacks show
@@ -179,7 +179,7 @@ def check_dtype(value: object) -> dtype:
     if isinstance(value, type) and value in by_type:
         return by_type[value]
     names = ", ".join(repr(d) for d in DTYPES)
-    name = value if isinstance(value, str) else getattr(value, "__name__", None) or str(value).rpartition(".")[2]
+    name = value if isinstance(value, str) else getattr(value, "__name__", None) or shown(value).rpartition(".")[2]
     hint = f": write norch.{name}" if name in NAMES else ""  # also of NumPy's and PyTorch's
     if isinstance(value, (int, float)):
         hint = "; several numbers go into one list: norch.tensor([1, 2])"
@@ -236,6 +236,15 @@ class Size(tuple[int, ...]):
     def copy(self) -> Size:
         """Itself: a Size cannot change (the article copies its lists)."""
         return self
+
+
+def index_in(shape: Sequence[int], place: int) -> tuple[int, ...]:
+    """The index of the element of this place in row order."""
+    found = []
+    for size in reversed(shape):
+        place, part = divmod(place, size)
+        found.append(part)
+    return tuple(reversed(found))
 
 
 class Count(int):

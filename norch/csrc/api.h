@@ -279,6 +279,7 @@ API Tensor* tensor_of_values(PythonObject* data, int32_t dtype);
 API PythonObject* values_of(Tensor* tensor, int32_t alone);  // nested lists, or the only number; None for others
 API PythonObject* shape_of(Tensor* tensor);                  // a tuple
 API PythonObject* strides_of(Tensor* tensor);
+API PythonObject* form_of_tensor(Tensor* tensor);       // a tuple: dtype, device, shape, strides
 API PythonObject* parts_of_index(PythonObject* index);  // as part_tensor takes them; None for others
 API PythonObject* enter_guard(PythonObject* guard);
 API int leave_guard(PythonObject* guard, PythonObject* type, PythonObject* exception, PythonObject* traceback);
@@ -325,7 +326,7 @@ API int32_t recording_uses(Recording* recording, int32_t first);  // whether a s
 // its backward and others, and all of these tensors in this order
 API Program* new_program(Recording* recording, const int64_t* counts, Tensor* const* tensors);
 API void free_program(Program* program);
-API int set_program_arguments(Program* program, PythonObject* arguments);
+API int set_program_arguments(Program* program, PythonObject* arguments, int32_t count, Tensor* const* looked_at);
 // 0 and the results in a list, -1 after an error, 1 if the arguments or the moment do not fit, 2 if a gradient of an
 // earlier call is shared (program_gradient makes another)
 API int replay_program(Program* program, PythonObject* noted, PythonObject* arguments, PythonObject* results);

@@ -234,7 +234,7 @@ void assign_tensor_cpu(const Tensor& x, Tensor& out) {
         });
     if (wide_of(x.dtype) == out.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(x.dtype).widen);
     if (wide_of(out.dtype) == x.dtype) return walk_as_stored<2>({&x, &out}, 1, conversions_of(out.dtype).narrow);
-    for_converted(wide_of(x.dtype), [&](auto from) {
+    for_converted(as_bytes(wide_of(x.dtype)), [&](auto from) {
         for_converted(wide_of(out.dtype), [&](auto to) {
             walk<2>({&x, &out}, 1, assign_loop<typename decltype(from)::type, typename decltype(to)::type>);
         });

@@ -252,7 +252,8 @@ enum ResultDType { SAME_DTYPE, WIDE_DTYPE /* int64 for integers and bool */, BOO
     KERNEL(places, (Tensor& out, Stream stream)) /* int64: element i is one of 0 to i */              \
     /* likewise the evenly spaced numbers of ops/linspace.h */                                        \
     KERNEL(evenly_spaced, (Tensor& out, const Spacing& spacing))                                    \
-    /* labels are int64, one for each row of logits, and were given to label_scale, which gave scale */ \
+    /* logits are [outer, n, inner]; labels are int64, one for each column, and were given to label_scale, which gave \
+       scale */                                                                                     \
     KERNEL(cross_entropy, (const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,         \
                            int64_t ignored, double smoothing))                                      \
     KERNEL(cross_entropy_backward, (const Tensor& gradient, const Tensor& logits, const Tensor& labels,             \

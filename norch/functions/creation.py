@@ -378,13 +378,15 @@ def range_(
     """start, start + step, ... up to `end`, which is included: a vector [n] of the default dtype.
 
     `norch.range`, as in old programs of PyTorch: others use `arange`. Raises TypeError without `end`, ShapeError for a
-    step of 0 or of the wrong sign.
+    step of 0 or of the wrong sign, RuntimeError for numbers that are not finite.
 
     >>> norch.range(0, 2)
     tensor([0., 1., 2.])
     """
     if end is None:
         raise TypeError("range: missing the argument end")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"range: expected finite numbers, got {start} and {end}")
     if not step or (end - start) / step < 0:
         raise ShapeError(f"range: no steps of {step} lead from {start} to {end}")
     places = arange(int((end - start) / step) + 1, dtype=floating(dtype), device=device)

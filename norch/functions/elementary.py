@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..methods.composed import scaled
 from ..operation import check_operand, check_tensor
 from ..tensor import Tensor
 from ..types import Operand
 from .out import into
+from .promotion import result_type
 
 __all__ = ["fill", "imag", "polygamma", "real", "rsub"]
 
@@ -28,9 +30,9 @@ def rsub(input: Tensor, other: Operand, alpha: float = 1) -> Tensor:
     tensor([9, 8])
     """
     x = check_tensor(input, "rsub")
-    if not isinstance(other, Tensor):
-        return x.neg().add(other) if alpha == 1 else x.mul(-alpha).add(other)
-    return other.sub(x, alpha=alpha)
+    if isinstance(other, Tensor):
+        return other.sub(x, alpha=alpha)
+    return other - (x if alpha == 1 else scaled("rsub", x, alpha, result_type(x, other)))
 
 
 def fill(input: Tensor, value: Operand) -> Tensor:

@@ -70,10 +70,12 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed that the numbers come from."""
+        refuse_recording("the state of a random generator is read")
         return self._state[0]
 
     def get_state(self) -> Tensor:
         """What `set_state` needs to continue from here: 16 bytes, as a tensor of uint8."""
+        refuse_recording("the state of a random generator is read")
         return tensor_of([byte for part in self._state for byte in part.to_bytes(8, "little")], uint8)
 
     def set_state(self, new_state: Tensor) -> Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence
 
 from .._C import ShapeError, device_name, device_number
-from ..arguments import plain_number, sizes_of
+from ..arguments import packed_list, plain_number, sizes_of
 from ..packing import filled, uninitialized
 from ..types import DType, Operand, bool_, check_dtype, float64, int64, layout
 from .creation import evenly_spaced, floating, made, permuted_empty
@@ -40,7 +40,8 @@ def empty_strided(
     >>> norch.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    shape, strides = sizes_of((list(size),), "empty_strided"), sizes_of((list(stride),), "empty_strided")
+    packed_list(size, "empty_strided: size"), packed_list(stride, "empty_strided: stride")  # nothing else is taken
+    shape, strides = sizes_of((size,), "empty_strided"), sizes_of((stride,), "empty_strided")
     if len(shape) != len(strides) or min([*shape, *strides], default=0) < 0:
         raise ShapeError(f"empty_strided: expected a stride for each size, not negative, got {shape} and {strides}")
     extent = 0 if 0 in shape else 1 + sum((count - 1) * step for count, step in zip(shape, strides))

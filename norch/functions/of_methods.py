@@ -9,8 +9,9 @@ Type checkers read of_methods.pyi, which tools/stubs.py writes: there each funct
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from typing import Any, Callable, cast
 
+from ..autocasting import VARIABLE
 from ..operation import check_tensor
 from ..prototypes import operations
 from ..sparse.coo import SparseTensor
@@ -87,24 +88,42 @@ __all__ = _ROWS + _NAMES + _IN_PLACE
 
 
 def _function(name: str) -> Callable[..., Tensor]:
-    may_be_number = name in NUMBER_FIRST
-    has_out = name not in WITHOUT_OUT
+    """The function of a method. Those with at most one operand more name it: to pass on `*args` takes twice as long."""
 
-    @functools.wraps(getattr(Tensor, name))
-    def call(input: Tensor, *args: Any, out: Out = None, **kwargs: Any) -> Tensor:
-        if not isinstance(input, Tensor):
-            if isinstance(input, SparseTensor):
-                return getattr(input, name)(*args, **kwargs)
-            input = _of_number(input, name, *args, **kwargs) if may_be_number else check_tensor(input, name)
-        result = getattr(Tensor, name)(input, *args, **kwargs)  # (autocast may have wrapped it since)
-        if out is None:
-            return result
-        if not has_out:
-            raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
-        return into(out, result, name)
+    def of_one(input: Any, *, out: Out = None) -> Tensor:
+        if out is None and isinstance(input, Tensor):
+            return getattr(Tensor, name)(input)  # (autocast may have wrapped it since)
+        return _otherwise(name, out, input)
 
-    call.__qualname__ = name
-    return call
+    def of_two(input: Any, other: Any, *, out: Out = None) -> Tensor:
+        if out is None and isinstance(input, Tensor):
+            return getattr(Tensor, name)(input, other)
+        return _otherwise(name, out, input, other)
+
+    def of_any(input: Any, *args: Any, out: Out = None, **kwargs: Any) -> Tensor:
+        if out is None and isinstance(input, Tensor):
+            return getattr(Tensor, name)(input, *args, **kwargs)
+        return _otherwise(name, out, input, *args, **kwargs)
+
+    method = getattr(Tensor, name)
+    code = method.__code__
+    count = 0 if code.co_flags & VARIABLE or code.co_kwonlyargcount or method.__defaults__ else code.co_argcount
+    made = of_one if count == 1 else of_two if count == 2 and code.co_varnames[1] == "other" else of_any
+    function: Any = functools.update_wrapper(made, method)
+    function.__qualname__ = name
+    return cast(Callable[..., Tensor], function)
+
+
+def _otherwise(name: str, out: Out, input: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """The function of this name with an `out`, or of what is no Tensor."""
+    if out is not None and name in WITHOUT_OUT:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    if isinstance(input, SparseTensor):
+        return getattr(input, name)(*args, **kwargs)
+    if not isinstance(input, Tensor):
+        may_be_number = name in NUMBER_FIRST
+        input = _of_number(input, name, *args, **kwargs) if may_be_number else check_tensor(input, name)
+    return into(out, getattr(Tensor, name)(input, *args, **kwargs), name)
 
 
 def _of_number(value: Any, name: str, *others: Any, **keywords: Any) -> Tensor:

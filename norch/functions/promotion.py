@@ -23,6 +23,7 @@ from ..types import (
     int64,
     promoted,
     shown,
+    uint8,
 )
 
 __all__ = [
@@ -172,10 +173,15 @@ def _limits(kind: dtype) -> Any:
 
 
 def fitting(value: float, kind: dtype, name: str) -> float:
-    """A number as elements of a dtype are, whole for integers. Raises RuntimeError if it is beyond the limits."""
+    """A number as elements of a dtype are, whole for integers. Raises RuntimeError if it is beyond the limits.
+
+    Negative integers of uint8 wrap around: -1 is 255.
+    """
     if kind is bool_:
         return value
+    if kind is uint8 and isinstance(value, int) and -255 <= value < 0:
+        return value + 256
     limits = _limits(kind)
     if not (limits.min <= value <= limits.max or (kind.is_floating_point and not math.isfinite(value))):
-        raise RuntimeError(f"{name}: the number {shown(value)} does not fit into {kind}")
+        raise RuntimeError(f"{name}: the number {shown(value)} does not fit into {kind.name}")
     return value if kind.is_floating_point else int(value)

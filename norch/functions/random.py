@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, Sequence
 
 from .._C import device_number, lib
-from ..arguments import place_of, plain_number
+from ..arguments import one_size, place_of, plain_number
 from ..methods.random_fill import LARGEST, range_of
 from ..operation import check_tensor, wrap
 from ..tensor import Tensor
@@ -108,7 +107,7 @@ def randint(
         low, high = 0, high if low is None else low
     if not isinstance(size, (list, tuple)):
         raise TypeError(f"randint: expected a size, a tuple of integers, got {shown(size)}")
-    kind = check_dtype(dtype or _dtype_of(out, "randint"))
+    kind = check_dtype(_dtype_of(out, "randint") if dtype is None else dtype)
     place = place_of("randint", (size,), None, kind, device, out)
     result = wrap(lib.integers_tensor(*place, state_of(generator), *range_of(kind, low, high)))
     return made(result, "randint", requires_grad, pin_memory, layout, out)
@@ -133,10 +132,10 @@ def randperm(
     >>> norch.randperm(5).sort().values
     tensor([0, 1, 2, 3, 4])
     """
-    count = operator.index(n)
+    count = n if type(n) is int else one_size(n, "randperm")
     if count < 0:
         raise RuntimeError(f"randperm: expected n >= 0, got {n}")
-    kind = check_dtype(dtype or _dtype_of(out, "randperm"))
+    kind = check_dtype(_dtype_of(out, "randperm") if dtype is None else dtype)
     if count > LARGEST[kind.name] + 1:
         raise RuntimeError(f"randperm: {n} numbers do not fit into {kind}")
     result = wrap(lib.permutation_tensor(count, state_of(generator), kind.number, device_number(device)))

@@ -28,6 +28,7 @@ from typing import Any, Callable, Union
 from .._C import MAX_DIMS
 from ..arguments import flags
 from ..files import File, OpenFile, check_open, written
+from ..given import given
 from ..methods.storage import Storage, restored_storage
 from ..packing import uninitialized
 from ..tensor import Tensor
@@ -71,7 +72,7 @@ def _encode(value: object, path: tuple[str, ...], tensors: dict[str, Tensor]) ->
         return {"tuple" if isinstance(value, tuple) else "list": items}
     expected = "tensors, numbers, strings, None, lists, tuples and dicts"
     hint = "; save its state_dict()" if hasattr(value, "state_dict") else ""
-    raise _Pickled(f"save: expected {expected}, got {_place(path)} a {type(value).__name__}{hint}")
+    raise _Pickled(f"save: expected {expected}, got {_place(path)} {given(value)}{hint}")
 
 
 class _Pickled(TypeError):
@@ -102,9 +103,7 @@ def _decode(encoded: object, tensors: dict[str, Tensor], place: Place) -> object
         return encoded
     kinds = [key for key in encoded if key in ("tensor", "float", "list", "tuple", "dict", "OrderedDict")]
     if isinstance(encoded, list) or len(kinds) != 1:
-        raise ValueError(
-            f"its structure has a {type(encoded).__name__} where a tensor, number, list or dict is expected"
-        )
+        raise ValueError(f"its structure has {given(encoded)} where a tensor, number, list or dict is expected")
     kind, content = kinds[0], encoded[kinds[0]]
     if kind == "tensor":
         if not isinstance(content, str) or content not in tensors:
@@ -159,9 +158,9 @@ def save(obj: object, f: File, pickle_module: Any = pickle, pickle_protocol: int
     tensors: dict[str, Tensor] = {}
     try:
         structure = json.dumps(_encode(obj, (), tensors), allow_nan=False)
-    except _Pickled:
+    except _Pickled as error:
         if pickle_module is None:
-            raise
+            raise TypeError(str(error)) from None
         if not callable(getattr(pickle_module, "dump", None)):
             found = shown(pickle_module)
             raise TypeError(f"save: pickle_module is {found}, expected a module with a function dump") from None

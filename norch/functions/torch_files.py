@@ -20,6 +20,7 @@ from collections import OrderedDict
 from typing import Any, Callable, NamedTuple
 
 from .._C import MAX_DIMS, int64_array, lib
+from ..given import given
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import DTYPES, Size, dtype, shown
@@ -66,7 +67,7 @@ class _Entry:
         self, storage: object, offset: object, shape: object, strides: object, requires_grad: object, *_: object
     ) -> None:
         if not isinstance(storage, _Storage):
-            raise ValueError(f"a tensor has a {type(storage).__name__} for a storage")
+            raise ValueError(f"a tensor has {given(storage)} for a storage")
         self.storage, self.requires_grad = storage, requires_grad is True
         self.offset, self.shape, self.strides = _sizes((offset,))[0], _sizes(shape), _sizes(strides)
         if len(self.shape) != len(self.strides) or len(self.shape) > MAX_DIMS:
@@ -81,7 +82,7 @@ def _sizes(values: Any) -> tuple[int, ...]:
 
 def _parameter(data: object, requires_grad: object, *_: object) -> object:
     if not isinstance(data, _Entry):
-        raise ValueError(f"a parameter holds a {type(data).__name__}, expected a tensor")
+        raise ValueError(f"a parameter holds {given(data)}, expected a tensor")
     data.requires_grad = requires_grad is True
     return data
 
@@ -126,7 +127,7 @@ class _Unpickler(_Base):
         """A state for the last object: attributes, which only the dicts of torch's state_dicts have, and lose here."""
         self.stack.pop()
         if type(self.stack[-1]) is not OrderedDict:
-            raise ValueError(f"it sets the state of a {type(self.stack[-1]).__name__}")
+            raise ValueError(f"it sets the state of {given(self.stack[-1])}")
 
     dispatch[pickle.BUILD[0]] = load_build
 
@@ -210,7 +211,7 @@ class _Restored:
             return value
         if isinstance(value, (list, tuple, set)):
             return type(value)(self.restored(item) for item in value)
-        raise ValueError(f"it holds a {type(value).__name__}")
+        raise ValueError(f"it holds {given(value)}")
 
     def tensor(self, entry: _Entry) -> Tensor:
         key = entry.storage.key

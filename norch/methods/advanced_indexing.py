@@ -44,7 +44,9 @@ def _made_for(x: Tensor, value: Any) -> Tensor:
     found = operand(value)
     if found is NotImplemented:
         return tensor_of(value, x.dtype, x.device)
-    return found.to(x.device) if isinstance(found, operation.Tensor) else filled((), value, x.dtype, x.device)
+    if isinstance(found, operation.Tensor):
+        return found.to(x.device)
+    return filled((), value, x.dtype, x.device)
 
 
 def parts_of(index: Any) -> tuple[Any, ...]:
@@ -59,6 +61,7 @@ def parts_of(index: Any) -> tuple[Any, ...]:
 
 
 ALL = slice(None)
+_INT64 = int64.number
 
 
 def locate(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, Places | AtIndices | None]:
@@ -104,7 +107,7 @@ def _one_by_one(x: Tensor, parts: tuple[object, ...]) -> tuple[Tensor, Places | 
 
 def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIndices] | None:
     """The same for int64 tensors with dimensions, lists, integers, slices and None; None for others."""
-    own = x._struct
+    device, rank = lib.device_of(x._ptr), lib.ndim_of(x._ptr)
     basic: list[Any] = []
     indices: list[Tensor | None] = []  # for each dimension of the view, with the axis of x that it is
     axes: list[int] = []
@@ -113,8 +116,8 @@ def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIn
         if type(part) is list:
             part = _checked(part, x)
         if isinstance(part, operation.Tensor):
-            array = part._struct
-            if array.dtype != int64.number or array.ndim == 0 or array.device != own.device:
+            ptr = part._ptr
+            if lib.dtype_of(ptr) != _INT64 or lib.ndim_of(ptr) == 0 or lib.device_of(ptr) != device:
                 return None
             basic.append(ALL)
             indices.append(part)
@@ -130,7 +133,7 @@ def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIn
             return None
         axis += part is not None
     packed = lib.parts_of_index(tuple(basic)) if is_cut else b""
-    if packed is None or arrays == 0 or axis > own.ndim:
+    if packed is None or arrays == 0 or axis > rank:
         return None
     view = x._part(packed) if is_cut else x
     if arrays == 1:
@@ -142,12 +145,13 @@ def _of_arrays(x: Tensor, parts: tuple[Any, ...]) -> tuple[Tensor, Places | AtIn
 
 def by_tensor(x: Tensor, index: Tensor) -> Places | None:
     """What an index that is one tensor names: int64 with dimensions, or a mask of some of x's; None for others."""
-    own, array = x._struct, index._struct
-    if array.device != own.device or array.ndim == 0 or own.ndim == 0:
+    own, array = x._ptr, index._ptr
+    rank, kind = lib.ndim_of(array), lib.dtype_of(array)
+    if rank == 0 or lib.ndim_of(own) == 0 or lib.device_of(array) != lib.device_of(own):
         return None
-    if array.dtype == int64.number:
+    if kind == _INT64:
         return Places(index, 0, SLICES | WRAPS)
-    fits = array.dtype == bool_.number and array.ndim <= own.ndim and index.shape == x.shape[: array.ndim]
+    fits = kind == bool_.number and index.shape == x.shape[:rank]
     return Places(index, 0, MASK) if fits else None
 
 

@@ -17,7 +17,7 @@ from ..autograd.in_place import write
 from ..functions.promotion import common_type, fitting
 from ..operation import check_floating, check_operand, check_tensor, recorded, wrap
 from ..precision import in_float32
-from ..types import Dims, DType, Operand, bool_, dtype, shown, uint8
+from ..types import Dims, DType, Operand, bool_, dtype, shown
 from .elementwise import ternary
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def scaled(name: str, x: Any, factor: float, kind: dtype | None = None) -> Any:
         raise RuntimeError(f"{name}: for integers alpha, beta and value must not be floating point, got {factor}")
     if factor == 1:
         return x
-    fitting(abs(factor) if kind is uint8 else factor, kind, name)  # a negative one wraps around
+    fitting(factor, kind, name)
     if kind is bool_:
         return x if factor else x & False
     return (x if isinstance(x, (int, float)) else x.to(kind)) * factor  # a narrow x would round the product

@@ -12,6 +12,7 @@ from .._C import lib, number
 from ..arguments import destination
 from ..autograd.derivatives.views import CloneBackward, CopyBackward, ToBackward
 from ..autograd.in_place import overwrite, write
+from ..functions.promotion import fitting
 from ..operation import check_operand, check_tensor, mode, record, recorded, wrap
 from ..types import (
     DType,
@@ -156,8 +157,8 @@ class ConversionMethods:
         tensor([7., 7.])
         """
         if type(value) is _int or type(value) is _float:
-            ptr = number(value)._ptr
-            return overwrite(self, lambda: lib.assign_tensor(self._ptr, ptr))
+            ptr = number(fitting(value, self.dtype, "fill_") if abs(value) > 65504 else value)._ptr  # 16 bits
+            return overwrite(self, lib.assign_tensor, ptr)
         shape = getattr(value, "shape", ())
         if len(shape):
             raise RuntimeError(f"fill_: expected a number or a tensor of no dimensions, got shape {list(shape)}")
@@ -169,7 +170,7 @@ class ConversionMethods:
         >>> norch.ones(2).zero_()
         tensor([0., 0.])
         """
-        return overwrite(self, lambda: lib.assign_tensor(self._ptr, None))
+        return overwrite(self, lib.assign_tensor, None)
 
     def ones_like(self: Tensor) -> Tensor:
         """Ones of this shape, dtype and device.

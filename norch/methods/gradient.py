@@ -11,7 +11,8 @@ from .._C import lib, raise_error
 from ..arguments import flag
 from ..autograd.derivatives.views import PlaceBackward, SumToBackward
 from ..autograd.engine import backward as _backward
-from ..autograd.function import AccumulateGrad, HookHandle
+from ..autograd.function import AccumulateGrad
+from ..autograd.hooks import HookHandle
 from ..autograd.mode import no_grad
 from ..operation import check_tensor, recorded, wrap
 from ..packing import filled
@@ -43,7 +44,7 @@ class GradientMethods:
     def requires_grad(self: Tensor, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError(f"requires_grad must be a bool, got {shown(value)}")
-        if self.grad_fn is not None:
+        if self._edge is not None and not self._edge.is_leaf:
             if value:
                 return
             raise RuntimeError(
@@ -78,7 +79,8 @@ class GradientMethods:
         >>> (2 * x).exp().grad_fn
         <ExpBackward>
         """
-        return None if self._edge is None or self._edge.is_leaf else self._edge
+        node = self._edge and operation.asked(self)._edge
+        return None if node is None or node.is_leaf else node
 
     @property
     def is_leaf(self: Tensor) -> bool:
@@ -88,7 +90,8 @@ class GradientMethods:
         >>> x.is_leaf, (2 * x).is_leaf
         (True, False)
         """
-        return self._edge is None or self._edge.is_leaf
+        node = self._edge and operation.asked(self)._edge
+        return node is None or node.is_leaf
 
     @property
     def grad(self: Tensor) -> Tensor | None:
@@ -102,7 +105,9 @@ class GradientMethods:
         >>> x.grad
         tensor([3., 3.])
         """
-        node = self._edge or self._leaf
+        recorder = operation.mode.recorder
+        x = self if recorder is None else recorder.behind(self)
+        node = x._edge or x._leaf
         return None if node is None else node.grad
 
     @grad.setter
@@ -261,7 +266,7 @@ class GradientMethods:
 
     @property
     def _version(self: Tensor) -> int:
-        return lib.version_of(self._ptr)
+        return lib.version_of(operation.asked(self)._ptr)
 
     def _sum_to(self: Tensor, like: Tensor) -> Tensor:
         """This gradient summed to the shape, and in the dtype, of the operand it is for: broadcasting undone."""

@@ -89,7 +89,7 @@ class InPlaceViewMethods:
         strides, count = _row_strides(shape), math.prod(shape)
         if min(shape, default=0) < 0:
             raise _C.ShapeError(f"resize_: sizes cannot be negative: got {shape}")
-        place = self.storage_offset()
+        place = _C.lib.offset_of(self._ptr)
         if (place + count) * self.element_size() > len(self.untyped_storage()):
             wider = uninitialized([place + count], self.dtype, self.device)
             old = self.storage()._elements()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..arguments import flags
+from ..arguments import flags, plain_number
 from ..functions.creation import eye
 from ..linalg import factorizations, norms, solving
 from ..linalg.factorizations import QR, LUFactor, LUFactorEx, reflection, stacked
@@ -63,7 +63,7 @@ class LinalgMethods:
         >>> norch.tensor([[2.0], [0.0]]).pinverse()
         tensor([[0.5000, 0.0000]])
         """
-        return solving.pinv(self, rtol=rcond)
+        return solving.pinv(self, rtol=plain_number(rcond, "pinverse: rcond"))
 
     def det(self: Tensor) -> Tensor:
         """The determinants of square matrices: `norch.linalg.det`, in shapes, dtypes and errors too.

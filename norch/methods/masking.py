@@ -186,7 +186,7 @@ class MaskingMethods:
 def _filling(x: Tensor, value: Operand, name: str) -> Any:
     """What masked_fill writes: a number as it is if x's dtype can be that of the result, else as a tensor."""
     if isinstance(value, (int, float)) and x.is_floating_point():
-        return number(fitting(value, x.dtype, name) if x.dtype.itemsize == 2 else value)
+        return number(value if abs(value) <= 65504 else fitting(value, x.dtype, name))
     return one_value(x, value, name)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Sequence
 
-from .._C import MAX_DIMS, addresses, int64_array, lib
+from .._C import MAX_DIMS, int64_array, lib
 from ..autograd.derivatives.indexing import (
     ExtremeBackward,
     GatherBackward,
@@ -40,7 +40,7 @@ ELEMENTS, SLICES, FLAT, MASK = 0, 1, 2, 3
 WRAPS, VECTOR = 8, 16  # negative integers count from the end; VECTOR: the index is one, and the source fits exactly
 _KIND = 7
 
-_AXES = [tuple(range(count)) for count in range(MAX_DIMS + 2)]
+_AXES = [int64_array(range(count)) for count in range(MAX_DIMS + 2)]
 
 
 class Places:
@@ -90,10 +90,13 @@ class AtIndices:
     reads, writes = IndexBackward, IndexPutBackward
 
     def __init__(self, indices: Sequence[Tensor | None], axes: Sequence[int] | None = None) -> None:
-        self.tensors = [index for index in indices if index is not None]
-        self._handles = [0 if index is None else index._ptr for index in indices]  # their C tensors live as long
-        self._indices = addresses(self._handles)
-        self._axes = int64_array(_AXES[len(indices)] if axes is None else axes)  # for messages
+        self._all = indices
+        self._indices = [index if index is None else index._ptr for index in indices]
+        self._axes = _AXES[len(indices)] if axes is None else int64_array(axes)  # for messages
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return [index for index in self._all if index is not None]
 
     def ndim(self, x: Tensor) -> int:
         """The number of dimensions of the selection from x."""
@@ -104,16 +107,16 @@ class AtIndices:
 
     def read(self, x: Tensor) -> int:
         """The address of a new C tensor with the elements."""
-        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._handles), True)
+        return lib.index_tensor(x._ptr, self._indices, self._axes, len(self._indices), True)
 
     def write(self, x: Tensor, values: Any, how: int) -> int:
         """Write values, which broadcast, or combine them with what is there; return the status."""
-        return lib.index_put(x._ptr, self._indices, self._axes, len(self._handles), True, values._ptr, how)
+        return lib.index_put(x._ptr, self._indices, self._axes, len(self._indices), True, values._ptr, how)
 
     def written(self, x: Tensor, values: Any, how: int) -> int:
         """The same into a copy of x: its address."""
         copy = lib.clone_tensor(x._ptr)
-        failed = not copy or lib.index_put(copy, self._indices, self._axes, len(self._handles), True, values._ptr, how)
+        failed = not copy or lib.index_put(copy, self._indices, self._axes, len(self._indices), True, values._ptr, how)
         return 0 if failed else copy
 
 

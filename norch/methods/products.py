@@ -11,8 +11,9 @@ from .._C import ShapeError, lib, number
 from ..arguments import axis_of
 from ..autograd import functions as f
 from ..autograd.derivatives.products import AddedProductBackward, CrossBackward, OuterBackward
+from ..functions.promotion import fitting
 from ..operation import check_tensor, mode, own, record, recorded, wrap
-from ..types import bool_
+from ..types import bool_, dtype, float32
 
 if TYPE_CHECKING:
     from ..forward_declarations import Function, Tensor
@@ -184,7 +185,7 @@ class ProductMethods:
         total = product.sum(0, dtype=product.dtype)
         if self.ndim > 2:
             raise ShapeError(f"addbmm: shape {list(self.shape)} does not broadcast to {list(total.shape)}")
-        beta, alpha = _factors(beta, alpha, total)
+        beta, alpha = _factors(beta, alpha, total.dtype)
         total = total if alpha == 1 else total * alpha
         x = self.expand(total.shape)
         return (x.clone().zero_() if beta == 0 else x * beta) + total
@@ -260,7 +261,7 @@ def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int
     if beta == 1 and alpha == 1:
         result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, None, None, kind))
     else:
-        beta, alpha = _factors(beta, alpha, y, z)
+        beta, alpha = _factors(beta, alpha, y.dtype)
         factors = [None if factor == 1 else number(factor)._ptr for factor in (beta, alpha)]
         result = wrap(lib.added_product_tensor(x._ptr, y._ptr, z._ptr, *factors, kind))
     if (x._edge or y._edge or z._edge) and mode.enabled:
@@ -269,12 +270,17 @@ def _added(x: Tensor, y: Tensor, z: Tensor, beta: float, alpha: float, kind: int
     return result
 
 
-def _factors(beta: float, alpha: float, *tensors: Tensor) -> tuple[float, float]:
-    """The factors of a sum. They take the kind of the tensors, if these hold no floats."""
-    if any(t.is_floating_point() for t in tensors):
-        return beta, alpha
-    kind = bool if all(t.dtype is bool_ for t in tensors) else int
-    return kind(beta), kind(alpha)
+def _factors(beta: float, alpha: float, kind: dtype) -> tuple[float, float]:
+    """The factors of a sum of tensors of one dtype, whole for integers.
+
+    Raises RuntimeError for one beyond the limits of the dtype, of 16 bits those of float32, in which products are made.
+    """
+    if kind.is_floating_point:
+        limits = float32 if kind.itemsize == 2 else kind
+        return fitting(beta, limits, "beta"), fitting(alpha, limits, "alpha")
+    if kind is bool_:
+        return bool(beta), bool(alpha)
+    return int(fitting(beta, kind, "beta")), int(fitting(alpha, kind, "alpha"))
 
 
 def _same_shape(x: Tensor, result: Tensor, name: str) -> Tensor:

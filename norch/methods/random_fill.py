@@ -45,7 +45,7 @@ class RandomFillMethods:
             raise TypeError(f"uniform_: unknown arguments {', '.join(bounds)}")
         low, high = plain_number(low, "uniform_"), plain_number(to, "uniform_")
         state = state_of(generator)
-        return overwrite(self, lambda: lib.uniform_into(self._ptr, state, low, high))
+        return overwrite(self, lib.uniform_into, state, low, high)
 
     def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the normal distribution, by the method of Box and Muller; shape and dtype stay.
@@ -57,7 +57,7 @@ class RandomFillMethods:
         """
         mean, std = plain_number(mean, "normal_"), plain_number(std, "normal_")
         state = state_of(generator)
-        return overwrite(self, lambda: lib.normal_into(self._ptr, state, mean, std))
+        return overwrite(self, lib.normal_into, state, mean, std)
 
     def random_(
         self: Tensor,
@@ -83,7 +83,7 @@ class RandomFillMethods:
             low_bound, to = 0, low_bound
         low, count = range_of(self.dtype, low_bound, to)
         state = state_of(generator)
-        return overwrite(self, lambda: lib.integers_into(self._ptr, state, low, count))
+        return overwrite(self, lib.integers_into, state, low, count)
 
     def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """Fill with 1 with probability `p`, a number or a tensor that broadcasts, and with 0 otherwise.
@@ -95,7 +95,7 @@ class RandomFillMethods:
         """
         found = _probabilities("bernoulli_", p)
         state = state_of(generator)
-        return overwrite(self, lambda: lib.bernoulli_into(self._ptr, found._ptr, state))
+        return overwrite(self, lib.bernoulli_into, found._ptr, state)
 
     # ---- From uniform numbers of double precision ---------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class RandomFillMethods:
         _check_fill("exponential_", self, lambd > 0, f"a rate > 0, got {lambd}")
         rate = plain_number(lambd, "exponential_")
         state = state_of(generator)
-        return overwrite(self, lambda: lib.exponential_into(self._ptr, state, rate))
+        return overwrite(self, lib.exponential_into, state, rate)
 
     def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with numbers of the Cauchy distribution around `median`, of width `sigma`; shape and dtype stay.

@@ -318,7 +318,7 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumsum_(0)
         tensor([1, 3, 6])
         """
-        return self.copy_(self.cumsum(dim, dtype=dtype or self.dtype))
+        return self.copy_(self.cumsum(dim, dtype=self.dtype if dtype is None else dtype))
 
     def cumprod_(self: Tensor, dim: int | None = None, *, dtype: DType | None = None) -> Tensor:
         """In place: the running products of `cumprod`; shape and dtype stay. Raises IndexError for a dim out of range.
@@ -326,7 +326,7 @@ class ReductionMethods:
         >>> norch.tensor([1, 2, 3]).cumprod_(0)
         tensor([1, 2, 6])
         """
-        return self.copy_(self.clone().cumprod(dim, dtype=dtype or self.dtype))
+        return self.copy_(self.clone().cumprod(dim, dtype=self.dtype if dtype is None else dtype))
 
 
 def _reduced(
@@ -360,7 +360,7 @@ def _spread(
         dim, unbiased = None, dim
     if unbiased is not None and correction is not None:
         raise TypeError(f"{name}: unbiased={unbiased} and correction={correction} are the same argument")
-    lost = (1 if correction is None else correction) if unbiased is None else int(unbiased)
+    lost = (1 if correction is None else correction) if unbiased is None else int(flag(unbiased, f"{name}: unbiased"))
     axes = axes_of(name, dim, axis)
     kept = flag(keepdim, f"{name}: keepdim")
     function = lib.variance_tensor if name == "var" else lib.deviation_tensor

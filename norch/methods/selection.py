@@ -14,6 +14,7 @@ from .._C import number
 from ..arguments import axis_of, broadcast_shapes, flags, one_size
 from ..autograd.derivatives.indexing import IndexFillBackward
 from ..autograd.in_place import write
+from ..functions.promotion import fitting
 from ..operation import check_operand, check_tensor, own
 from ..types import Operand, bool_, int32, int64, shown
 from .advanced_indexing import locate, values_for
@@ -288,7 +289,7 @@ def scaled(values: Tensor, alpha: float, name: str) -> Tensor:
     """alpha times values, in their dtype."""
     if isinstance(alpha, float) and not values.is_floating_point():
         raise RuntimeError(f"{name}: for integers alpha must be an integer, got {alpha}")
-    return values if alpha == 1 else (values * alpha).to(values.dtype)
+    return values if alpha == 1 else (values * fitting(alpha, values.dtype, name)).to(values.dtype)
 
 
 def with_size(shape: Sequence[int], axis: int, size: int) -> list[int]:
@@ -309,7 +310,11 @@ def _filled(x: Tensor, dim: int, index: Tensor, value: Any, name: str) -> tuple[
     rank = places.ndim
     if rank > 1:
         raise IndexError(f"{name}: expected a vector of indices, got shape {list(places.shape)}")
-    filling = number(value) if isinstance(value, (int, float)) else one_value(x, value, name)
+    filling: Any
+    if isinstance(value, (int, float)):  # `x[i] = value` may write infinities into 16 bits, this may not
+        filling = number(value if abs(value) <= 65504 else fitting(value, x.dtype, name))
+    else:
+        filling = one_value(x, value, name)
     return Places(places if rank else places.reshape(1), axis, SLICES | WRAPS), filling
 
 
@@ -323,6 +328,8 @@ def _scattered(x: Tensor, dim: int, index: Tensor, source: Any, reduce: str | No
 
 def source_of(x: Tensor, index: Tensor, source: Any, name: str) -> Any:
     """What is scattered: a number, or a tensor, of which a graph sees the part that is read."""
+    if type(source) in (int, float) and not abs(source) <= 65504:
+        source = fitting(source, x.dtype, name)
     values = check_operand(source, name)
     if values._edge is not None and values.shape != index.shape:
         if values.ndim + index.ndim == 1:  # one of them has no dimensions

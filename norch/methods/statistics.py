@@ -118,7 +118,8 @@ class StatisticsMethods:
         """
         if self.ndim == 0:
             raise RuntimeError("diff: expected at least one dimension, got a tensor of none")
-        if one_size(n, "diff") < 0:
+        n = one_size(n, "diff: n")
+        if n < 0:
             raise RuntimeError(f"diff: expected n >= 0, got {n}")
         axis = axis_of(self, dim if axis is None else axis, "diff")
         if n == 0:

@@ -18,7 +18,7 @@ from ..arguments import axis_of
 from ..autograd.derivatives.views import CloneBackward
 from ..devices import device, of_number
 from ..display import formatting
-from ..operation import recorded, refuse_recording, wrap
+from ..operation import asked, recorded, refuse_recording, wrap
 from ..threads import shared_lock
 from ..types import DTYPES, Operand, Scalar, dtype, layout, order_of, shown, strided, uint8
 
@@ -207,7 +207,7 @@ class StorageMethods:
         >>> norch.ones(2, 3)[1].storage_offset()
         3
         """
-        return lib.offset_of(self._ptr)
+        return lib.offset_of(asked(self)._ptr)
 
     @overload
     def stride(self: Tensor) -> tuple[int, ...]: ...

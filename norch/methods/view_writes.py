@@ -64,7 +64,7 @@ class ViewWriteMethods:
         >>> norch.zeros(4).as_strided_scatter(norch.ones(2), [2], [2])
         tensor([1., 0., 1., 0.])
         """
-        own = self.shape, self.stride(), self.storage_offset()
+        own = self.shape, self.stride(), lib.offset_of(self._ptr)
         reach = own[2] + 1 + sum((size - 1) * step for size, step in zip(own[0], own[1]))
         if 0 in own[0] or 0 in own[1]:
             return _replaced(self, src, lambda x: x.as_strided(size, stride, storage_offset), "as_strided_scatter")
@@ -98,7 +98,7 @@ class ViewWriteMethods:
         """
         if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
             raise RuntimeError(f"fill_diagonal_: expected a matrix, or several equal sizes, got {list(self.shape)}")
-        step, start = sum(self.stride()), self.storage_offset()
+        step, start = sum(self.stride()), lib.offset_of(self._ptr)
         self.as_strided((min(self.shape),), (step,), start).fill_(fill_value)
         rows, columns = self.shape[:2]
         if wrap and self.ndim == 2 and rows > columns + 1:

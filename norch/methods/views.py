@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Sequence, overload
 
 from .. import _C, operation
 from .._C import int64_array, lib, raise_error
-from ..arguments import axis_of, chosen, packed, sizes_of, whole
+from ..arguments import axis_of, chosen, packed, packed_list, sizes_of, whole
 from ..autograd.derivatives import views as d
 from ..autograd.in_place import view, view_or_copy
 from ..operation import check_tensor
@@ -387,7 +387,7 @@ class ViewMethods:
         strides[axis : axis + 1] = [last * hop] if self.ndim else []
         shape.append(length)
         strides.append(last)
-        first = self.storage_offset()
+        first = lib.offset_of(self._ptr)
         ptr = lib.as_strided_tensor(self._ptr, int64_array(shape), int64_array(strides), len(shape), first)
         return view(self, ptr, d.UnfoldBackward, axis, length, hop)
 
@@ -402,13 +402,16 @@ class ViewMethods:
         tensor([[0, 1],
                 [3, 4]])
         """
-        shape, strides, own = tuple(size), tuple(stride), lib.offset_of(self._ptr)
-        if len(shape) != len(strides):
-            raise _C.ShapeError(f"as_strided: shape {list(shape)} and strides {list(strides)} differ in length")
+        own = lib.offset_of(self._ptr)
+        (shape, rank), (strides, count) = (
+            packed_list(size, "as_strided: size"),
+            packed_list(stride, "as_strided: stride"),
+        )
+        if rank != count:
+            raise _C.ShapeError(f"as_strided: shape {list(size)} and strides {list(stride)} differ in length")
         offset = own if storage_offset is None else whole(storage_offset, "as_strided")
-        sizes, steps = packed(shape, "as_strided"), packed(strides, "as_strided")
-        ptr = lib.as_strided_tensor(self._ptr, sizes[0], steps[0], len(shape), offset)
-        return view(self, ptr, d.AsStridedBackward, shape, strides, offset - own)
+        ptr = lib.as_strided_tensor(self._ptr, shape, strides, rank, offset)
+        return view(self, ptr, d.AsStridedBackward, tuple(size), tuple(stride), offset - own)
 
     swapdims = transpose
     moveaxis = movedim

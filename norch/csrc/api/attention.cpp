@@ -68,8 +68,7 @@ Results* attention_tensor(Tensor* query, Tensor* key, Tensor* value, Tensor* mas
               log_sum = new_tensor(shape.shape, shape.ndim - 1, wide_of(query->dtype), query->device);
         kernels::attention.launch(query->device, x.query, x.key, x.value, x.given_mask, *out, *log_sum,
                                   {scale, dropout, {seed, draw}, causal});
-        results[0] = out.give();
-        results[1] = log_sum.give();
+        give_all(results, out, log_sum);
     });
 }
 

@@ -26,7 +26,7 @@ struct Buffer {  // Py_buffer
 
 // Registers take integers and addresses in their order and floats in theirs, whichever way they are mixed, on x86-64 and
 // AArch64 alike; and a function does not see those that it has no parameters for.
-constexpr int MOST_WORDS = 8, MOST_REALS = 4;
+constexpr int MOST_WORDS = 8, MOST_REALS = 4, MOST_LISTS = 2;
 using Function = uint64_t(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
                           double, double, double);
 using RealFunction = double(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, double,
@@ -44,33 +44,46 @@ struct Arguments {
     uint64_t words[MOST_WORDS];
     double reals[MOST_REALS];
 };
+using Lists = std::vector<uint64_t>[MOST_LISTS];  // of addresses
 
-static bool address_of(void* given, uint64_t* word) {
-    if (given == known.none) {
-        *word = 0;
-        return true;
-    }
+// Of what is no Handle.
+static bool memory_of(void* given, uint64_t* word) {
     const void* type = kind_of(given);
-    if (type == HANDLE || is_handle_type(type)) {
-        *word = reinterpret_cast<uint64_t>(held_by(given));
-        return true;
-    }
     if (type == known.integer) {
         *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else if (type == known.bytes) {
         *word = reinterpret_cast<uint64_t>(objects.bytes_in(given));
-    } else if (objects.is_instance(given, known.integer) == 1) {
-        *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else if (objects.is_instance(given, known.array) == 1) {
         Buffer buffer;
         if (objects.get_buffer(given, &buffer, 0) != 0) return false;
         *word = reinterpret_cast<uint64_t>(buffer.data);
         objects.release_buffer(&buffer);
+    } else if (objects.is_instance(given, known.integer) == 1) {
+        *word = reinterpret_cast<uint64_t>(objects.address_in(given));
     } else {
         refuse_object(known.wrong_type, "expected an address or an array, got ", given);
         return false;
     }
     return *word || !objects.error();
+}
+
+static inline bool address_of(void* given, uint64_t* word) {
+    const void* type = kind_of(given);
+    if (given != known.none && type != HANDLE && !is_handle_type(type)) return memory_of(given, word);
+    *word = given == known.none ? 0 : reinterpret_cast<uint64_t>(held_by(given));
+    return true;
+}
+
+// The addresses that a list or tuple of Handles holds, which must live as long as the call; or an array of them.
+static bool addresses_of(void* given, std::vector<uint64_t>& found, uint64_t* word) {
+    const void* type = kind_of(given);
+    if (type != known.list && type != known.tuple) return address_of(given, word);
+    const bool is_list = type == known.list;
+    found.resize(is_list ? objects.length(given) : objects.size(given));
+    for (size_t i = 0; i < found.size(); i++)
+        if (!address_of(is_list ? objects.list_item(given, i) : objects.tuple_item(given, i), &found[i])) return false;
+    *word = reinterpret_cast<uint64_t>(found.data());
+    return true;
 }
 
 // What a parameter takes, and what it was given instead.
@@ -102,7 +115,7 @@ static bool real_of(const Builtin& builtin, void* given, double* real) {
            (objects.error_is(known.wrong_type) && refuse(builtin, "a number", given));
 }
 
-static bool read(const Builtin& builtin, void* const* given, Arguments& arguments) {
+static bool read(const Builtin& builtin, void* const* given, Arguments& arguments, std::vector<uint64_t>* list) {
     uint64_t* word = arguments.words;
     double* real = arguments.reals;
     for (const char kind : builtin.kinds) {
@@ -111,6 +124,7 @@ static bool read(const Builtin& builtin, void* const* given, Arguments& argument
             *word++ = reinterpret_cast<uint64_t>(value);
         else if (kind == 'd'   ? !real_of(builtin, value, real++)
                  : kind == 'p' ? !address_of(value, word++)
+                 : kind == 't' ? !addresses_of(value, *list++, word++)
                                : !integer_of(builtin, value, kind, word++))
             return false;
     }
@@ -145,8 +159,7 @@ static void* result_of(const Builtin& builtin, uint64_t word) {
     return nothing();
 }
 
-// What the interpreter calls; `self` is the integer that new_builtin gave it.
-static void* call(void* self, void* const* given, ptrdiff_t count) {
+static void* call_with(void* self, void* const* given, ptrdiff_t count, std::vector<uint64_t>* lists) {
     const Builtin& builtin = *static_cast<Builtin*>(objects.address_in(self));
     if (count != ptrdiff_t(builtin.kinds.size())) {
         objects.set_error(known.wrong_type, "%s: expected %zu arguments, got %zd", builtin.name.c_str(),
@@ -154,12 +167,20 @@ static void* call(void* self, void* const* given, ptrdiff_t count) {
         return nullptr;
     }
     Arguments arguments;
-    if (!read(builtin, given, arguments)) return nullptr;
+    if (!read(builtin, given, arguments, lists)) return nullptr;
     if (builtin.result == 'd') {
         const double real = run<RealFunction>(builtin, arguments);
         return objects.error() ? nullptr : objects.new_real(real);
     }
     return result_of(builtin, run<Function>(builtin, arguments));
+}
+
+// What the interpreter calls; `self` is the integer that new_builtin gave it. Without lists nothing is left to clean up.
+static void* call(void* self, void* const* given, ptrdiff_t count) { return call_with(self, given, count, nullptr); }
+
+static void* call_with_lists(void* self, void* const* given, ptrdiff_t count) {
+    Lists lists;
+    return call_with(self, given, count, lists);
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -174,7 +195,8 @@ PythonObject* new_builtin(void* library, const char* name, const char* kinds, Py
     if (!CAN_CALL || !function) return nothing();
     builtins.push_back({name, kinds + 1, kinds[0], owner, function, bool(gives_lock), {}});
     Builtin& made = builtins.back();
-    made.method = {made.name.c_str(), reinterpret_cast<void*>(call), FASTCALL, nullptr};
+    const bool has_lists = made.kinds.find('t') != std::string::npos;
+    made.method = {made.name.c_str(), reinterpret_cast<void*>(has_lists ? call_with_lists : call), FASTCALL, nullptr};
     void* self = objects.new_integer(&made);
     void* object = self ? objects.new_function(&made.method, self, nullptr) : nullptr;
     if (self) python.drop_reference(self);

@@ -15,6 +15,8 @@ void done(int status) {
     if (status) throw last_error();
 }
 
+Owned real_number(double value) { return taken(number_tensor(value, 0, FLOAT64)); }
+
 void check_real(const Tensor& x, const char* name) {
     if (!is_real(x.dtype))
         fail(RUNTIME_ERROR, "{}: expected a floating dtype, got {}; .float() converts it", name, dtype_name(x.dtype));

@@ -15,6 +15,19 @@ int check_axis(int64_t axis, int ndim, const char* operation);  // negative axes
 
 Owned taken(Tensor* made);  // what a function of this API made; throws the error that it left
 void done(int status);      // the same of a function that made nothing
+Owned real_number(double value);
+
+// Gives several results away, for build_several.
+template <class... Made>
+void give_all(Tensor** results, Made&... made) {
+    ((*results++ = made.give()), ...);
+}
+
+Tensor transposed(const Tensor& matrix);
+void move_on(Tensor& view, int64_t elements);  // lets a view on the stack begin some elements further on
+
+// The shape of what all elements are reduced to, while it keeps its dimensions.
+constexpr int64_t ONES[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Shape {
     int ndim = 0;

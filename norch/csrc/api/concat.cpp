@@ -5,12 +5,6 @@
 #include "api.h"
 #include "api/checks.h"
 
-// Lets a view on the stack begin some elements further on.
-static void move_on(Tensor& view, int64_t elements) {
-    view.offset += elements;
-    if (view.data) view.data = data_as<char>(view) + elements * item_size(view.dtype);
-}
-
 Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
     return build([&] {
         if (count < 1) fail(VALUE_ERROR, "stack: expected at least one tensor, got none");
@@ -22,9 +16,7 @@ Tensor* stack_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
             const Tensor& t = *tensors[k];
             if (!same_shape(t, first))
                 fail(SHAPE_ERROR, "stack: shapes {} and {} are not the same", shape_text(first), shape_text(t));
-            if (t.device != first.device)
-                fail(RUNTIME_ERROR, "stack: expected all tensors on one device, got {} and {}",
-                     device_text(first.device), device_text(t.device));
+            check_devices(first, t, "stack");
             dtype = promoted(dtype, t.dtype);
         }
         int64_t shape[MAX_DIMS];
@@ -58,9 +50,7 @@ Tensor* cat_tensors(Tensor* const* tensors, int32_t count, int64_t axis) {
             if (!fits)
                 fail(SHAPE_ERROR, "cat: shapes {} and {} differ in more than axis {}", shape_text(first), shape_text(t),
                      at);
-            if (t.device != first.device)
-                fail(RUNTIME_ERROR, "cat: expected all tensors on one device, got {} and {}", device_text(first.device),
-                     device_text(t.device));
+            check_devices(first, t, "cat");
             shape[at] += t.shape[at];
             dtype = promoted(dtype, t.dtype);
         }

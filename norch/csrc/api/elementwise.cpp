@@ -62,8 +62,27 @@ static T as_stored(T value, int32_t dtype) {
     return value;
 }
 
-// The largest finite number that may be written, or bound others; arithmetic and 16 bits take a larger one as infinite.
-static double largest_number(int32_t dtype) { return dtype == FLOAT32 ? FLT_MAX : INFINITY; }
+// The largest finite number that may be written, or bound others; arithmetic takes a larger one as infinite.
+// With `infinite16` 16 bits do, too: x[i] = 1e9, where and lerp.
+static double largest_number(int32_t dtype, bool infinite16 = false) {
+    if (dtype == FLOAT32) return FLT_MAX;
+    if (infinite16) return INFINITY;
+    return dtype == FLOAT16 ? 65504.0 : dtype == BFLOAT16 ? 0x1.FEp127 : INFINITY;
+}
+
+[[noreturn]] static void refuse_number(const Tensor& number, int32_t dtype, const char* name) {
+    const char* message = "{}: the number {} does not fit into {}";
+    if (number.dtype == FLOAT64) fail(RUNTIME_ERROR, message, name, number.value.real, dtype_name(dtype));
+    fail(RUNTIME_ERROR, message, name, number.value.integer, dtype_name(dtype));
+}
+
+// Whether a dtype of integers has a place for a number, where it is stored as `stored`. In uint8 -1 is 255.
+static bool holds(int32_t dtype, const Tensor& number, int64_t stored) {
+    const double real = number.value.real;
+    if (number.dtype == FLOAT64) return double(stored) == trunc(real) && !(dtype == UINT8 && real < 0);
+    const int64_t integer = number.value.integer;
+    return number.dtype == BOOL || stored == integer || (dtype == UINT8 && integer < 0 && integer >= -255);
+}
 
 // One operand as a kernel takes it: in the computing dtype, expanded to the result's shape. Most need no conversion.
 struct Operand {
@@ -94,9 +113,8 @@ struct Operand {
     // A number's value lies inline in the view; strides of 0 make it fit every shape. Beside a narrow dtype it is in
     // the wide one, rounded only for comparisons: what was stored as 0.1 equals 0.1.
     void place_number(const Tensor& number, int32_t dtype, const char* name, Rule rule, double largest) {
-        const double real = number.dtype == FLOAT64 ? number.value.real : double(number.value.integer);
-        if (number.dtype != BOOL && std::isfinite(real) && std::abs(real) > largest)
-            fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, real, dtype_name(dtype));
+        if (number.dtype == FLOAT64 && std::isfinite(number.value.real) && std::abs(number.value.real) > largest)
+            refuse_number(number, dtype, name);
         view.dtype = wide_of(dtype);
         view.data = &view.value;
         for_any(view.dtype, [&](auto type) {
@@ -109,15 +127,8 @@ struct Operand {
             else
                 value = T(number.value.truth);
             if (rule == TEST || !is_real(dtype)) value = as_stored(value, dtype);
-            const bool wraps = dtype == UINT8 && number.value.integer < 0 && number.value.integer >= -255;  // -1 is 255
-            if (!is_real(dtype) && dtype != BOOL && number.dtype == INT64 && int64_t(value) != number.value.integer &&
-                !wraps)
-                fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.integer,
-                     dtype_name(dtype));
-            if (!is_real(dtype) && dtype != BOOL && number.dtype == FLOAT64 &&
-                (double(value) != trunc(number.value.real) || (dtype == UINT8 && number.value.real < 0)))
-                fail(RUNTIME_ERROR, "{}: the number {} does not fit into {}", name, number.value.real,
-                     dtype_name(dtype));
+            if (!is_real(dtype) && dtype != BOOL && !holds(dtype, number, int64_t(value)))
+                refuse_number(number, dtype, name);
             memcpy(&view.value, &value, sizeof value);
         });
     }
@@ -214,8 +225,7 @@ static void refuse_zero_divisor(const Tensor& divisor, const char* name) {
         return;
     }
     if (divisor.size == 0) return;
-    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-    Owned verdict = new_tensor(ones, divisor.ndim, BOOL, divisor.device);
+    Owned verdict = new_tensor(ONES, divisor.ndim, BOOL, divisor.device);
     kernels::all.launch(divisor.device, divisor, *verdict);
     kernels::expect.launch(divisor.device, *verdict, fault);
 }
@@ -255,8 +265,7 @@ static Owned binary(const BinaryKernel& kernel, Rule rule, const Tensor& x, cons
     Shape shape;
     broadcast(shape, x, name);
     if (!alike) broadcast(shape, y, name);
-    const bool bounds = &kernel == &kernels::minimum || &kernel == &kernels::maximum;  // of clamp
-    const double largest = bounds ? largest_number(dtype) : INFINITY;
+    const double largest = rule == BOUND ? largest_number(dtype) : INFINITY;
     Operand a(x, dtype, shape.sizes, shape.ndim, name, rule, largest);
     Operand b(y, dtype, shape.sizes, shape.ndim, name, rule, largest);
     if (rule == DIVISION && !is_real(dtype) && first_tensor(x, y).size) refuse_zero_divisor(y, name);
@@ -294,7 +303,7 @@ static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, co
     int32_t device = first_tensor(c, x, y).device;
     Shape shape;
     for (const Tensor* t : {&c, &x, &y}) broadcast(shape, *t, name);
-    const double largest = largest_number(dtype);
+    const double largest = largest_number(dtype, condition || &kernel == &kernels::lerp);
     Operand first(c, condition ? int32_t(BOOL) : dtype, shape.sizes, shape.ndim, name, SAME, largest);
     Operand a(x, dtype, shape.sizes, shape.ndim, name, SAME, largest);
     Operand b(y, dtype, shape.sizes, shape.ndim, name, SAME, largest);
@@ -334,8 +343,8 @@ SPECIAL_PAIR_OPS(DEFINE_BINARY)
 // clamp takes null for a bound that is not given.
 static Owned ternary(const TernaryKernel& kernel, Rule rule, const Tensor& c, const Tensor* x, const Tensor* y,
                      Tensor* out) {
-    if (!x) return binary(kernels::minimum, SAME, c, *y, out);
-    if (!y) return binary(kernels::maximum, SAME, c, *x, out);
+    if (!x) return binary(kernels::minimum, BOUND, c, *y, out);
+    if (!y) return binary(kernels::maximum, BOUND, c, *x, out);
     return ternary(kernel, rule, c, *x, *y, out);
 }
 
@@ -455,7 +464,7 @@ int assign_tensor(Tensor* target, Tensor* source) {
         Tensor places = source->size == 1 ? unexpanded(*target) : *target;
         // a number has no storage to convert: take it in the target's dtype
         const int32_t dtype = source->is_number ? target->dtype : source->dtype;
-        Operand value(*source, dtype, places.shape, places.ndim, "copy_", SAME, largest_number(dtype));
+        Operand value(*source, dtype, places.shape, places.ndim, "copy_", SAME, largest_number(dtype, true));
         separate(value, places);
         assign(*value.tensor, places);
         mark_written(*target);

@@ -137,7 +137,7 @@ int bernoulli_into(Tensor* out, Tensor* p, uint64_t* state) {
 int exponential_into(Tensor* out, uint64_t* state, double rate) {
     const Stream stream = next_stream(state);
     return filled(*out, "exponential_", [&](Tensor& target) {
-        const Owned x = uniform_like(target, FLOAT64, stream), scale = taken(number_tensor(-rate, 0, FLOAT64));
+        const Owned x = uniform_like(target, FLOAT64, stream), scale = real_number(-rate);
         done(neg_into(x.tensor, x.tensor));
         done(log1p_into(x.tensor, x.tensor));
         done(div_into(x.tensor, x.tensor, scale.tensor));
@@ -171,7 +171,7 @@ Tensor* bernoulli_tensor(Tensor* p, uint64_t* state) {
 // Without replacement it is a race: place i arrives after an exponential time of rate weight i, so it comes first with
 // the right probability, and the others follow in the order of arrival. Returned are places in [rows, n].
 static Owned raced(const Tensor& weights, int64_t count, Stream stream) {
-    const Owned rates = uniform_like(weights, FLOAT64, stream), soonest = taken(number_tensor(-0x1p-54, 0, FLOAT64));
+    const Owned rates = uniform_like(weights, FLOAT64, stream), soonest = real_number(-0x1p-54);
     done(neg_into(rates.tensor, rates.tensor));
     done(log1p_into(rates.tensor, rates.tensor));
     done(minimum_into(rates.tensor, rates.tensor, soonest.tensor));

@@ -57,6 +57,8 @@ void put(Tensor& target, const Tensor& values, int32_t how, const char* name, F 
 }
 
 Owned number_like(const Tensor& target, Tensor& number) {
+    if (target.dtype == FLOAT16 || target.dtype == BFLOAT16)  // x[mask] = 1e9 is infinite
+        return cast(*taken(full_tensor(nullptr, 0, FLOAT64, target.device, &number)), target.dtype);
     return taken(full_tensor(nullptr, 0, target.dtype, target.device, &number));
 }
 

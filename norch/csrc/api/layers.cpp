@@ -1,7 +1,6 @@
 // Layers and losses of the C API, each in one call: softmax, linear, cross-entropy, mean squared error, and gradients.
 //
-// The kernels of cross-entropy take contiguous rows. If the axis is not the last, it is moved there, and moved back
-// afterwards.
+// Kernels along an axis take contiguous rows or columns (about_axis).
 
 #include <math.h>
 #include <string.h>
@@ -62,15 +61,28 @@ static bool is_row_by_row(const Tensor& x, int axis) {
     return x.ndim > 1 && axis < x.ndim - 1 && is_contiguous(*with_axis_moved(x, axis, x.ndim - 1));
 }
 
+// x and the results of a kernel along an axis of it.
+struct AlongAxis {
+    const Tensor& x;
+    const int axis;
+    const bool rows;  // moved to the end
+    const Owned from;
+
+    AlongAxis(const Tensor& x, int axis)
+        : x(x), axis(axis), rows(is_row_by_row(x, axis)), from(rows ? as_rows(x, axis) : contiguous(x)) {}
+
+    Owned result() const { return new_tensor(from->shape, from->ndim, x.dtype, x.device); }
+    Tensor of(const Tensor& tensor) const { return about_axis(tensor, rows ? x.ndim - 1 : axis); }
+    Owned as_given(Owned result) const { return rows ? from_rows(std::move(result), x, axis) : std::move(result); }
+};
+
 static Owned along_axis(const UnaryKernel& kernel, const Tensor& x, int64_t axis) {
     check_real(x, kernel.name);
-    const int at = check_axis(axis, x.ndim, kernel.name);
-    const bool rows = is_row_by_row(x, at);
-    Owned from = rows ? as_rows(x, at) : contiguous(x);
-    Owned out = new_tensor(from->shape, from->ndim, x.dtype, x.device);
-    Tensor result = about_axis(*out, rows ? x.ndim - 1 : at);
-    if (out->size) kernel.launch(x.device, about_axis(*from, rows ? x.ndim - 1 : at), result);
-    return rows ? from_rows(std::move(out), x, at) : std::move(out);
+    const AlongAxis along(x, check_axis(axis, x.ndim, kernel.name));
+    Owned out = along.result();
+    Tensor result = along.of(*out);
+    if (out->size) kernel.launch(x.device, along.of(*along.from), result);
+    return along.as_given(std::move(out));
 }
 
 static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradient, const Tensor& y, int64_t axis) {
@@ -96,13 +108,6 @@ static Owned backward_along_axis(const BinaryKernel& kernel, const Tensor& gradi
 ROW_OPS(DEFINE_ROW_OP)
 
 // ---- Linear ------------------------------------------------------------------------------------------------------
-
-static Tensor transposed(const Tensor& matrix) {
-    Tensor view = matrix;
-    view.shape[0] = matrix.shape[1], view.strides[0] = matrix.strides[1];
-    view.shape[1] = matrix.shape[0], view.strides[1] = matrix.strides[0];
-    return view;
-}
 
 // [..., n] as [rows, n]: x itself, or a view or copy that the caller keeps.
 static const Tensor& as_matrix(const Tensor& x, Owned& kept) {
@@ -176,9 +181,7 @@ Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t ne
             for_bias->ndim = 1;
             for_bias->shape[0] = outputs, for_bias->strides[0] = 1;
         }
-        results[0] = for_input.give();
-        results[1] = for_weight.give();
-        results[2] = for_bias.give();
+        give_all(results, for_input, for_weight, for_bias);
     });
 }
 
@@ -186,10 +189,10 @@ Results* linear_backward(Tensor* gradient, Tensor* x, Tensor* weight, int32_t ne
 
 enum Reduction : int32_t { NO_REDUCTION, MEAN, SUM, BATCH_MEAN };
 
-// What both directions need: rows of logits, the label of each, and how the losses are scaled, a float64.
+// What both directions need: the label of each row or column of logits, and how the losses are scaled, a float64.
 struct Classification {
     int axis;  // of the classes: 1 in [N, C, ...], 0 in [C]
-    Owned logits, labels, scale;
+    Owned labels, scale;
 
     Classification(const Tensor& x, const Tensor& targets, int64_t ignored, int32_t reduction, const char* name) {
         check_real(x, name);
@@ -199,7 +202,6 @@ struct Classification {
         if (x.ndim == 0) fail(SHAPE_ERROR, "{}: input has no dimensions, expected [C] or [N, C, ...]", name);
         axis = x.ndim > 1 ? 1 : 0;
         check_target_shape(x, targets, name);
-        logits = as_rows(x, axis);
         labels = targets.dtype == INT64 ? contiguous(targets) : cast(targets, INT64);
         const int64_t one = 1;
         scale = new_tensor(&one, 1, FLOAT64, x.device);
@@ -222,13 +224,13 @@ Tensor* cross_entropy_tensor(Tensor* logits, Tensor* targets, int64_t ignore_ind
                              double smoothing) {
     return build([&] {
         const Classification task(*logits, *targets, ignore_index, reduction, "cross_entropy");
+        const AlongAxis x(*logits, task.axis);
         Owned losses = new_tensor(targets->shape, targets->ndim, logits->dtype, logits->device);
         if (losses->size)
-            kernels::cross_entropy.launch(logits->device, *task.logits, *task.labels, *task.scale, *losses,
+            kernels::cross_entropy.launch(logits->device, x.of(*x.from), *task.labels, *task.scale, *losses,
                                           ignore_index, smoothing);
         if (reduction == NO_REDUCTION) return losses;
-        const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-        Owned total = new_tensor(ones, targets->ndim, logits->dtype, logits->device);
+        Owned total = new_tensor(ONES, targets->ndim, logits->dtype, logits->device);
         kernels::sum.launch(logits->device, *losses, *total);
         total->ndim = 0;
         if (reduction == SUM || losses->size) return total;
@@ -245,12 +247,13 @@ Tensor* cross_entropy_backward(Tensor* gradient, Tensor* logits, Tensor* targets
         if (gradient->size != (reduction == NO_REDUCTION ? targets->size : 1))
             fail(SHAPE_ERROR, "cross_entropy_backward: gradient has shape {}, expected that of the loss",
                  shape_text(*gradient));
-        Owned factors = contiguous(*gradient);
-        Owned out = new_tensor(task.logits->shape, task.logits->ndim, logits->dtype, logits->device);
+        const AlongAxis x(*logits, task.axis);
+        Owned factors = contiguous(*gradient), out = x.result();
+        Tensor slopes = x.of(*out);
         if (out->size)
-            kernels::cross_entropy_backward.launch(logits->device, *factors, *task.logits, *task.labels, *task.scale,
-                                                   *out, ignore_index, smoothing);
-        return from_rows(std::move(out), *logits, task.axis);
+            kernels::cross_entropy_backward.launch(logits->device, *factors, x.of(*x.from), *task.labels, *task.scale,
+                                                   slopes, ignore_index, smoothing);
+        return x.as_given(std::move(out));
     });
 }
 
@@ -263,7 +266,7 @@ Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ign
         if (weight) check_pair(*scores, *weight, "nll_loss");
         if (weight && !has_shape(*weight, &classes, 1))
             fail(SHAPE_ERROR, "nll_loss: weight has shape {}, expected [{}]", shape_text(*weight), classes);
-        const Owned log_p = reshaped(*task.logits, rows, 2);
+        const Owned log_p = reshaped(*as_rows(*scores, task.axis), rows, 2);
         Owned index = new_tensor(ones, 2, INT64, scores->device), kept;
         Owned shares = new_tensor(ones, 2, scores->dtype, scores->device);
         Owned loss = new_tensor(ones, 2, scores->dtype, scores->device);
@@ -277,8 +280,7 @@ Results* nll_tensor(Tensor* scores, Tensor* targets, Tensor* weight, int64_t ign
         else
             loss = taken(sum_tensor(loss.tensor, nullptr, -1, false));
         if (reduction == MEAN) loss = taken(div_tensor(loss.tensor, total.tensor));
-        Owned* const made[] = {&loss, &index, &shares, &total};
-        for (int k = 0; k < 4; k++) results[k] = made[k]->give();
+        give_all(results, loss, index, shares, total);
     });
 }
 
@@ -293,7 +295,7 @@ Tensor* nll_backward(Tensor* gradient, Tensor* index, Tensor* shares, Tensor* to
         slope = taken(elementwise_mul_tensor(slope.tensor, shares));
         Owned out = new_tensor(flat, 2, slope->dtype, slope->device);
         fill(*out, 0);
-        if (scatter_into(out.tensor, index, 1, ELEMENTS, slope.tensor, REPLACE) != 0) throw last_error();
+        done(scatter_into(out.tensor, index, 1, ELEMENTS, slope.tensor, REPLACE));
         int64_t moved[MAX_DIMS];  // the classes last
         for (int d = 0; d < ndim; d++) moved[d] = shape[d < axis ? d : d + 1 < ndim ? d + 1 : axis];
         out = reshaped(*out, moved, ndim);
@@ -321,9 +323,8 @@ Tensor* glu_backward(Tensor* gradient, Tensor* x, int64_t axis) {
         const Owned value = half_of(x, axis, 0), gate = half_of(x, axis, 1);
         Owned out = new_tensor(x->shape, x->ndim, x->dtype, x->device);
         const Owned for_value = half_of(out.tensor, axis, 0), for_gate = half_of(out.tensor, axis, 1);
-        if (gate_into(for_value.tensor, gradient, gate.tensor) ||
-            gate_backward_into(for_gate.tensor, gradient, value.tensor, gate.tensor))
-            throw last_error();
+        done(gate_into(for_value.tensor, gradient, gate.tensor));
+        done(gate_backward_into(for_gate.tensor, gradient, value.tensor, gate.tensor));
         return out;
     });
 }

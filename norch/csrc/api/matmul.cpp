@@ -15,9 +15,7 @@ static Tensor as_matrix(const Tensor& tensor, bool left) {
 }
 
 static void check_matmul(const Tensor& x, const Tensor& y) {
-    if (x.device != y.device)
-        fail(RUNTIME_ERROR, "matmul: expected all tensors on one device, got {} and {}", device_text(x.device),
-             device_text(y.device));
+    check_devices(x, y, "matmul");
     if (x.dtype != y.dtype || x.dtype == BOOL)
         fail(RUNTIME_ERROR, "matmul: expected two tensors of one numeric dtype, got {} and {}", dtype_name(x.dtype),
              dtype_name(y.dtype));

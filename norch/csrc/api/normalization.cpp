@@ -57,9 +57,7 @@ Results* normalize_tensor(Tensor* x, Tensor* weight, Tensor* bias, int64_t outer
               variance = new_tensor(&groups, 1, x->dtype, x->device);
         if (x->size == 0) fail(SHAPE_ERROR, "normalize: input of shape {} has no elements", shape_text(*x));
         kernels::normalize.launch(x->device, *from, w.tensor, b.tensor, *out, *mean, *variance, sizes);
-        results[0] = out.give();
-        results[1] = mean.give();
-        results[2] = variance.give();
+        give_all(results, out, mean, variance);
     });
 }
 
@@ -85,8 +83,8 @@ Results* normalize_backward(Tensor* gradient, Tensor* x, Tensor* weight, Tensor*
 
 Tensor* moved_tensor(Tensor* running, Tensor* fresh, double momentum, double factor) {
     return build([&] {
-        const Owned kept = taken(number_tensor(1 - momentum, 0, FLOAT64));
-        const Owned share = taken(number_tensor(momentum * factor, 0, FLOAT64));
+        const Owned kept = real_number(1 - momentum);
+        const Owned share = real_number(momentum * factor);
         const Owned old = taken(elementwise_mul_tensor(running, kept.tensor));
         Owned moved = taken(scale_and_shift_tensor(fresh, share.tensor, old.tensor));
         return moved->dtype == running->dtype ? std::move(moved) : cast(*moved, running->dtype);

@@ -292,7 +292,7 @@ size_t argument_count(PythonObject* arguments) {
 }
 void* argument_at(PythonObject* arguments, size_t i) { return objects.tuple_item(arguments, ptrdiff_t(i)); }
 
-Tensor* tensor_of_object(void* object, bool* requires_grad) {
+Tensor* tensor_of_object(void* object, TensorKind* kind) {
     const Reference type{objects.type_of(object)};
     if (type.object != TENSOR && type.object != PARAMETER) return nullptr;
     const Reference address{objects.attribute(object, ADDRESS)}, edge{objects.attribute(object, EDGE)};
@@ -300,7 +300,7 @@ Tensor* tensor_of_object(void* object, bool* requires_grad) {
         objects.clear_error();
         return nullptr;
     }
-    *requires_grad = edge.object != known.none;
+    *kind = {type.object, edge.object != known.none};
     return static_cast<Tensor*>(address_of(address));
 }
 

@@ -106,7 +106,14 @@ void* new_handle(void* address, void* type = HANDLE);
 // ---- For recordings and programs, with the interpreter's lock
 size_t argument_count(PythonObject* arguments);  // a tuple
 void* argument_at(PythonObject* arguments, size_t i);
-Tensor* tensor_of_object(void* object, bool* requires_grad);  // null if it is not exactly a Tensor or Parameter
+struct TensorKind {  // what a Python object is, beside its Tensor
+    void* type;
+    bool requires_grad;
+    bool operator==(const TensorKind& other) const {
+        return type == other.type && requires_grad == other.requires_grad;
+    }
+};
+Tensor* tensor_of_object(void* object, TensorKind* kind);  // null if it is not exactly a Tensor or Parameter
 struct Line;
 PythonObject* told(const char* text, const Line& line);  // (text, file, number), or None without a text
 bool append_tensors(PythonObject* list, std::vector<Owned>& tensors);

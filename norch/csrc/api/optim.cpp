@@ -161,8 +161,7 @@ static Owned rounded(const Owned& x) { return cast(*cast(*x, BFLOAT16), FLOAT32)
 Tensor* newton_schulz_tensor(Tensor* tensor, double a, double b, double c, int32_t steps) {
     return build([&] {
         if (tensor->ndim != 2) fail(SHAPE_ERROR, "Muon: expected a matrix, got shape {}", shape_text(*tensor));
-        const Owned of_x = taken(number_tensor(a, 0, FLOAT64)), of_square = taken(number_tensor(b, 0, FLOAT64)),
-                    of_fourth = taken(number_tensor(c, 0, FLOAT64));
+        const Owned of_x = real_number(a), of_square = real_number(b), of_fourth = real_number(c);
         Owned x = cast(*tensor, FLOAT32);
         for (int step = 0; step < steps; step++) {
             const Owned turned = taken(transpose_tensor(x.tensor, 0, 1));

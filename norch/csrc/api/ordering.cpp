@@ -21,8 +21,7 @@ Results* sort_tensor(Tensor* tensor, int64_t axis, int64_t count, int32_t descen
               places = new_tensor(shape, x.ndim, INT64, x.device);
         if (sorted->size) kernels::sort.launch(x.device, x, *sorted, *places, at, descending);
         if (count == 1) sorted->ndim = places->ndim = tensor->ndim;
-        results[0] = sorted.give();
-        results[1] = places.give();
+        give_all(results, sorted, places);
     });
 }
 
@@ -42,8 +41,7 @@ static Results* chosen(const char* name, const Tensor& tensor, int64_t axis, int
         const Owned rows = as_rows(tensor, at);
         kernel(*rows, *values, *places, tensor.ndim ? x.shape[at] : 1, at);
         if (!keepdim || tensor.ndim == 0) drop_axes(*values, 1u << at), drop_axes(*places, 1u << at);
-        results[0] = values.give();
-        results[1] = places.give();
+        give_all(results, values, places);
     });
 }
 
@@ -73,8 +71,7 @@ Results* running_extreme_tensor(Tensor* tensor, int64_t axis, int32_t largest) {
               places = new_tensor(x.shape, x.ndim, INT64, x.device);
         if (x.size) kernels::running_extreme.launch(x.device, x, *values, *places, at, largest);
         values->ndim = places->ndim = tensor->ndim;
-        results[0] = values.give();
-        results[1] = places.give();
+        give_all(results, values, places);
     });
 }
 

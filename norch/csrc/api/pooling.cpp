@@ -96,8 +96,7 @@ Window window_behind(const Tensor& gradient, const int64_t* given, const int64_t
 void largest_of(const Tensor& x, const Window& window, Tensor** results) {
     Owned largest = new_images(x, window, true), places = new_tensor(largest->shape, x.ndim, INT64, x.device);
     if (largest->size) kernels::max_pool.launch(x.device, *contiguous(x), *largest, *places, window);
-    results[0] = largest.give();
-    results[1] = places.give();
+    give_all(results, largest, places);
 }
 
 // ---- The average -------------------------------------------------------------------------------------------------

@@ -133,6 +133,12 @@ static PythonObject* tuple_of(const int64_t* values, int count) {
 }
 
 PythonObject* shape_of(Tensor* tensor) { return tuple_of(tensor->shape, tensor->ndim); }
+PythonObject* form_of_tensor(Tensor* tensor) {
+    int64_t form[2 + 2 * MAX_DIMS] = {tensor->dtype, tensor->device};
+    std::copy_n(tensor->shape, tensor->ndim, form + 2);
+    std::copy_n(tensor->strides, tensor->ndim, form + 2 + tensor->ndim);
+    return tuple_of(form, 2 + 2 * tensor->ndim);
+}
 PythonObject* strides_of(Tensor* tensor) { return tuple_of(tensor->strides, tensor->ndim); }
 
 // ---- The parts of an index ------------------------------------------------------------------------------------------

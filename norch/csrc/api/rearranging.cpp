@@ -209,7 +209,7 @@ Tensor* one_hot_tensor(Tensor* tensor, int64_t classes) {
         shape[x.ndim] = classes;
         Owned result = new_tensor(shape, x.ndim + 1, INT64, x.device);
         fill(*result, 0);
-        if (scatter_into(result.tensor, places.tensor, -1, ELEMENTS, ones.tensor, REPLACE)) throw last_error();
+        done(scatter_into(result.tensor, places.tensor, -1, ELEMENTS, ones.tensor, REPLACE));
         return result;
     });
 }

@@ -13,16 +13,8 @@ Tensor matrix_of(const Tensor& x, int64_t first, int64_t rows, int64_t columns) 
     part.shape[0] = rows, part.strides[0] = columns;
     part.shape[1] = columns, part.strides[1] = 1;
     part.size = rows * columns;
-    part.offset += first;
-    part.data = static_cast<char*>(x.data) + first * item_size(x.dtype);
+    move_on(part, first);
     return part;
-}
-
-Tensor transposed(Tensor matrix) {
-    const int64_t shape = matrix.shape[0], stride = matrix.strides[0];
-    matrix.shape[0] = matrix.shape[1], matrix.strides[0] = matrix.strides[1];
-    matrix.shape[1] = shape, matrix.strides[1] = stride;
-    return matrix;
 }
 
 struct Steps {
@@ -79,10 +71,8 @@ Results* lstm_tensor(Tensor* gates, Tensor* h, Tensor* c, Tensor* weight, Tensor
         }
         assign(state, *last_h);
         if (keep) assign(cell, *last_c);
-        results[0] = outputs.give();
-        results[1] = last_h.give();
-        results[2] = last_c.give();
-        if (keep) results[3] = kept.give(), results[4] = cells.give();
+        give_all(results, outputs, last_h, last_c);
+        if (keep) give_all(results + 3, kept, cells);
     });
 }
 
@@ -126,8 +116,6 @@ Results* lstm_backward(Tensor* to_outputs, Tensor* to_h, Tensor* to_c, Tensor* g
             for_bias->shape[0] = columns, for_bias->strides[0] = 1;
             results[4] = for_bias.give();
         }
-        results[0] = d.give();
-        results[1] = for_h.give();
-        results[2] = for_c.give();
+        give_all(results, d, for_h, for_c);
     });
 }

@@ -64,10 +64,7 @@ REDUCTIONS(DEFINE_REDUCTION)
 // ---- Reductions in several kernels ---------------------------------------------------------------------------------
 
 // x / count, for a count of what each element of x was reduced from
-static Owned divided(const Owned& x, double count) {
-    Owned number = taken(number_tensor(count, 0, FLOAT64));
-    return taken(div_tensor(x.tensor, number.tensor));
-}
+static Owned divided(const Owned& x, double count) { return taken(div_tensor(x.tensor, real_number(count).tensor)); }
 
 static double elements_of_each(const Tensor& x, const Tensor& reduced) {
     return reduced.size ? double(x.size / reduced.size) : 1;
@@ -110,7 +107,7 @@ Tensor* norm_tensor(Tensor* tensor, const int64_t* axes, int32_t count, int32_t 
         Owned size = taken(abs_tensor(tensor));
         if (isinf(p)) return reduce(kernels::max, SAME_DTYPE, false, *size, set, count < 0, keepdim);
         if (p == 1) return reduce(kernels::sum, SAME_DTYPE, true, *size, set, count < 0, keepdim);
-        Owned power = taken(number_tensor(p, 0, FLOAT64)), inverse = taken(number_tensor(1 / p, 0, FLOAT64));
+        Owned power = real_number(p), inverse = real_number(1 / p);
         size = taken(pow_tensor(size.tensor, power.tensor));
         size = reduce(kernels::sum, SAME_DTYPE, true, *size, set, count < 0, keepdim);
         return taken(pow_tensor(size.tensor, inverse.tensor));

@@ -142,8 +142,7 @@ Results* ctc_tensor(Tensor* log_probs, Tensor* labels, Tensor* lengths, int64_t 
         if (samples)
             kernels::ctc.launch(x.device, *contiguous(x), *contiguous(*labels), *contiguous(*lengths), *alpha, *losses,
                                 blank);
-        results[0] = losses.give();
-        results[1] = alpha.give();
+        give_all(results, losses, alpha);
     });
 }
 

@@ -49,7 +49,7 @@ Owned offsets_of(const Tensor& tensor, const Tensor& index, const Fault& bounds)
     locate(*numbers, {bounds, tensor.strides[last], false, true, false}, true, *offsets);
     for (int d = last; d > 0; d--) {  // numbers becomes q[d - 1]
         const Owned size = taken(number_tensor(0, tensor.shape[d], INT64));
-        if (floor_divide_into(numbers.tensor, numbers.tensor, size.tensor)) throw last_error();
+        done(floor_divide_into(numbers.tensor, numbers.tensor, size.tensor));
         const int64_t stride = tensor.strides[d - 1] - tensor.shape[d] * tensor.strides[d];
         locate(*numbers, {bounds, stride, false, true, false}, false, *offsets);
     }
@@ -134,8 +134,7 @@ Selection select_by(const Tensor& tensor, const Tensor* const* indices, const in
 
 int64_t count_true(const Tensor& mask) {
     if (!mask.size) return 0;
-    const int64_t ones[MAX_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
-    Owned count = new_tensor(ones, mask.ndim, INT64, mask.device);
+    Owned count = new_tensor(ONES, mask.ndim, INT64, mask.device);
     kernels::sum.launch(mask.device, mask, *count);
     refuse_recording("the shape of a result depends on values");
     if (count->device != CPU) count = on_device(*count, CPU);  // the host must know the shape of the result

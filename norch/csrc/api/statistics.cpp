@@ -9,18 +9,11 @@
 // `length` elements along an axis, from `start` on: a view that lives as long as x.
 static Tensor part_of(const Tensor& x, int axis, int64_t start, int64_t length) {
     Tensor part = x;
-    part.data = data_as<char>(x) + start * x.strides[axis] * item_size(x.dtype);
-    part.offset += start * x.strides[axis];
+    move_on(part, start * x.strides[axis]);
     part.shape[axis] = length;
     part.size = count_elements(part.shape, part.ndim);
     return part;
 }
-
-static void succeed(int status) {  // throws what a function of this API left
-    if (status) taken(nullptr);
-}
-
-static Owned number(double value) { return taken(number_tensor(value, 0, FLOAT64)); }
 
 Tensor* diff_tensor(Tensor* tensor, int64_t axis, int64_t times) {
     return build([&] {
@@ -53,12 +46,12 @@ Tensor* trapezoid_tensor(Tensor* tensor, int64_t axis, double dx, int32_t runs) 
                    last = part_of(*tensor, at, size - 1, 1);
             drop_axes(first, 1u << at), drop_axes(last, 1u << at);
             Owned ends = taken(add_tensor(&first, &last)), along = taken(sum_tensor(&inside, &axis, 1, 0));
-            const Owned half = number(0.5);
+            const Owned half = real_number(0.5);
             result = taken(addcmul_tensor(along.tensor, ends.tensor, half.tensor));
         }
         if (dx != 1) {
-            const Owned width = number(dx);
-            succeed(elementwise_mul_into(result.tensor, result.tensor, width.tensor));
+            const Owned width = real_number(dx);
+            done(elementwise_mul_into(result.tensor, result.tensor, width.tensor));
         }
         return result;
     });
@@ -75,9 +68,9 @@ Tensor* slopes_tensor(Tensor* tensor, int64_t axis, double step) {
             Tensor out = part_of(*result, at, first, length), later = part_of(*tensor, at, after, length),
                    earlier = part_of(*tensor, at, before, length);
             if (out.size == 0) return;
-            const Owned divisor = number(width);
-            succeed(sub_into(&out, &later, &earlier));
-            if (width != 1) succeed(div_into(&out, &out, divisor.tensor));
+            const Owned divisor = real_number(width);
+            done(sub_into(&out, &later, &earlier));
+            if (width != 1) done(div_into(&out, &out, divisor.tensor));
         };
         fill(1, n - 2, 0, 2, 2 * step);
         fill(0, 1, 0, 1, step);
@@ -94,7 +87,7 @@ Tensor* renorm_tensor(Tensor* tensor, int64_t axis, double p, double most) {
         for (int d = 0; d < tensor->ndim; d++)
             if (d != at) others[count++] = d;
         Owned norms = taken(norm_tensor(tensor, others, count, 1, p));
-        const Owned limit = number(most), one = number(1), little = number(1e-7);
+        const Owned limit = real_number(most), one = real_number(1), little = real_number(1e-7);
         const Owned large = taken(gt_tensor(norms.tensor, limit.tensor));
         norms = taken(add_tensor(norms.tensor, little.tensor));
         norms = taken(div_tensor(limit.tensor, norms.tensor));

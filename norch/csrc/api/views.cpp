@@ -101,6 +101,11 @@ Tensor* flatten_tensor(Tensor* tensor, int64_t start, int64_t end) {
 
 // ---- Reordering axes ---------------------------------------------------------------------------------------------
 
+void move_on(Tensor& view, int64_t elements) {
+    view.offset += elements;
+    if (view.data) view.data = data_as<char>(view) + elements * item_size(view.dtype);
+}
+
 Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
     return build([&] {
         int a = check_axis(axis1, tensor->ndim, "transpose"), b = check_axis(axis2, tensor->ndim, "transpose");
@@ -110,6 +115,13 @@ Tensor* transpose_tensor(Tensor* tensor, int64_t axis1, int64_t axis2) {
         view->shape[b] = tensor->shape[a], view->strides[b] = tensor->strides[a];
         return view;
     });
+}
+
+Tensor transposed(const Tensor& matrix) {
+    Tensor view = matrix;
+    view.shape[0] = matrix.shape[1], view.strides[0] = matrix.strides[1];
+    view.shape[1] = matrix.shape[0], view.strides[1] = matrix.strides[0];
+    return view;
 }
 
 Tensor* reverse_tensor(Tensor* tensor) {
@@ -359,10 +371,7 @@ Tensor* slice_tensor(Tensor* tensor, int64_t axis, int64_t start, int64_t length
         view->shape[at] = length;
         view->strides[at] *= step;
         view->size = count_elements(view->shape, view->ndim);
-        if (length > 0) {
-            view->offset += start * tensor->strides[at];
-            view->data = data_as<char>(*view) + start * tensor->strides[at] * item_size(tensor->dtype);
-        }
+        if (length > 0) move_on(*view, start * tensor->strides[at]);
         return view;
     });
 }

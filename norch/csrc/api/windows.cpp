@@ -162,8 +162,6 @@ Results* conv_backward(Tensor* gradient, Tensor* x, Tensor* weight, const int64_
                 kernels::conv_weight.launch(x->device, *g, *contiguous(*x), *for_weight, window);
         }
         if (needed & BIAS) for_bias = sum_of_channels(*g);
-        results[0] = for_input.give();
-        results[1] = for_weight.give();
-        results[2] = for_bias.give();
+        give_all(results, for_input, for_weight, for_bias);
     });
 }

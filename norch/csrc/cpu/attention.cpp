@@ -5,6 +5,7 @@
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
+#include "cpu/loops/draws.h"
 #include "cpu/loops/matrix_product.h"
 #include "cpu/loops/row_sum.h"
 #include "ops/attention.h"
@@ -91,12 +92,20 @@ struct Scores {
                     s[r * at.keys + c] = -INFINITY;
     }
 
-    // weights[r, c] = 0 where dropout drops it
+    // weights[r, c] = 0 where dropout drops it, as is_kept says
     void drop(const Block& at, T* weights) const {
+        enum { LANES = 8, WORDS = 4, MOST = KEYS / WORDS + LANES };
+        ::Block drawn[MOST];  // of random bits
+        uint32_t words[MOST * WORDS];
+        const float dropout = float(how.dropout);
         for (int64_t r = 0; r < at.queries; r++) {
-            const int64_t first = (at.index * queries + at.query + r) * keys + at.key;
-            for (int64_t c = 0; c < at.keys; c++)
-                if (!is_kept(how, first + c)) weights[r * at.keys + c] = 0;
+            const int64_t first = (at.index * queries + at.query + r) * keys + at.key, skipped = first % WORDS;
+            for (int64_t k = 0; k * WORDS < skipped + at.keys; k += LANES)
+                draw_blocks<LANES>(how.stream, uint64_t(first / WORDS + k), drawn + k);
+            memcpy(words, drawn, sizeof words);
+            T* row = weights + r * at.keys;
+            INDEPENDENT for (int64_t c = 0; c < at.keys; c++) row[c] =
+                unit_float(words[skipped + c]) >= dropout ? row[c] : T(0);
         }
     }
 };

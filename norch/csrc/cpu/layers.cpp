@@ -102,8 +102,6 @@ void for_each_row(const Tensor& x, int64_t n, F f) {
     });
 }
 
-int64_t row_length(const Tensor& x) { return x.shape[x.ndim - 1]; }
-
 // Calls f(place of the first element, n, from one element to the next, width) for each block of neighbouring columns of
 // x [outer, n, inner], in parallel: columns go through vectors together.
 template <class F>
@@ -129,9 +127,9 @@ inline __attribute__((always_inline)) void each_of_columns(int64_t n, int64_t st
     }
 }
 
-// sums[j] = the sum of term(i, j) over column j
-template <class T, class F>
-void column_sums(int64_t n, int64_t step, int64_t width, T* sums, F term) {
+// sums[j] = the sum of term(i, j) over column j; term gives a T
+template <class T, class Sum, class F>
+void column_sums(int64_t n, int64_t step, int64_t width, Sum* sums, F term) {
     enum { ROWS = 64 };  // that are summed in T
     double totals[LANES] = {};
     for (int64_t r = 0; r < n; r += ROWS) {
@@ -140,7 +138,7 @@ void column_sums(int64_t n, int64_t step, int64_t width, T* sums, F term) {
                         [&](int64_t i, int64_t j) { part[j] += term(r * step + i, j); });
         for (int64_t j = 0; j < width; j++) totals[j] += part[j];
     }
-    for (int64_t j = 0; j < width; j++) sums[j] = T(totals[j]);
+    for (int64_t j = 0; j < width; j++) sums[j] = Sum(totals[j]);
 }
 
 // high[j] = the largest element of column j; a NaN is passed over
@@ -182,8 +180,8 @@ void softmax_tensor_cpu(const Tensor& x, Tensor& out) {
         for_columns(x, [=](int64_t first, int64_t n, int64_t step, int64_t width) {
             T high[LANES], sums[LANES], *y = to + first;
             column_max(from + first, n, step, width, high);
-            column_sums(n, step, width, sums,
-                        [&](int64_t i, int64_t j) { return y[i] = formula::exp(from[first + i] - high[j]); });
+            column_sums<T>(n, step, width, sums,
+                           [&](int64_t i, int64_t j) { return y[i] = formula::exp(from[first + i] - high[j]); });
             for (int64_t j = 0; j < width; j++) sums[j] = 1 / sums[j];
             each_of_columns(n, step, width, [&](int64_t i, int64_t j) { y[i] *= sums[j]; });
         });
@@ -199,7 +197,7 @@ void softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Tensor
             return for_columns(y, [&](int64_t first, int64_t n, int64_t step, int64_t width) {
                 const T *g = data_as<T>(gradient) + first, *p = data_as<T>(y) + first;
                 T means[LANES], *to = data_as<T>(out) + first;
-                column_sums(n, step, width, means, [=](int64_t i, int64_t) { return g[i] * p[i]; });
+                column_sums<T>(n, step, width, means, [=](int64_t i, int64_t) { return g[i] * p[i]; });
                 each_of_columns(n, step, width, [&](int64_t i, int64_t j) { to[i] = (g[i] - means[j]) * p[i]; });
             });
         for_each_row(y, n, [&](int64_t row) {
@@ -221,8 +219,8 @@ void log_softmax_tensor_cpu(const Tensor& x, Tensor& out) {
                 const T* from = data_as<T>(x) + first;
                 T high[LANES], logs[LANES], *to = data_as<T>(out) + first;
                 column_max(from, n, step, width, high);
-                column_sums(n, step, width, logs,
-                            [&](int64_t i, int64_t j) { return formula::exp(from[i] - high[j]); });
+                column_sums<T>(n, step, width, logs,
+                               [&](int64_t i, int64_t j) { return formula::exp(from[i] - high[j]); });
                 for (int64_t j = 0; j < width; j++) logs[j] = formula::log(logs[j]);
                 each_of_columns(n, step, width, [&](int64_t i, int64_t j) { to[i] = from[i] - high[j] - logs[j]; });
             });
@@ -245,7 +243,7 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
             return for_columns(y, [&](int64_t first, int64_t n, int64_t step, int64_t width) {
                 const T *g = data_as<T>(gradient) + first, *p = data_as<T>(y) + first;
                 T sums[LANES], *to = data_as<T>(out) + first;
-                column_sums(n, step, width, sums, [=](int64_t i, int64_t) { return g[i]; });
+                column_sums<T>(n, step, width, sums, [=](int64_t i, int64_t) { return g[i]; });
                 each_of_columns(n, step, width,
                                 [&](int64_t i, int64_t j) { to[i] = g[i] - formula::exp(p[i]) * sums[j]; });
             });
@@ -260,49 +258,105 @@ void log_softmax_backward_tensor_cpu(const Tensor& gradient, const Tensor& y, Te
 
 // ---- Cross-entropy -----------------------------------------------------------------------------------------------
 
-// losses[row] = scale * (log(sum(exp(logits))) - logits[label]), with a part of the mean of all logits in place of the
-// label's; 0 for ignored labels, or NaN if all are ignored: the mean of nothing
+namespace {
+
+template <class T>
+T loss_of_row(const T* x, int64_t n, int64_t label, double scale, double smoothing) {
+    const Range<T> range = row_range(x, n);
+    double target = double(x[label]) - double(range.high);
+    if (smoothing != 0) {
+        const double mean = row_sum<T>(n, [=](int64_t j) { return x[j] - range.high; }) / double(n);
+        target = (1 - smoothing) * target + smoothing * mean;
+    }
+    return T(scale * (log_sum_exp(x, n, range) - target));
+}
+
+template <class T>
+void losses_of_columns(const T* x, int64_t n, int64_t step, int64_t width, const int64_t* labels, T* losses,
+                       double scale, int64_t ignored, double smoothing) {
+    T high[LANES];
+    double logs[LANES], means[LANES] = {};
+    column_max(x, n, step, width, high);
+    column_sums<T>(n, step, width, logs, [&](int64_t i, int64_t j) { return formula::exp(x[i] - high[j]); });
+    INDEPENDENT for (int64_t j = 0; j < width; j++) logs[j] = formula::log(logs[j]);
+    if (smoothing != 0) column_sums<T>(n, step, width, means, [&](int64_t i, int64_t j) { return x[i] - high[j]; });
+    for (int64_t j = 0; j < width; j++) {
+        double loss = 0;
+        if (labels[j] != ignored) {
+            const double target = double(x[labels[j] * step + j]) - double(high[j]);
+            loss = logs[j] - (1 - smoothing) * target - smoothing * means[j] / double(n);
+        }
+        losses[j] = T(scale * loss);
+    }
+}
+
+template <class T>
+void slopes_of_columns(const T* x, int64_t n, int64_t step, int64_t width, const int64_t* labels, const T* gradient,
+                       int64_t gradient_step, T* out, double scale, int64_t ignored, double smoothing) {
+    T high[LANES], sums[LANES], factors[LANES], shares[LANES];
+    column_max(x, n, step, width, high);
+    column_sums<T>(n, step, width, sums, [&](int64_t i, int64_t j) { return out[i] = formula::exp(x[i] - high[j]); });
+    for (int64_t j = 0; j < width; j++) {
+        factors[j] = T(scale * gradient[j * gradient_step]);
+        shares[j] = T(factors[j] * smoothing / double(n));
+        sums[j] = factors[j] / sums[j];
+    }
+    each_of_columns(n, step, width, [&](int64_t i, int64_t j) { out[i] = out[i] * sums[j] - shares[j]; });
+    for (int64_t j = 0; j < width; j++) {
+        if (labels[j] != ignored)
+            out[labels[j] * step + j] -= T(factors[j] * (1 - smoothing));
+        else
+            for (int64_t i = 0; i < n; i++) out[i * step + j] = 0;
+    }
+}
+
+}  // namespace
+
+// losses[c] = scale * (log(sum(exp(logits))) - logits[label]) of column c, with a part of the mean of all its logits in
+// place of the label's; 0 for ignored labels, or NaN if all are ignored: the mean of nothing
 void cross_entropy_tensor_cpu(const Tensor& logits, const Tensor& labels, const Tensor& scales, Tensor& losses,
                               int64_t ignored, double smoothing) {
-    const int64_t n = row_length(logits);
     const double scale = *data_as<double>(scales);
+    const int64_t* label = data_as<int64_t>(labels);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        for_each_row(logits, n, [&](int64_t row) {
-            const T* x = data_as<T>(logits) + row * n;
-            const int64_t label = data_as<int64_t>(labels)[row];
-            T loss = T(0 * scale);
-            if (label != ignored) {
-                const Range<T> range = row_range(x, n);
-                double target = double(x[label]) - double(range.high);
-                if (smoothing != 0) {
-                    const double mean = row_sum<T>(n, [=](int64_t j) { return x[j] - range.high; }) / double(n);
-                    target = (1 - smoothing) * target + smoothing * mean;
-                }
-                loss = T(scale * (log_sum_exp(x, n, range) - target));
-            }
-            data_as<T>(losses)[row] = loss;
+        const T* x = data_as<T>(logits);
+        T* to = data_as<T>(losses);
+        if (logits.shape[2] > 1)
+            return for_columns(logits, [=](int64_t first, int64_t n, int64_t step, int64_t width) {
+                const int64_t c = first / (n * step) * step + first % step;
+                losses_of_columns(x + first, n, step, width, label + c, to + c, scale, ignored, smoothing);
+            });
+        const int64_t n = logits.shape[1];
+        for_each_row(logits, n, [=](int64_t row) {
+            to[row] = label[row] == ignored ? T(0 * scale) : loss_of_row(x + row * n, n, label[row], scale, smoothing);
         });
     });
 }
 
-// out = gradient[row] * scale * (softmax(logits) - the target); 0 for ignored labels. The gradient has one
-// element for each row, or one for all.
+// out = gradient[c] * scale * (softmax(logits) - the target) in column c; 0 for ignored labels. The gradient has one
+// element for each column, or one for all.
 void cross_entropy_backward_tensor_cpu(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
                                        const Tensor& scales, Tensor& out, int64_t ignored, double smoothing) {
-    const int64_t n = row_length(logits);
+    const int64_t gradient_step = gradient.size != 1;
     const double scale = *data_as<double>(scales);
+    const int64_t* label = data_as<int64_t>(labels);
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
-        for_each_row(logits, n, [&](int64_t row) {
-            T* to = data_as<T>(out) + row * n;
-            const int64_t label = data_as<int64_t>(labels)[row];
-            if (label == ignored) {
-                memset(to, 0, size_t(n) * sizeof(T));
-                return;
-            }
-            const T factor = T(scale * data_as<T>(gradient)[gradient.size == 1 ? 0 : row]);
-            scaled_softmax(data_as<T>(logits) + row * n, n, to, label, smoothing, factor);
+        const T *x = data_as<T>(logits), *g = data_as<T>(gradient);
+        T* to = data_as<T>(out);
+        if (logits.shape[2] > 1)
+            return for_columns(logits, [=](int64_t first, int64_t n, int64_t step, int64_t width) {
+                const int64_t c = first / (n * step) * step + first % step;
+                slopes_of_columns(x + first, n, step, width, label + c, g + c * gradient_step, gradient_step,
+                                  to + first, scale, ignored, smoothing);
+            });
+        const int64_t n = logits.shape[1];
+        for_each_row(logits, n, [=](int64_t row) {
+            if (label[row] == ignored)
+                memset(to + row * n, 0, size_t(n) * sizeof(T));
+            else
+                scaled_softmax(x + row * n, n, to + row * n, label[row], smoothing, T(scale * g[row * gradient_step]));
         });
     });
 }

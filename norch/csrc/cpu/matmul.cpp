@@ -367,10 +367,23 @@ template void panel_product(Matrix<const double>, Matrix<const double>, Matrix<d
 
 namespace {
 
+const int64_t TINY_PRODUCT = 32;  // multiplications that take less time than to prepare for tiles
+
+template <class T>
+void tiny_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            T sum = 0;
+            for (int64_t p = 0; p < k; p++) sum += a(i, p) * b(p, j);
+            out(i, j) = sum;
+        }
+}
+
 template <class T>
 void fast_matmul(const Tensor& a, const Tensor& b, Tensor& out) {
     for_each_product<T>(a, b, out,
                         [](Matrix<const T> a, Matrix<const T> b, Matrix<T> out, int64_t m, int64_t n, int64_t k) {
+                            if (m * n * k <= TINY_PRODUCT) return tiny_product(a, b, out, m, n, k);
                             matrix_product(a, b, out, m, n, k, false);
                         });
 }

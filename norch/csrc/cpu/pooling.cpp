@@ -190,8 +190,11 @@ void for_each_run(const Window& window, const Span& planes, const Seen& rows, co
         for (int64_t i = 0; i < runs.count; i++) f(window.row(k, 0) + runs.start + i * runs.step, runs.length);
 }
 
-// Neighbouring outputs are computed side by side if their windows are narrow.
-bool is_narrow(const Window& window) { return !is_adaptive(window.x) && window.x.kernel < TAIL; }
+// Neighbouring outputs are computed side by side if their windows are narrow, and there are some.
+bool is_narrow(const Window& window) {
+    enum { SOME = 4 };
+    return !is_adaptive(window.x) && window.x.kernel < TAIL && window.x.out >= SOME;
+}
 
 // What the outputs of a row are divided by: `rows` times the elements that each counts along the axis.
 template <class T>

@@ -8,6 +8,7 @@
 
 #include "cpu/backend.h"
 #include "host/parallel.h"
+#include "ops/dtype_rules.h"
 #include "ops/reductions.h"
 #include "ops/reduced_dims.h"
 #include "cpu/loops/tiles.h"
@@ -24,6 +25,8 @@ enum {
     BLOCK = 65536,     // elements of a full reduction that one thread takes at a time
     ROWS = 128,        // rows added into partial results before these are added to the totals
     PACKED = 16384,    // elements of rows with gaps that are packed at a time
+    FEW = 16,          // elements of a row that is too short to be reduced on its own
+    NARROW = 64,       // columns of which several rows are taken side by side
 };
 
 // ---- Along the reduced dimension ---------------------------------------------------------------------------------
@@ -155,14 +158,17 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
                                         typename Op::Total* totals) {
     using Partial = typename Op::Partial;
     using Total = typename Op::Total;
-    Partial partial[COLUMNS];
+    constexpr bool IS_TOTAL = std::is_same_v<Partial, Total>;
+    Partial buffer[IS_TOTAL ? 1 : COLUMNS], *partial = buffer;
+    if constexpr (IS_TOTAL) partial = totals;
     for (int64_t start = 0; start < count; start += ROWS) {
         const int64_t end = start + ROWS < count ? start + ROWS : count;
         int64_t i = start;
-        for (int64_t j = 0; j < columns; j++) partial[j] = Partial(Op::empty());
+        if constexpr (!IS_TOTAL)
+            for (int64_t j = 0; j < columns; j++) partial[j] = Partial(Op::empty());
         for (; i + 8 <= end; i += 8) {
             const T* row = x + i * stride;
-            for (int64_t j = 0; j < columns; j++) {
+            INDEPENDENT for (int64_t j = 0; j < columns; j++) {
                 auto pair = [&](int k) {
                     return Op::combine(Op::lift(row[k * stride + j]), Op::lift(row[(k + 1) * stride + j]));
                 };
@@ -170,9 +176,16 @@ __attribute__((noinline)) void add_rows(const T* x, int64_t count, int64_t strid
                 partial[j] = Op::combine(partial[j], eight);
             }
         }
-        for (; i < end; i++)
-            for (int64_t j = 0; j < columns; j++) partial[j] = Op::combine(partial[j], Op::lift(x[i * stride + j]));
-        for (int64_t j = 0; j < columns; j++) totals[j] = Op::combine(totals[j], Total(partial[j]));
+        for (; i + 2 <= end; i += 2) {
+            const T* row = x + i * stride;
+            INDEPENDENT for (int64_t j = 0; j < columns; j++) partial[j] =
+                Op::combine(partial[j], Op::combine(Op::lift(row[j]), Op::lift(row[stride + j])));
+        }
+        const T* last = x + i * stride;
+        if (i < end)
+            INDEPENDENT for (int64_t j = 0; j < columns; j++) partial[j] = Op::combine(partial[j], Op::lift(last[j]));
+        if constexpr (!IS_TOTAL)
+            for (int64_t j = 0; j < columns; j++) totals[j] = Op::combine(totals[j], Total(partial[j]));
     }
 }
 
@@ -200,6 +213,16 @@ void add_rows(const T* x, int64_t count, int64_t stride, int64_t columns, int64_
     }
 }
 
+template <class Op>
+void write_results(const typename Op::Total* totals, int64_t columns, int64_t repeats, typename Op::Result* out,
+                   int64_t step) {
+    using Result = typename Op::Result;
+    if (repeats == 1 && step == 1)
+        INDEPENDENT for (int64_t c = 0; c < columns; c++) out[c] = Result(totals[c]);
+    else
+        for (int64_t c = 0; c < columns; c++) out[c * step] = Result(Op::repeated(totals[c], repeats));
+}
+
 // A single row of results, at most COLUMNS of them, from many rows: totals of pieces, whose height does not depend on
 // the number of threads.
 template <class Op, class T>
@@ -207,8 +230,10 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
                          typename Op::Result* out) {
     using Total = typename Op::Total;
     const int across = kept.ndim - 1;
-    const int64_t columns = kept.shape[across], step = kept.strides[0][across];
-    const int64_t rows = reduced.shape[0], row = reduced.strides[0][0];
+    const int64_t width = kept.shape[across], step = kept.strides[0][across];
+    const bool touch = reduced.strides[0][0] == width * step;  // then columns that are few come several times a row
+    const int64_t abreast = touch && width < NARROW ? NARROW / width : 1, columns = width * abreast;
+    const int64_t rows = reduced.shape[0] / abreast, row = reduced.strides[0][0] * abreast;
     const int64_t height = 1 + BLOCK / columns, pieces = (rows + height - 1) / height;
     Scratch<Total> totals(pieces * columns);
     parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
@@ -218,17 +243,15 @@ void reduce_long_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_
             add_rows<Op>(x + k * height * row, smaller(height, rows - k * height), row, columns, step, piece);
         }
     });
-    for (int64_t k = 1; k < pieces; k++)
-        for (int64_t c = 0; c < columns; c++) totals[c] = Op::combine(totals[c], totals[k * columns + c]);
-    for (int64_t c = 0; c < columns; c++)
-        out[c * kept.strides[1][across]] = typename Op::Result(Op::repeated(totals[c], repeats));
+    for (int64_t c = width; c < pieces * columns; c++) totals[c % width] = Op::combine(totals[c % width], totals[c]);
+    add_rows<Op>(x + rows * row, reduced.shape[0] % abreast, reduced.strides[0][0], width, step, totals.data);
+    write_results<Op>(totals.data, width, repeats, out, kept.strides[1][across]);
 }
 
 // The last dimension of kept has the smallest stride in x.
 template <class Op, class T>
 void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t repeats, const T* x,
                     typename Op::Result* out) {
-    using Result = typename Op::Result;
     const int last = reduced.ndim - 1, across = kept.ndim - 1;
     const int64_t width = kept.shape[across], step = kept.strides[0][across];
     if (kept.size == width && width <= COLUMNS && reduced.ndim == 1 && reduced.size * width > 2 * BLOCK)
@@ -246,9 +269,8 @@ void reduce_columns(const Layout<2>& kept, const Layout<1>& reduced, int64_t rep
                 const T* start = x + at.offset[0] + row.offset[0] + j * step;
                 add_rows<Op>(start, reduced.shape[last], reduced.strides[0][last], columns, step, totals);
             } while (row.next());
-            Result* results = out + at.offset[1] + j * kept.strides[1][across];
-            for (int64_t c = 0; c < columns; c++)
-                results[c * kept.strides[1][across]] = Result(Op::repeated(totals[c], repeats));
+            const int64_t out_step = kept.strides[1][across];
+            write_results<Op>(totals, columns, repeats, out + at.offset[1] + j * out_step, out_step);
             if (j + columns == width) at.next();
         }
     });
@@ -272,7 +294,9 @@ void reduce(const Tensor& x, Tensor& out) {
     }
     ReducedDims dims = reduced_dims(x, out);
     const int64_t repeats = take_repeats(dims.reduced), step = dims.reduced.strides[0][dims.reduced.ndim - 1];
-    const bool across = dims.reduced.size > 1 && step != 1 && bring_columns_last(dims.kept, step);
+    const bool is_short = dims.reduced.size <= FEW;  // then rows side by side, even along the smallest stride
+    const bool across =
+        dims.reduced.size > 1 && (step != 1 || is_short) && bring_columns_last(dims.kept, is_short ? FEW + 1 : step);
     auto run = [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<const T>(x);
@@ -287,7 +311,7 @@ void reduce(const Tensor& x, Tensor& out) {
     };
     if constexpr (std::is_same_v<Op<float>, SumSquares<float>>) return for_real(x.dtype, run);
     if (x.dtype == INT64) return run(Type<int64_t>());  // for every instruction set
-    for_any(x.dtype, run);
+    for_any(as_bytes(x.dtype), run);
 }
 
 }  // namespace
@@ -349,11 +373,13 @@ int64_t index_among_all(const T* x, int64_t n, int64_t stride) {
     return index;
 }
 
-// Across the axis x has steps of STEP: the rows are compared one after another, COLUMNS of them at a time.
+enum { INDEX_COLUMNS = COLUMNS / 4 };  // at a time, for several threads
+
+// Across the axis x has steps of STEP: the rows are compared one after another, INDEX_COLUMNS of them at a time.
 template <class Op, int STEP, class T>
 void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t* out, int64_t out_stride) {
-    T best[COLUMNS];
-    int64_t index[COLUMNS];
+    T best[INDEX_COLUMNS];
+    int64_t index[INDEX_COLUMNS];
     for (int64_t j = 0; j < columns; j++) best[j] = x[j * STEP], index[j] = 0;
     for (int64_t i = 1; i < n; i++) {
         const T* row = x + i * stride;
@@ -367,16 +393,28 @@ void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t*
     for (int64_t j = 0; j < columns; j++) out[j * out_stride] = index[j];
 }
 
+// The same for any step, which a few rows are packed for.
+template <class Op, class T>
+void index_rows(const T* x, int64_t n, int64_t stride, int64_t columns, int64_t step, int64_t* out,
+                int64_t out_stride) {
+    if (step == 1) return index_rows<Op, 1>(x, n, stride, columns, out, out_stride);
+    if (step == 2) return index_rows<Op, 2>(x, n, stride, columns, out, out_stride);
+    T packed[FEW * INDEX_COLUMNS];
+    for (int64_t i = 0; i < n; i++)
+        copy_line<T, false>(packed + i * columns, const_cast<T*>(x) + i * stride, columns, step);
+    index_rows<Op, 1>(packed, n, columns, columns, out, out_stride);
+}
+
 template <template <class> class Op>
 void arg_reduce(const Tensor& x, Tensor& out, int axis) {
     if (out.size == 0) return;
     const int64_t n = x.shape[axis], stride = x.strides[axis];
     Layout<2> kept = reduced_dims(x, out).kept;
-    const bool across = n > 1 && stride != 1 && bring_columns_last(kept, 3);
+    const bool across = n > 1 && (stride != 1 || n <= FEW) && bring_columns_last(kept, n <= FEW ? FEW + 1 : 3);
     const int last = kept.ndim - 1;
-    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, COLUMNS / 4);  // for several threads
+    const int64_t width = across ? kept.shape[last] : 1, columns = smaller(width, INDEX_COLUMNS);
     const int64_t blocks = (width + columns - 1) / columns;  // of columns, for each position of the other dimensions
-    for_any(x.dtype, [&](auto type) {
+    for_any(as_bytes(x.dtype), [&](auto type) {
         using T = typename decltype(type)::type;
         const T* from = data_as<const T>(x);
         int64_t* to = data_as<int64_t>(out);
@@ -392,10 +430,9 @@ void arg_reduce(const Tensor& x, Tensor& out, int axis) {
                 int64_t* result = to + at.offset[1];
                 const int64_t j = k % blocks * columns, out_stride = kept.strides[1][last];
                 const int64_t count = smaller(columns, width - j);
-                if (across && kept.strides[0][last] == 1)
-                    index_rows<Op<T>, 1>(start + j, n, stride, count, result + j * out_stride, out_stride);
-                else if (across)
-                    index_rows<Op<T>, 2>(start + 2 * j, n, stride, count, result + j * out_stride, out_stride);
+                const int64_t step = kept.strides[0][last];
+                if (across)
+                    index_rows<Op<T>>(start + j * step, n, stride, count, step, result + j * out_stride, out_stride);
                 else
                     *result = index_of_extreme<Op<T>>(start, n, stride);
                 if (j + columns >= width) at.next();

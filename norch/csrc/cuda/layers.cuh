@@ -196,6 +196,48 @@ __global__ void __launch_bounds__(MAX_THREADS)
     });
 }
 
+// The same for the columns of [outer, n, inner], a thread for each.
+template <class T>
+__global__ void columns_cross_entropy_kernel(const T* logits, const int64_t* labels, const double* scale, T* losses,
+                                             int64_t columns, int64_t n, int64_t inner, int64_t ignored,
+                                             double smoothing) {
+    for (int64_t c = first_of_thread(); c < columns; c += all_threads()) {
+        const T* x = logits + (c / inner * n * inner + c % inner);
+        T max = T(-INFINITY);
+        for (int64_t j = 0; j < n; j++) max = x[j * inner] > max ? x[j * inner] : max;
+        double sum = 0, mean = 0;
+        for (int64_t j = 0; j < n; j++) sum += double(formula::exp(x[j * inner] - max));
+        for (int64_t j = 0; smoothing != 0 && j < n; j++) mean += double(x[j * inner] - max) / double(n);
+        const int64_t label = labels[c];
+        const bool known = label >= 0 && label < n;
+        const double target = known ? double(x[label * inner]) - double(max) : double(NAN);
+        const double loss = ::log(sum) - (1 - smoothing) * target - smoothing * mean;
+        losses[c] = T(*scale * (label == ignored ? 0 : loss));
+    }
+}
+
+template <class T>
+__global__ void columns_cross_entropy_backward_kernel(const T* gradient, int64_t gradient_step, const T* logits,
+                                                      const int64_t* labels, const double* scale, T* out,
+                                                      int64_t columns, int64_t n, int64_t inner, int64_t ignored,
+                                                      double smoothing) {
+    for (int64_t c = first_of_thread(); c < columns; c += all_threads()) {
+        const int64_t first = c / inner * n * inner + c % inner, label = labels[c];
+        const T* x = logits + first;
+        const T share = T(*scale * gradient[c * gradient_step]);
+        T max = T(-INFINITY);
+        for (int64_t j = 0; j < n; j++) max = x[j * inner] > max ? x[j * inner] : max;
+        double sum = 0;
+        for (int64_t j = 0; j < n; j++) sum += double(formula::exp(x[j * inner] - max));
+        const T factor = T(share / sum);
+        for (int64_t j = 0; j < n; j++) {
+            const T goal = T(smoothing / double(n)) + (j == label ? T(1 - smoothing) : T(0));
+            const T slope = formula::exp(x[j * inner] - max) * factor - share * goal;
+            out[first + j * inner] = label == ignored ? T(0) : slope;
+        }
+    }
+}
+
 // ---- Losses of pairs ---------------------------------------------------------------------------------------------
 
 // Block by block the sum of what the pairs add, into a buffer.
@@ -361,10 +403,17 @@ void label_scale_tensor_cuda(const Tensor& labels, const Fault& bounds, bool mea
 void cross_entropy_tensor_cuda(const Tensor& logits, const Tensor& labels, const Tensor& scale, Tensor& losses,
                                int64_t ignored, double smoothing) {
     cudaStream_t stream = use(losses.device);
-    const Rows rows(logits);
+    const Rows rows(logits, logits.shape[1]);
+    const int64_t inner = logits.shape[2];
     if (rows.count == 0) return;  // no classes: label_scale has refused every label
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (inner > 1) {
+            columns_cross_entropy_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
+                data_as<T>(logits), data_as<int64_t>(labels), data_as<double>(scale), data_as<T>(losses), rows.count,
+                rows.n, inner, ignored, smoothing);
+            return;
+        }
         cross_entropy_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
             data_as<T>(logits), data_as<int64_t>(labels), data_as<double>(scale), data_as<T>(losses), rows.count, rows.n,
             ignored, smoothing);
@@ -376,9 +425,16 @@ void cross_entropy_tensor_cuda(const Tensor& logits, const Tensor& labels, const
 void cross_entropy_backward_tensor_cuda(const Tensor& gradient, const Tensor& logits, const Tensor& labels,
                                         const Tensor& scale, Tensor& out, int64_t ignored, double smoothing) {
     cudaStream_t stream = use(out.device);
-    const Rows rows(logits);
+    const Rows rows(logits, logits.shape[1]);
+    const int64_t inner = logits.shape[2];
     for_real(logits.dtype, [&](auto type) {
         using T = typename decltype(type)::type;
+        if (inner > 1) {
+            columns_cross_entropy_backward_kernel<T><<<blocks_for(rows.count), threads_for(rows.count), 0, stream>>>(
+                data_as<T>(gradient), int64_t(gradient.size != 1), data_as<T>(logits), data_as<int64_t>(labels),
+                data_as<double>(scale), data_as<T>(out), rows.count, rows.n, inner, ignored, smoothing);
+            return;
+        }
         cross_entropy_backward_kernel<T><<<rows.blocks, rows.block, 0, stream>>>(
             data_as<T>(gradient), int64_t(gradient.size != 1), data_as<T>(logits), data_as<int64_t>(labels),
             data_as<double>(scale), data_as<T>(out), rows.count, rows.n, ignored, smoothing);

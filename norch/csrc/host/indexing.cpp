@@ -106,20 +106,23 @@ void for_chunks(const Layout<2>& layout, F f) {
     });
 }
 
+// Of x, and of a tensor like it if places in its memory are asked for. Otherwise the dimensions are the result.
+Layout<2> layout_of(const Tensor& x, const Tensor* like) {
+    if (like) return collapse<2>({&x, like});
+    Layout<2> layout;
+    layout.ndim = x.ndim;
+    layout.size = x.size;
+    memcpy(layout.shape, x.shape, sizeof x.shape);
+    memcpy(layout.strides[0], x.strides, sizeof x.strides);
+    memcpy(layout.strides[1], x.strides, sizeof x.strides);
+    return layout;
+}
+
 }  // namespace
 
 // The chunks are counted first, so that each knows where its results begin; a few follow one another anyway.
 void nonzero_tensor_cpu(const Tensor& x, const Tensor* like, Tensor& out) {
-    Layout<2> layout;
-    if (like) {
-        layout = collapse<2>({&x, like});
-    } else {  // not collapsed: the dimensions are the result
-        layout.ndim = x.ndim;
-        layout.size = x.size;
-        memcpy(layout.shape, x.shape, sizeof x.shape);
-        memcpy(layout.strides[0], x.strides, sizeof x.strides);
-        memcpy(layout.strides[1], x.strides, sizeof x.strides);
-    }
+    const Layout<2> layout = layout_of(x, like);
     const int last = layout.ndim - 1;
     const int64_t step = layout.strides[0][last], like_step = layout.strides[1][last];
     int64_t* results = data_as<int64_t>(out);

@@ -95,29 +95,37 @@ Entry* sort_by_digits(Entry* from, Entry* to, int64_t n) {
     return from;
 }
 
-// The first `count` of n entries, in order; the buffer has room for n.
+// n entries in order; the buffer has room for n.
 template <class Entry>
-Entry* sort_line(Entry* line, Entry* buffer, int64_t n, int64_t count) {
-    if (count < n / 4)
-        std::nth_element(line, line + count, line + n), std::sort(line, line + count);
-    else if (n > FEW)
-        return sort_by_digits(line, buffer, n);
-    else
-        std::sort(line, line + n);
+Entry* sort_line(Entry* line, Entry* buffer, int64_t n) {
+    if (n > FEW) return sort_by_digits(line, buffer, n);
+    std::sort(line, line + n);
     return line;
 }
 
-// The same of a line of which few are wanted: what does not come before the last of them is passed over, by comparing
-// elements, BLOCK of them at a time. DESCENDING: their keys are flipped.
-template <bool DESCENDING, class Entry, class T>
-const Entry* first_few(const T* source, int64_t n, int64_t step, int64_t count, Entry* line) {
+// Of a line of which few are wanted: what does not come before `last` is passed over, by comparing elements, BLOCK of them
+// at a time; take(i) is called for the others, and may move `last` forwards. DESCENDING: their keys are flipped.
+template <bool DESCENDING, class T, class F>
+void pick(const T* source, int64_t begin, int64_t n, int64_t step, const T& last, F take) {
     enum { BLOCK = 16 };
-    const Key<T> flipped = DESCENDING ? Key<T>(-1) : Key<T>(0);
-    T last = source[0];
     auto passes = [&](int64_t i) {  // NaN is compared by its key
         const T next = source[i * step];
         return DESCENDING ? next <= last : next >= last;
     };
+    for (int64_t i = begin; i < n;) {
+        const int64_t end = std::min(i + BLOCK, n);
+        int all = step == 1 && end - i == BLOCK;
+        for (int j = 0; all && j < BLOCK; j++) all &= passes(i + j);
+        for (; i < end; i++)
+            if (!all && !passes(i)) take(i);
+    }
+}
+
+// The first `count` of a line, of which there are few, by insertion.
+template <bool DESCENDING, class Entry, class T>
+const Entry* first_few(const T* source, int64_t n, int64_t step, int64_t count, Entry* line) {
+    const Key<T> flipped = DESCENDING ? Key<T>(-1) : Key<T>(0);
+    T last = source[0];
     int64_t found = 0;
     auto insert = [&](int64_t i) {
         const Entry entry = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
@@ -128,15 +136,28 @@ const Entry* first_few(const T* source, int64_t n, int64_t step, int64_t count, 
         line[0] = std::min(line[0], entry);
         last = source[index_in(line[found - 1]) * step];
     };
-    int64_t i = 0;
-    for (; i < count; i++) insert(i);
-    while (i < n) {
-        const int64_t end = std::min(i + BLOCK, n);
-        int all = step == 1 && end - i == BLOCK;
-        for (int j = 0; all && j < BLOCK; j++) all &= passes(i + j);
-        for (; i < end; i++)
-            if (!all && !passes(i)) insert(i);
-    }
+    for (int64_t i = 0; i < count; i++) insert(i);
+    pick<DESCENDING>(source, count, n, step, last, insert);
+    return line;
+}
+
+// The same for more of them: twice as many are collected before the second half is dropped.
+template <bool DESCENDING, class Entry, class T>
+const Entry* first_part(const T* source, int64_t n, int64_t step, int64_t count, Entry* line) {
+    const Key<T> flipped = DESCENDING ? Key<T>(-1) : Key<T>(0);
+    T last = source[0];
+    int64_t found = 0;
+    auto append = [&](int64_t i) {
+        line[found++] = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
+        if (found < 2 * count) return;
+        std::nth_element(line, line + count - 1, line + found);
+        found = count;
+        last = source[index_in(line[count - 1]) * step];
+    };
+    for (int64_t i = 0; i < 2 * count; i++) append(i);
+    pick<DESCENDING>(source, 2 * count, n, step, last, append);
+    std::nth_element(line, line + count - 1, line + found);
+    std::sort(line, line + count);
     return line;
 }
 
@@ -153,9 +174,12 @@ void sort_lines(const Tensor& x, Tensor& values, Tensor& indices, int axis, bool
             if (count <= FIRST_FEW && count < n) {
                 sorted = descending ? first_few<true>(source, n, step, count, line.data)
                                     : first_few<false>(source, n, step, count, line.data);
+            } else if (count < n / 4) {
+                sorted = descending ? first_part<true>(source, n, step, count, line.data)
+                                    : first_part<false>(source, n, step, count, line.data);
             } else {
                 for (int64_t i = 0; i < n; i++) line[i] = Entry::of(Key<T>(key_of(source[i * step]) ^ flipped), i);
-                sorted = sort_line(line.data, buffer.data, n, count);
+                sorted = sort_line(line.data, buffer.data, n);
             }
             T* value = data_as<T>(values) + at.offset[1];
             int64_t* place = data_as<int64_t>(indices) + at.offset[2];
@@ -198,7 +222,7 @@ void mode_tensor_cpu(const Tensor& x, Tensor& values, Tensor& indices) {
             for (int64_t k = begin; k < end; k++) {
                 const T* source = data_as<const T>(x) + k * n;
                 for (int64_t i = 0; i < n; i++) line[i] = Entry::of(key_of(source[i]), i);
-                const Entry* sorted = sort_line(line.data, buffer.data, n, n);
+                const Entry* sorted = sort_line(line.data, buffer.data, n);
                 int64_t longest = 0, last = 0;
                 for (int64_t start = 0, i = 1; i <= n; i++) {
                     if (i < n && key_in(sorted[i]) == key_in(sorted[start])) continue;
@@ -223,6 +247,26 @@ bool any_extends(const T* x, T extreme) {
     int32_t any = 0;
     for (int j = 0; j < BLOCK; j++) any |= extends(x[j], extreme, LARGEST) ? -1 : 0;
     return any != 0;
+}
+
+// Along a line whose elements lie side by side, as those of both results.
+template <bool LARGEST, class T>
+void running_extremes_of_line(const T* source, T* value, int64_t* place, int64_t n) {
+    T best = *source;
+    int64_t index = 0;
+    for (int64_t i = 0; i < n; i += BLOCK) {  // extremes are seldom: most blocks have none
+        const int64_t end = smaller(i + BLOCK, n);
+        if (end - i == BLOCK && !any_extends<LARGEST>(source + i, best)) {
+            for (int j = 0; j < BLOCK; j++) value[i + j] = best;
+            for (int j = 0; j < BLOCK; j++) place[i + j] = index;
+            continue;
+        }
+        for (int64_t j = i; j < end; j++) {
+            const bool is_next = extends(source[j], best, LARGEST);
+            value[j] = best = is_next ? source[j] : best;
+            place[j] = index = is_next ? j : index;
+        }
+    }
 }
 
 template <bool LARGEST>
@@ -253,26 +297,9 @@ void running_extremes(const Tensor& x, Tensor& values, Tensor& indices, int axis
         };
         if (step != 1 || value_step != 1 || index_step != 1) return for_lines_together(x, values, indices, axis, walk);
         for_lines(x, values, indices, axis, [&](Odometer<3>& at, int64_t count) {
-            for (; count > 0; count--, at.next()) {
-                const T* source = data_as<const T>(x) + at.offset[0];
-                T* value = data_as<T>(values) + at.offset[1];
-                int64_t* place = data_as<int64_t>(indices) + at.offset[2];
-                T best = *source;
-                int64_t index = 0;
-                for (int64_t i = 0; i < n; i += BLOCK) {  // extremes are seldom: most blocks have none
-                    const int64_t end = smaller(i + BLOCK, n);
-                    if (end - i == BLOCK && !any_extends<LARGEST>(source + i, best)) {
-                        for (int j = 0; j < BLOCK; j++) value[i + j] = best;
-                        for (int j = 0; j < BLOCK; j++) place[i + j] = index;
-                        continue;
-                    }
-                    for (int64_t j = i; j < end; j++) {
-                        const bool is_next = extends(source[j], best, LARGEST);
-                        value[j] = best = is_next ? source[j] : best;
-                        place[j] = index = is_next ? j : index;
-                    }
-                }
-            }
+            for (; count > 0; count--, at.next())
+                running_extremes_of_line<LARGEST>(data_as<const T>(x) + at.offset[0], data_as<T>(values) + at.offset[1],
+                                                  data_as<int64_t>(indices) + at.offset[2], n);
         });
     });
 }

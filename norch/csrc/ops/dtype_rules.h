@@ -16,6 +16,9 @@ using Result = std::conditional_t<RULE == TEST, bool, T>;
 template <Rule RULE, class T>
 using First = std::conditional_t<RULE == CHOICE, bool, T>;
 
+// The dtype that a kernel may read bool as, of whose loads g++ makes no vectors.
+inline int32_t as_bytes(int32_t dtype) { return dtype == BOOL ? int32_t(UINT8) : dtype; }
+
 // Calls f with the type of a narrow dtype and that of its wide one.
 template <class F>
 void for_narrow(int32_t dtype, F f) {
@@ -30,7 +33,7 @@ template <Rule RULE, class F>
 void for_rule(int32_t dtype, F f) {
     if constexpr (RULE == REAL) return for_real(dtype, f);
     if constexpr (RULE == WHOLE) return for_whole(dtype, f);
-    if constexpr (RULE == SAME || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
+    if constexpr (RULE == SAME || RULE == BOUND || RULE == TEST || RULE == CHOICE) return for_any(dtype, f);
     if constexpr (RULE == NUMERIC || RULE == DIVISION) {
         for_any(dtype, [&](auto type) {
             if constexpr (std::is_same<decltype(type), Type<bool>>::value)

@@ -10,8 +10,6 @@
 inline namespace NORCH_ISA {
 namespace formula {
 
-HOST_DEVICE double exp(double x) { return ::exp(x); }
-HOST_DEVICE double log(double x) { return ::log(x); }
 HOST_DEVICE double sin(double x) { return ::sin(x); }
 HOST_DEVICE double cos(double x) { return ::cos(x); }
 HOST_DEVICE double tanh(double x) { return ::tanh(x); }
@@ -21,7 +19,7 @@ HOST_DEVICE double erf(double x) { return ::erf(x); }
 HOST_DEVICE double erfc(double x) { return ::erfc(x); }
 HOST_DEVICE double pow(double x, double y) { return ::pow(x, y); }
 HOST_DEVICE double sigmoid(double x) {
-    const double e = ::exp(x < 0.0 ? x : -x);
+    const double e = exp(x < 0.0 ? x : -x);
     return (x < 0.0 ? e : 1.0) / (1.0 + e);
 }
 

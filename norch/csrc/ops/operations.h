@@ -18,7 +18,8 @@
 // How a row treats dtypes, after its operands were promoted to a common one:
 enum Rule {
     SAME,      // computed in and returned as that dtype
-    NUMERIC,   // the same, and bool is refused
+    BOUND,     // the same, and a number that float32 cannot hold is refused beside it
+    NUMERIC,   // the same as SAME, and bool is refused
     DIVISION,  // the same as NUMERIC, and an integer divisor of 0 is refused
     REAL,      // integers and bool become float32 first
     TEST,      // computed in that dtype, returns bool
@@ -83,8 +84,8 @@ enum Rule {
     OP(fmod, DIVISION, formula::fmod(x, y))                \
     OP(atan2, REAL, formula::atan2(x, y))                 \
     OP(hypot, REAL, formula::hypot(x, y))                 \
-    OP(minimum, SAME, (x < y) | (x != x) ? x : y)         \
-    OP(maximum, SAME, (x > y) | (x != x) ? x : y)         \
+    OP(minimum, BOUND, (x < y) | (x != x) ? x : y)        \
+    OP(maximum, BOUND, (x > y) | (x != x) ? x : y)        \
     OP(fmin, SAME, (x < y) | (y != y) ? x : y)            \
     OP(fmax, SAME, (x > y) | (y != y) ? x : y)            \
     OP(copysign, REAL, formula::copysign(x, y))           \

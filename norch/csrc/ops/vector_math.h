@@ -3,7 +3,7 @@
 //
 // They do not branch: conditions only select values, so that the compiler turns a loop over them into vectors. For the
 // same reason conditions are joined by & and |, not by && and ||. The same code runs on the CPU and on CUDA. Denormals,
-// infinity and NaN are right. The functions of a double are the C library's.
+// infinity and NaN are right. Most functions of a double are the C library's.
 //
 // The method is the usual one: reduce the argument exactly to a small interval, evaluate a polynomial there, and put
 // the result together. The polynomial of log is that of the Cephes library (S. Moshier, logf.c; netlib.org/cephes). The

@@ -1,5 +1,5 @@
 // tan, asin, acos, atan, atan2, sinh, cosh, asinh, acosh, atanh, exp2, log2, log10, hypot, fmod, remainder,
-// floor_divide, frexp and nextafter of floats. Most are computed in double and rounded once: hardly more than 1/2 ULP
+// floor_divide, frexp and nextafter of floats, exp and log of doubles. Most are computed in double and rounded once: hardly more than 1/2 ULP
 // from the true value (tools/ulps.cpp walks all floats, tests/tables/test_formulas.py some).
 //
 // Like vector_math.h: no branches, so that loops become vectors; denormals, infinities and NaN are right. Series are
@@ -20,6 +20,11 @@ HOST_DEVICE float size_of(float x) { return bits_as<float>(magnitude_bits(x)); }
 
 // ---- Of doubles --------------------------------------------------------------------------------------------------
 
+// 2^n for an integer n from -1022 to 1023: adding leaves n in the lowest bits, shifting drops all others.
+HOST_DEVICE double double_power_of_two(double n) {
+    return bits_as<double>(bits_as<uint64_t>(n + (ROUNDING_DOUBLE + 1023.0)) << 52);
+}
+
 // log(x) of a positive normal number, to 2 ULP. With x = 2^e m, m in [sqrt(1/2), sqrt(2)), and u = (m - 1) / (m + 1),
 // log(m) = 2 (u + u^3 / 3 + u^5 / 5 + ...).
 HOST_DEVICE double wide_log(double x) {
@@ -39,6 +44,40 @@ HOST_DEVICE double wide_log(double x) {
     p = p * s + 2.0 / 5;
     p = p * s + 2.0 / 3;
     return e * LN2 + (p * (s * u) + 2.0 * u);
+}
+
+// log(x), to 2 ULP
+HOST_DEVICE double log(double x) {
+    const double smallest_normal = 2.2250738585072014e-308;
+    const bool is_denormal = x < smallest_normal;  // then scaled by 2^54
+    double y = wide_log(is_denormal ? x * 18014398509481984.0 : x) - (is_denormal ? 54 * LN2 : 0.0);
+    y = x == 0.0 ? -double(INFINITY) : y;
+    y = x < 0.0 ? double(NAN) : y;
+    return (x == double(INFINITY)) | (x != x) ? x : y;
+}
+
+// exp(x), to 1 ULP: 2^n (1 + rest) as for floats, with Taylor's series, and 2^n in two factors (vector_math.h)
+HOST_DEVICE double exp(double x) {
+    const double ln2_high = 6.93147180369123816490e-01, ln2_low = 1.90821492927058770002e-10;
+    double z = x > 710.0 ? 710.0 : x;  // of which exp is infinity; a NaN passes
+    z = z < -746.0 ? -746.0 : z;       // of which it is 0
+    const double n = (z * 1.44269504088896340736 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
+    const double r = (z - n * ln2_high) - n * ln2_low;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    const double rest = p * (r * r) + r, half = (n * 0.5 + ROUNDING_DOUBLE) - ROUNDING_DOUBLE;
+    const double first = double_power_of_two(half);
+    return (first * rest + first) * double_power_of_two(n - half);
 }
 
 struct SineAndCosine {

@@ -74,7 +74,8 @@ static std::vector<Lifetime> lifetimes_in(const Recording& recording, Phase& pha
 static Slot result_slot(Recording& recording, const Tensor& tensor) {
     const int32_t memory = recording.memory_of(tensor);
     Slot slot = {tensor, memory, static_cast<char*>(tensor.data) - recording.memories[size_t(memory)].base};
-    slot.tensor.writes = nullptr;
+    const Memory& owner = recording.memories[size_t(memory)];
+    if (owner.kind != Memory::EXTERNAL || tensor.writes != owner.writes) slot.tensor.writes = nullptr;
     return slot;
 }
 
@@ -119,6 +120,7 @@ static void place(Program& program, Phase& phase, const std::vector<Lifetime>& l
     phase.places.resize(memories.size());
     phase.bases.resize(memories.size());
     phase.storages.resize(memories.size());
+    phase.writes.resize(memories.size());
     for (size_t m = 0; m < memories.size(); m++) {
         Place& place = phase.places[m];
         const bool used = lifetimes[m].first >= 0 || returned[m];

@@ -8,6 +8,7 @@
 
 Saved::~Saved() {
     for (Storage* storage : storages) drop(storage);
+    for (Writes* each : writes) drop(each);
 }
 
 Program::~Program() {
@@ -48,7 +49,7 @@ struct OwnedStorages {
 static void count_writes(Phase& phase, const Writing& written) {
     const int64_t now = ++write_clock;
     for (const auto& [memory, count] : written.memories) {
-        Writes& writes = phase.storages[size_t(memory)]->writes;
+        Writes& writes = phase.writes_of(memory);
         const bool is_new = phase.places[size_t(memory)].kind == Place::GRADIENT;  // in eager each call makes it
         if (is_new) writes.version = 0;
         writes.version += count;
@@ -95,6 +96,8 @@ static Owned result_of(const Phase& phase, const Slot& slot) {
     Storage* storage = phase.storages[size_t(slot.memory)];
     storage->references++;
     *result.tensor = slot.tensor;
+    if (Writes* own = phase.writes[size_t(slot.memory)]) result->writes = own;
+    if (result->writes) result->writes->references++;
     result->storage = storage;
     result->data = storage->data ? phase.bases[size_t(slot.memory)] + slot.shift : nullptr;
     const int64_t bytes = storage->data ? static_cast<char*>(result->data) - static_cast<char*>(storage->data) : 0;
@@ -130,11 +133,13 @@ static bool fits(const Argument& argument, const Tensor& given) {
     return are_alike(like, given) && !memcmp(like.strides, given.strides, sizeof(int64_t) * size_t(like.ndim));
 }
 
-// Whether the inputs share memory with each other as those of the recording did, and with nothing else.
+// Whether the inputs share memory with each other, and with what the function looks at, as those of the recording did.
 static bool same_sharing(const Program& program, const std::vector<Tensor*>& inputs) {
     const std::vector<Memory>& memories = program.recording.memories;
     for (size_t i = 0; i < inputs.size(); i++) {
+        const Memory& recorded = memories[size_t(program.recording.inputs[i])];
         if (program.recording.known.count(inputs[i]->storage)) return false;
+        if (recorded.is_outside && inputs[i]->storage != recorded.storage) return false;
         for (size_t j = 0; j < i; j++) {
             const Memory &x = memories[size_t(program.recording.inputs[i])],
                          &y = memories[size_t(program.recording.inputs[j])];
@@ -159,15 +164,17 @@ static bool lay_arguments(Program& program, PythonObject* arguments, std::vector
             if (object != argument.object) return false;
             continue;
         }
-        bool requires_grad = false;
-        Tensor* tensor = tensor_of_object(object, &requires_grad);
-        if (!tensor || requires_grad != argument.requires_grad || !fits(argument, *tensor)) return false;
+        TensorKind kind;
+        Tensor* tensor = tensor_of_object(object, &kind);
+        if (!tensor || !(kind == argument.kind) || !fits(argument, *tensor)) return false;
         inputs.push_back(tensor);
     }
     if (!same_sharing(program, inputs)) return false;
-    for (size_t i = 0; i < inputs.size(); i++)
-        program.forward.lay(program.recording.slots, program.recording.inputs[i], inputs[i]->storage,
-                            static_cast<char*>(inputs[i]->data));
+    for (size_t i = 0; i < inputs.size(); i++) {
+        const int32_t memory = program.recording.inputs[i];
+        program.forward.lay(program.recording.slots, memory, inputs[i]->storage, static_cast<char*>(inputs[i]->data));
+        program.forward.writes[size_t(memory)] = inputs[i]->writes;
+    }
     return true;
 }
 
@@ -176,9 +183,12 @@ static std::unique_ptr<Saved> saved_of(Program& program, Storage* block) {
     const size_t count = program.recording.memories.size();
     saved->storages.resize(count);
     saved->bases.resize(count);
+    saved->writes.resize(count);
     const auto keep = [&](size_t m, Storage* storage) {
         saved->storages[m] = storage;
         saved->bases[m] = program.forward.bases[m];
+        saved->writes[m] = program.forward.writes[m];
+        if (saved->writes[m]) saved->writes[m]->references++;
         storage->references++;
     };
     for (int32_t m : program.kept) keep(size_t(m), program.forward.storages[size_t(m)]);
@@ -226,7 +236,8 @@ int replay_backward(Program* program, Saved* saved, int32_t count, Tensor* const
         const Busy busy(*program);
         if (!busy.entered) fail(RUNTIME_ERROR, "another thread runs this backward");
         for (int32_t m : program->kept) {
-            const Writes* apart = program->recording.memories[size_t(m)].writes;
+            const Memory& memory = program->recording.memories[size_t(m)];
+            const Writes* apart = memory.kind == Memory::INPUT ? saved->writes[size_t(m)] : memory.writes;
             if ((apart ? *apart : saved->storages[size_t(m)]->writes).written_at > saved->stamp) {
                 outcome = NOT_APPLICABLE;
                 return;
@@ -253,12 +264,16 @@ void free_saved(Saved* saved) { delete saved; }
 
 // ---- What Python sets and asks -----------------------------------------------------------------------------------
 
-int set_program_arguments(Program* program, PythonObject* arguments) {
+int set_program_arguments(Program* program, PythonObject* arguments, int32_t count, Tensor* const* looked_at) {
     return attempt([&] {
+        for (int32_t number : program->recording.inputs) {
+            Memory& input = program->recording.memories[size_t(number)];
+            for (int i = 0; i < count; i++) input.is_outside |= looked_at[i]->storage == input.storage;
+        }
         for (size_t i = 0; i < argument_count(arguments); i++) {
             void* object = argument_at(arguments, i);
             Argument argument = {};
-            const Tensor* tensor = tensor_of_object(object, &argument.requires_grad);
+            const Tensor* tensor = tensor_of_object(object, &argument.kind);
             argument.is_tensor = tensor != nullptr;
             if (tensor) argument.like = *tensor;
             argument.object = tensor ? nullptr : object;

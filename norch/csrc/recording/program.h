@@ -6,6 +6,7 @@
 // nobody else looks at it.
 
 #pragma once
+#include "api/objects.h"
 #include "cuda/backend.h"
 #include "recording/recording.h"
 
@@ -19,14 +20,15 @@ struct Place {
 // An argument of a call: a tensor like this one, or this very object
 struct Argument {
     Tensor like;
-    bool is_tensor, requires_grad;
-    int32_t input;  // its number among the inputs
-    void* object;   // with a reference
+    bool is_tensor;
+    TensorKind kind;
+    void* object;  // with a reference
 };
 
 struct Saved {
     std::vector<Storage*> storages;  // by memory: with references; null for one that the backward does not read
     std::vector<char*> bases;
+    std::vector<Writes*> writes;  // of an input that counts for itself, with a reference; else null
     std::vector<Stream> streams;  // of the draws: a backward may draw the forward's numbers again
     int64_t stamp;                // the write clock when the forward had run
     ~Saved();
@@ -80,6 +82,7 @@ struct Phase {
     std::vector<Place> places;        // by memory
     std::vector<char*> bases;         // by memory: where it lay last
     std::vector<Storage*> storages;   // by memory: in which storage
+    std::vector<Writes*> writes;      // by memory: of an input that counts for itself
     std::vector<int32_t> first_user;  // by memory: a slot over it, or -1
     std::vector<int32_t> next_user;   // by slot: another one over the same memory, or -1
     std::vector<Slot> results;
@@ -89,6 +92,9 @@ struct Phase {
     Graphs graphs;
 
     void lay(std::vector<Slot>& slots, int32_t memory, Storage* storage, char* base);
+    Writes& writes_of(int32_t memory) const {
+        return writes[size_t(memory)] ? *writes[size_t(memory)] : storages[size_t(memory)]->writes;
+    }
 };
 
 struct Program {

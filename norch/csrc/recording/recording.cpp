@@ -91,7 +91,7 @@ void Recording::add_input(const Tensor& tensor) {
     tensor.storage->references++;
     tensor.storage->mark = 0;  // even if this thread made it while it recorded
     memories.push_back({Memory::INPUT, tensor.storage, static_cast<char*>(tensor.data), span_of(tensor), tensor.device,
-                        int32_t(inputs.size()) - 1});
+                        int32_t(inputs.size()) - 1, tensor.writes});
     memories.back().has_gaps = memories.back().nbytes != tensor.size * item_size(tensor.dtype);
 }
 
@@ -149,9 +149,11 @@ void report_dropped(Storage* storage) noexcept {
 void report_written(const Tensor& tensor) {
     Recording* recording = current_recording();
     if (!recording) return;
-    if (tensor.writes) tensor.writes->references++;
-    recording->writes.push_back(
-        {recording->memory_of(tensor), tensor.writes, recording->backward >= 0, int32_t(recording->steps.size())});
+    const int32_t number = recording->memory_of(tensor);
+    const Memory& memory = recording->memories[size_t(number)];
+    Writes* apart = memory.kind == Memory::INPUT && tensor.writes == memory.writes ? nullptr : tensor.writes;
+    if (apart) apart->references++;
+    recording->writes.push_back({number, apart, recording->backward >= 0, int32_t(recording->steps.size())});
 }
 
 // A Step that fills memory with what the host put there.

@@ -48,8 +48,9 @@ struct Memory {
     int64_t nbytes;
     int32_t device;
     int32_t input;             // INPUT: its number
-    Writes* writes = nullptr;  // EXTERNAL: of the tensor, if it counts for itself; with a reference
+    Writes* writes = nullptr;  // of the tensor, if it counts for itself; EXTERNAL: with a reference
     bool has_gaps = false;     // INPUT: some of its bytes are no element's
+    bool is_outside = false;   // INPUT: it lies in the memory of a tensor that the function looks at
 };
 
 // Where random numbers come from: the number of a draw is taken anew in each replay.
@@ -60,7 +61,7 @@ struct Draw {
 
 struct Written {
     int32_t memory;
-    Writes* writes;  // of a tensor that counts for itself, with a reference; else null
+    Writes* writes;  // of a tensor that counts for itself and is no input, with a reference; else null
     bool later;      // in the backward of a result
     int32_t steps;   // that had run before
 };

@@ -1,4 +1,4 @@
-// What a function looks at, beside what was noted of it (norch/recording/watching.py): by identity only.
+// What a function looks at, beside guards (norch/recording/guards.py): by identity only.
 
 #include "api/objects.h"
 
@@ -20,12 +20,12 @@ static bool same_elements(void* list, void* copy) {
     return true;
 }
 
-// `noted` are five lists: of (dict, key, value) and (object, name, value), one after another; of dicts and lists, each
-// with a copy; of settings, which are dicts as well. Then comes what is noted in place of a value that is not there.
+// `guards` are five lists: of (dict, key, value) and (object, name, value), one after another; of dicts and lists, each
+// with a copy; of settings, which are dicts as well. Then comes what is held in place of a value that is not there.
 // Returns the place of the first that differs, five times its number in its list and the number of that; -1 if none.
-int64_t first_change(PythonObject* noted) {
+int64_t first_change(PythonObject* guards) {
     enum { ENTRIES, ATTRIBUTES, DICTS, LISTS, SETTINGS, KINDS };
-    void* const absent = objects.tuple_item(noted, KINDS);
+    void* const absent = objects.tuple_item(guards, KINDS);
     const auto has_attribute = [&](void* object, void* name, void* value) {
         const Reference found{objects.attribute(object, name)};
         if (!found) objects.clear_error();
@@ -36,7 +36,7 @@ int64_t first_change(PythonObject* noted) {
         return (found ? found : absent) == value;
     };
     for (int64_t kind = 0; kind < KINDS; kind++) {
-        void* list = objects.tuple_item(noted, kind);
+        void* list = objects.tuple_item(guards, kind);
         const ptrdiff_t width = kind <= ATTRIBUTES ? 3 : 2;
         for (ptrdiff_t i = 0; i < objects.length(list); i += width) {
             const auto part = [&](ptrdiff_t k) { return objects.list_item(list, i + k); };
