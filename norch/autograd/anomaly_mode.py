@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arguments import flags
+from ..arguments import flag, flags
 from ..guards import Guard
 from ..operation import mode as state
 
@@ -19,7 +19,7 @@ class set_detect_anomaly(Guard):
 
     @flags
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        wanted = bool(check_nan) if mode else None
+        wanted = bool(check_nan) if flag(mode, "set_detect_anomaly: mode") else None
         super().__init__((state, {"anomaly": wanted}))
         self._outer, state.anomaly = state.anomaly, wanted  # at once: it may be used as a plain call
 

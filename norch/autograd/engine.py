@@ -19,7 +19,8 @@ from ..guards import within
 from ..operation import check_tensor, mode, own, wrap
 from ..threads import shared_lock
 from ..types import contiguous_format, shown
-from .function import FREED, AccumulateGrad, Edge, Function, Gradients, Hooks
+from .function import FREED, AccumulateGrad, Edge, Function, Gradients
+from .hooks import Hooks
 
 if TYPE_CHECKING:
     from ..forward_declarations import Tensor
@@ -315,13 +316,13 @@ def grad(
                 f"grad: input {number} was not used to compute the outputs; allow_unused=True gives None for it"
             )
     gradients: list[Any] = [found.get(target) for target in targets]  # None only if the caller allows it
+    over: dict[int, Tensor] = {}  # a gradient for each memory
     for number, gradient in enumerate(gradients):
         if gradient is None:
             continue
-        if (
-            not lib.is_in_row_order(gradient._ptr) and 0 in gradient.stride()
-        ):  # expanded: a write to a part would spread
-            gradients[number] = gradient.clone()
+        expanded = not lib.is_in_row_order(gradient._ptr) and 0 in gradient.stride()
+        if expanded or over.setdefault(gradient._struct.storage, gradient) is not gradient:
+            gradients[number] = gradient.clone()  # a write to a part would spread
         elif gradient._untracked:  # a rule computed it as a view
             own(gradient)
     if materialize_grads:

@@ -8,7 +8,6 @@ in functions.py and derivatives/; engine.py walks over the graph; operation.py r
 from __future__ import annotations
 
 import functools
-from itertools import count
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Hashable, Optional, Sequence, TypeVar
 from weakref import WeakSet, ref
 
@@ -17,6 +16,7 @@ from .._C import Number, lib, write_clock
 from ..arguments import flags
 from ..operation import edge, mode, next_age, record, wrap
 from ..packing import filled
+from .hooks import HookHandle, Hooks
 from .mode import no_grad
 
 if TYPE_CHECKING:
@@ -148,12 +148,8 @@ class Function:
 
     def unchanged(self, saved: T, stamp: int | None = None) -> T:
         """A value that backward needs. Raises RuntimeError if its memory was written to since it was saved."""
-        since = self.stamp if stamp is None else stamp
-        if isinstance(saved, operation.Tensor) and lib.written_at(saved._ptr) > since:
-            raise RuntimeError(
-                f"{type(self).__name__} needs a value that was modified by an in-place operation after it was saved "
-                "for backward; clone() the tensor before changing it, or use the operation that returns a new one"
-            )
+        if isinstance(saved, operation.Tensor):
+            _check_unchanged(type(self).__name__, saved, self.stamp if stamp is None else stamp)
         return saved
 
     # ---- What the rest of autograd asks
@@ -258,57 +254,12 @@ FREED = (
 )
 
 
-# ---- Hooks ------------------------------------------------------------------------------------------------------
-
-
-class Hooks(dict[int, Callable[..., Any]]):
-    """The hooks of a tensor, node or module in the order of their calls. (A dict that can be referenced weakly.)"""
-
-
-class HookHandle:
-    """What registers a hook returns: `remove()`, or the end of a `with` block, takes the hook away again.
-
-    >>> x = norch.ones(1, requires_grad=True)
-    >>> with x.register_hook(lambda gradient: 2 * gradient):
-    ...     (3 * x).backward()
-    >>> x.grad
-    tensor([6.])
-    """
-
-    _next = count().__next__
-    _entered = False
-
-    def __init__(self, hooks: Hooks, hook: Callable[..., Any]) -> None:
-        if not callable(hook):
-            raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
-        operation.refuse_recording("a hook is registered")
-        operation.structure.version += 1
-        self._hooks, self.id = ref(hooks), HookHandle._next()
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Take the hook away."""
-        hooks = self._hooks()
-        if hooks is not None:
-            hooks.pop(self.id, None)
-
-    def __getstate__(self) -> tuple[Hooks | None, int]:
-        return self._hooks(), self.id
-
-    def __setstate__(self, state: tuple[Hooks | None, int]) -> None:
-        hooks, self.id = state
-        self._hooks = ref(Hooks() if hooks is None else hooks)
-
-    def __enter__(self) -> HookHandle:
-        self._entered = True
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
-
-    def __del__(self) -> None:
-        if self._entered:  # an interrupt may have come between the end of the block and `__exit__`
-            self.remove()
+def _check_unchanged(name: str, saved: Tensor, since: int) -> None:
+    if lib.written_at(saved._ptr) > since:
+        raise RuntimeError(
+            f"{name} needs a value that was modified by an in-place operation after it was saved for backward; "
+            "clone() the tensor before changing it, or use the operation that returns a new one"
+        )
 
 
 # ---- Leaves -----------------------------------------------------------------------------------------------------
@@ -393,11 +344,7 @@ class _Saved:
 
     def tensor(self, name: str) -> Tensor:
         """The tensor; a result as part of the graph, if backward is recorded itself."""
-        if lib.written_at(self.value._ptr) > self.stamp:
-            raise RuntimeError(
-                f"{name} needs a value that was modified by an in-place operation after it was saved for backward; "
-                "clone() the tensor before changing it, or use the operation that returns a new one"
-            )
+        _check_unchanged(name, self.value, self.stamp)
         if self.node is None or not mode.enabled:
             return self.value
         alias = wrap(lib.alias_tensor(self.value._ptr))
@@ -439,7 +386,7 @@ class CustomBackward(Function):
 
 def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], single: bool) -> list[Any]:
     """The outputs of a custom operation as results of its node; what `ctx` saved knows the nodes of those saved."""
-    kind = type(type(ctx).__name__, (CustomBackward,), {})
+    kind = type(f"{type(ctx).__name__}Backward", (CustomBackward,), {})
     node = kind(ctx, args, outputs, single)
     made, nodes = list(outputs), dict[int, Function]()
     for i, output in enumerate(outputs):
@@ -453,6 +400,8 @@ def custom_results(ctx: Function, args: Sequence[Any], outputs: Sequence[Any], s
         elif _among(output, args):
             made[i] = wrap(lib.alias_tensor(output._ptr))  # the result must be a tensor of its own
         nodes[id(output)] = node if single else OutputBackward(i)
+        if output._base is not None and output._base._views is not None:
+            output._base._views.outlived = True  # forward made a view, which no write to its base may go past
         record(made[i], nodes[id(output)], node.edges if single else (node,))
     ctx._saved = [_Saved(t, nodes.get(id(t))) if isinstance(t, operation.Tensor) else t for t in ctx._saved]
     return made

@@ -381,6 +381,8 @@ class ProdBackward(_ReductionBackward):
 
     def backward(self, gradient: Tensor) -> Gradients:
         gradient = self.whole(gradient)
+        if not self.x.ndim:
+            return [gradient]
         return [gradient * (self._others_one_by_one() if (self.x == 0).any() else self._others()[0])]
 
     def fused(self, gradient: Tensor) -> Gradients:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence, Union
 from .. import operation
 from ..arguments import flags
 from ..packing import counting
+from ..types import index_in
 from .engine import grad
 from .mode import enable_grad, no_grad
 
@@ -133,11 +134,7 @@ def _check_output(
 
 def _difference(loss: Callable[[], float], x: Tensor, i: int, eps: float) -> float:
     """The central difference of the loss by element i of x, in row order."""
-    place, rest = [], i
-    for size in reversed(x.shape):
-        place.append(rest % size)
-        rest //= size
-    index = tuple(reversed(place)) or (...,)
+    index = index_in(x.shape, i) or (...,)
     with no_grad():
         before = x[index].item()
         x.detach()[index] = before + eps

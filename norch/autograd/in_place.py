@@ -32,13 +32,12 @@ if TYPE_CHECKING:
 def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *parameters: Any) -> Tensor:
     """The Tensor of a view of `base`, recorded with backward(base, *parameters); without a graph that may be None."""
     result = wrap(ptr)
-    # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
-    root = base if base._base is None or _is_recorded_leaf(base) else base._base
-    result._base = root
     if not mode.enabled or base._untracked:
         result._untracked = True
-    elif base._edge is not None and backward is not None:
+    if mode.enabled and base._edge is not None and backward is not None:
         record(result, backward(base, *parameters), (base._edge,))
+    # What `join` does: a call of it would take a tenth of a small view's time.
+    result._base = root = base if base._base is None or _is_recorded_leaf(base) else base._base
     known = root._views
     if known is None:
         known = root._views = Views()
@@ -46,6 +45,17 @@ def view(base: Tensor, ptr: int, backward: Callable[..., Function] | None, *para
     if len(known) > known.limit:
         known.forget()
     return result
+
+
+def join(result: Tensor, base: Tensor) -> None:
+    """Make a tensor that shares the memory of another one a view of it."""
+    # A leaf is the base of its views, even if it is a view itself: writing through them must find it.
+    result._base = root = base if base._base is None or _is_recorded_leaf(base) else base._base
+    if root._views is None:
+        root._views = Views()
+    root._views.append(ref(result))
+    if len(root._views) > root._views.limit:
+        root._views.forget()
 
 
 def views(
@@ -86,7 +96,8 @@ class Views(list["ref[Tensor]"]):
     """The views of a base, not kept alive by it."""
 
     limit = 32
-    outlived = False  # whether their base left the graph: what they show is in it until the base is written to
+    # Whether one is in a graph, which the base left or a custom operation made: until the base is written to
+    outlived = False
 
     def forget(self) -> None:
         """Let go of those that are gone."""
@@ -150,13 +161,13 @@ def write(
     return x
 
 
-def overwrite(x: Tensor, kernel: Callable[[], int]) -> Tensor:
-    """The same for a kernel that sets all elements to numbers: what x was gets the gradient 0."""
+def overwrite(x: Tensor, kernel: Callable[..., int], *arguments: Any) -> Tensor:
+    """The same for a kernel(x's address, *arguments) that sets all elements: what x was gets the gradient 0."""
     if x._edge is None and x._base is None and x._views is None:  # most often: no graph
-        if kernel():
+        if kernel(x._ptr, *arguments):
             raise_error()
         return x
-    return write(x, CopyBackward, (0.0,), kernel)
+    return write(x, CopyBackward, (0.0,), lambda: kernel(x._ptr, *arguments))
 
 
 def after_write(x: Tensor, status: int) -> Tensor:
@@ -180,8 +191,8 @@ def check_writable(x: Tensor) -> None:
         )
     if x._untracked:
         raise RuntimeError(
-            "a view that was made under norch.no_grad() is being used in an in-place operation with gradients; do both "
-            "inside of no_grad, or both outside"
+            "a view that was made under norch.no_grad(), or by a custom operation, is being used in an in-place "
+            "operation with gradients; do both inside of no_grad or both outside, or clone() the view"
         )
 
 
@@ -220,11 +231,12 @@ def _follow(x: Tensor, base: Tensor) -> None:
 
 def _renew(x: Tensor, node: Function, edges: Sequence[Edge]) -> None:
     """Give x another grad_fn. The gradient that it had stays."""
-    gradient = x.grad
+    before = x._edge or x._leaf
+    gradient = None if before is None else before.grad
     record(x, node, edges)
     node.grad = gradient
 
 
 def _place(x: Tensor, base: Tensor) -> Place:
     """The shape, strides and offset of x in its base."""
-    return x.shape, x.stride(), x.storage_offset() - base.storage_offset()
+    return x.shape, x.stride(), lib.offset_of(x._ptr) - lib.offset_of(base._ptr)

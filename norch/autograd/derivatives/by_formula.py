@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from ..._C import lib
+from ...arguments import plain_number
 from ...operation import address, recorded, several, wrap
 from ..engine import grad
 from ..function import Function, Gradients
@@ -70,7 +71,7 @@ COSINE, EMBEDDING, DISTANCE = range(3)  # RowPairs in csrc/ops/row_pairs.h
 
 def row_pairs(formula: Formula, kind: int, x: Tensor, y: Tensor, eps: float) -> Tensor:
     """A cosine or distance of the rows of x and y, which have one shape [..., n]."""
-    result = wrap(lib.row_pairs_tensor(x._ptr, y._ptr, kind, float(eps)))
+    result = wrap(lib.row_pairs_tensor(x._ptr, y._ptr, kind, plain_number(eps, "eps")))
     return recorded(result, partial(RowPairsBackward, formula, (eps,), kind), (x, y))
 
 

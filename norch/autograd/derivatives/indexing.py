@@ -230,7 +230,7 @@ class CumprodBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         x = self.x
-        if x.numel <= 1:
+        if x.ndim == 0 or x.shape[self.axis] <= 1:
             return [gradient]
         if (x == 0).any():
             return [self._without_division(gradient, x)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Sequence
 
-from ..._C import addresses, lib
+from ..._C import lib
 from ...operation import mode, recorded, wrap
 from ..function import Function, Gradients
 from ..multi_output import MultiOutput, OutputGradients
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
     """Tensors joined along an axis. (functions/joining.py has the public function, which checks its arguments.)"""
-    handles = [t._ptr for t in tensors]  # which live as long as the call
-    result = wrap(lib.cat_tensors(addresses(handles), len(handles), axis))
+    handles = [t._ptr for t in tensors]
+    result = wrap(lib.cat_tensors(handles, len(handles), axis))
     for t in tensors:
         if t._edge:
             return recorded(result, lambda *inputs: CatBackward(*inputs, axis=axis % result.ndim), tensors)
@@ -29,7 +29,7 @@ def cat(tensors: Sequence[Tensor], axis: int = 0) -> Tensor:
 def stack(tensors: Sequence[Tensor], axis: int) -> Tensor:
     """Tensors of one shape joined along a new axis."""
     handles = [t._ptr for t in tensors]
-    result = wrap(lib.stack_tensors(addresses(handles), len(handles), axis))
+    result = wrap(lib.stack_tensors(handles, len(handles), axis))
     for t in tensors:
         if t._edge:
             return recorded(result, lambda *inputs: StackBackward(*inputs, axis=axis), tensors)

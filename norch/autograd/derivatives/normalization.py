@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..._C import lib
-from ...operation import address, computed, recorded, several
+from ..._C import int64_array, lib, number
+from ...operation import address, computed, mode, recorded, several, wrap
 from ...types import Operand
 from ..function import Function, Gradients
 
@@ -31,55 +31,55 @@ def normalize(
 
 
 def scale_and_shift(x: Tensor, scale: Operand, shift: Operand) -> Tensor:
-    """x * scale + shift, which broadcast."""
-    return computed("scale_and_shift", ScaleAndShiftBackward, x, scale, shift)
+    """x * scale + shift, which broadcast, without a graph."""
+    return computed("scale_and_shift", None, x, scale, shift)
 
 
-class ScaleAndShiftBackward(Function):
-    """y = x s + t: dy/dx = s, dy/ds = x, dy/dt = 1"""
-
-    broadcasts = True
-
-    def backward(self, gradient: Tensor) -> Gradients:
-        return [
-            gradient * self.y if self.needs(0) else None,
-            gradient * self.x if self.needs(1) else None,
-            gradient if self.needs(2) else None,
-        ]
-
-    def fused(self, gradient: Tensor) -> Gradients:
-        x, scale, shift = self.input
-        needed, by_channel = self.needed() & 0b110, (1, *x.shape[1:2], *(1,) * (x.ndim - 2))
-        shapes = [getattr(operand, "shape", None) for operand in (scale, shift)]
-        fits = x.ndim > 1 and shapes == [by_channel] * 2 and gradient.dtype == x.dtype and gradient.numel
-        if not needed or not fits:
-            return self.backward(gradient)
-        # dL/ds and dL/dt are the gradients of weight and bias of a normalization by a mean of 0 and a variance of 1
-        samples, channels = x.shape[:2]
-        mean, variance = x.new_zeros(channels), x.new_ones(channels)
-        operands = gradient._ptr, self.x._ptr, None, mean._ptr, variance._ptr
-        sums = several(lib.normalize_backward(*operands, samples, channels, BY_GROUP, 0.0, needed))
-        return [
-            gradient * self.y if self.needs(0) else None,
-            *(total if total is None else total.reshape(by_channel) for total in sums[1:]),
-        ]
+def normalize_by(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, variance: Tensor, eps: float
+) -> Tensor:
+    """(x - mean) / sqrt(variance + eps) * weight + bias of each channel, by a mean and a variance without a graph."""
+    scale = wrap(lib.rsqrt_tensor(wrap(lib.add_tensor(variance._ptr, number(eps)._ptr))._ptr))
+    if weight is not None:
+        scale = wrap(lib.elementwise_mul_tensor(scale._ptr, weight._ptr))
+    shift = wrap(lib.elementwise_mul_tensor(mean._ptr, scale._ptr))
+    shift = wrap(lib.neg_tensor(shift._ptr) if bias is None else lib.sub_tensor(bias._ptr, shift._ptr))
+    shape = int64_array((1, -1, *(1,) * (x.ndim - 2)))
+    by_channel = [wrap(lib.view_tensor(each._ptr, shape, x.ndim)) for each in (scale, shift)]
+    result = scale_and_shift(x, *by_channel)
+    settings = x.shape[0], x.shape[1], BY_GROUP, eps
+    if not mode.enabled:
+        return result
+    kept = [wrap(lib.clone_tensor(each._ptr)) for each in (mean, variance)]  # training changes the running ones
+    return recorded(result, NormalizeByBackward, (x, weight, bias), *kept, settings)
 
 
-class NormalizeBackward(Function):
-    """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps): dL/dx = r (G w - mean(G w) - y mean(G w y)), over each group;
-    dL/dw = the sum of G y and dL/db = the sum of G, for each element of w and b"""
+class _NormalizeBackward(Function):
+    """What the derivatives of normalizations share; `release` drops mean and variance, which are no operands."""
 
     def __init__(
         self,
         x: Tensor,
         weight: Tensor | None,
         bias: Tensor | None,
-        mean: Tensor | None,
-        variance: Tensor | None,
+        mean: Any,
+        variance: Any,
         settings: Settings,
     ) -> None:
         super().__init__(x, weight, bias)
         self.mean, self.variance, self.settings = mean, variance, settings
+
+    def _weight(self) -> Tensor | None:
+        return None if self.input[1] is None else self.y
+
+    def release(self) -> None:
+        super().release()
+        self.mean = self.variance = None
+
+
+class NormalizeBackward(_NormalizeBackward):
+    """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps): dL/dx = r (G w - mean(G w) - y mean(G w y)), over each group;
+    dL/dw = the sum of G y and dL/db = the sum of G, for each element of w and b"""
 
     def backward(self, gradient: Tensor) -> Gradients:
         x, weight = self.x, self._weight()
@@ -104,9 +104,32 @@ class NormalizeBackward(Function):
         operands = gradient._ptr, self.x._ptr, address(self._weight()), address(self.mean), address(self.variance)
         return several(lib.normalize_backward(*operands, *self.settings, self.needed()))
 
-    def _weight(self) -> Tensor | None:
-        return None if self.input[1] is None else self.y
 
-    def release(self) -> None:
-        super().release()
-        self.mean = self.variance = None
+class NormalizeByBackward(_NormalizeBackward):
+    """z = y w + b, y = (x - m) r, r = 1 / sqrt(v + eps), by m and v that are given: dL/dx = G w r; dL/dw is the sum of
+    G y and dL/db that of G, for each channel"""
+
+    def backward(self, gradient: Tensor) -> Gradients:
+        others = (0, *range(2, gradient.ndim))
+        y = (self.x - self._by_channel(self.mean)) * self._rate() if self.needs(1) else None
+        return [
+            gradient * self._scale() if self.needs(0) else None,
+            None if y is None else (gradient * y).sum(others),
+            gradient.sum(others) if self.needs(2) else None,
+        ]
+
+    def fused(self, gradient: Tensor) -> Gradients:
+        operands = gradient._ptr, self.x._ptr, None, address(self.mean), address(self.variance)
+        needed = self.needed() & 0b110
+        sums = several(lib.normalize_backward(*operands, *self.settings, needed)) if needed else [None] * 3
+        return [gradient * self._scale() if self.needs(0) else None, *sums[1:]]
+
+    def _scale(self) -> Tensor:
+        weight = self._weight()
+        return self._rate() if weight is None else self._rate() * self._by_channel(weight)
+
+    def _rate(self) -> Tensor:
+        return self._by_channel((self.variance + self.settings[3]).rsqrt())
+
+    def _by_channel(self, x: Tensor) -> Tensor:
+        return x.reshape(1, -1, *(1,) * (self.input[0].ndim - 2))

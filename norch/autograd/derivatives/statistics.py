@@ -156,7 +156,9 @@ def _slopes(apart: Tensor, distance: Tensor, gradient: Tensor, p: float) -> Tens
     """What differences of rows [..., n] get from the gradient of their distances [...]."""
     if p == 0:
         return apart.zeros_like()
-    return gradient.unsqueeze(-1) * norm_slope(apart, distance.unsqueeze(-1), p)
+    distance = distance.unsqueeze(-1)
+    slopes = gradient.unsqueeze(-1) * norm_slope(apart, distance, p)
+    return (distance == 0)._choose(0.0, slopes)  # of a gradient that is NaN, too
 
 
 class CdistBackward(Function):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
+from ..._C import lib
 from ...operation import recorded
 from ...packing import counting
 from ...types import contiguous_format
@@ -77,43 +78,42 @@ class ExpandBackward(Function):
         return [gradient]
 
 
-class SelectBackward(Function):
-    """What was not selected gets zero."""
+class _ShownBackward(Function):
+    """What a view does not show gets zero. `shown` is the method of Tensor that makes the view of a place."""
 
     keeps_input = False
+    shown: str
 
-    def __init__(self, x: Tensor, axis: int, index: int) -> None:
+    def __init__(self, x: Tensor, *place: Any) -> None:
         super().__init__(x)
-        self.shape, self.place = x.shape, (axis, index)
+        self.shape, self.place = x.shape, place
 
     def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: whole.select(*self.place))]
+        return [gradient._placed(self.shape, lambda whole: getattr(whole, self.shown)(*self.place))]
 
 
-class PartBackward(Function):
-    """Integers, slices, None and `...`: what the index does not show gets zero."""
+class SelectBackward(_ShownBackward):
+    """y = x.select(axis, index)"""
 
-    keeps_input = False
-
-    def __init__(self, x: Tensor, parts: bytes) -> None:
-        super().__init__(x)
-        self.shape, self.parts = x.shape, parts
-
-    def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: whole._part(self.parts))]
+    shown = "select"
 
 
-class SliceBackward(Function):
-    """What lies outside the slice gets zero."""
+class PartBackward(_ShownBackward):
+    """y = x[parts], of integers, slices, None and `...`"""
 
-    keeps_input = False
+    shown = "_part"
 
-    def __init__(self, x: Tensor, axis: int, start: int, length: int, step: int) -> None:
-        super().__init__(x)
-        self.shape, self.place = x.shape, (axis, start, length, step)
 
-    def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: whole._slice(*self.place))]
+class SliceBackward(_ShownBackward):
+    """y is a slice of one axis, by its start, length and step."""
+
+    shown = "_slice"
+
+
+class DiagonalBackward(_ShownBackward):
+    """y = x.diagonal(offset, axis1, axis2)"""
+
+    shown = "diagonal"
 
 
 class FlipBackward(Function):
@@ -189,19 +189,6 @@ class DiagEmbedBackward(Function):
         return [gradient.diagonal(*self.place)]
 
 
-class DiagonalBackward(Function):
-    """What lies off the diagonal gets zero."""
-
-    keeps_input = False
-
-    def __init__(self, x: Tensor, offset: int, axis1: int, axis2: int) -> None:
-        super().__init__(x)
-        self.shape, self.place = x.shape, (offset, axis1, axis2)
-
-    def backward(self, gradient: Tensor) -> Gradients:
-        return [gradient._placed(self.shape, lambda whole: whole.diagonal(*self.place))]
-
-
 class UnfoldBackward(Function):
     """An element gets the sum of its gradients in all windows that it is part of."""
 
@@ -246,7 +233,7 @@ class AsStridedBackward(Function):
 
 
 class UntrackedViewBackward(Function):
-    """A view made under no_grad, whose base was written to in a graph: nobody can say what its gradient would be."""
+    """A view that no graph knows, whose base was written to in one: nobody can say what its gradient would be."""
 
     keeps_input = False
 
@@ -255,15 +242,15 @@ class UntrackedViewBackward(Function):
 
     def backward(self, gradient: Tensor) -> Gradients:
         raise RuntimeError(
-            "this tensor is a view that was made under norch.no_grad(), and its base was modified in place with "
-            "gradients since; do both inside of no_grad, or both outside"
+            "this tensor is a view that was made under norch.no_grad(), or by a custom operation, and its base was "
+            "modified in place with gradients since; do both inside of no_grad or both outside, or clone() the view"
         )
 
 
 def strided(x: Tensor, shape: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
     """x.as_strided, where x's elements count in row order whatever their layout, from its first one."""
     x = x.contiguous()
-    return x.as_strided(shape, strides, x.storage_offset() + offset)
+    return x.as_strided(shape, strides, lib.offset_of(x._ptr) + offset)
 
 
 def _extent(shape: Sequence[int], strides: Sequence[int], offset: int) -> int:
