@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 T = TypeVar("T")
 
-__all__ = ["wrap"]
+__all__ = ["Proxy", "wrap"]
+
+
+class Proxy:
+    """What PyTorch's tracer passes in place of a value. norch has no tracer, so no value is one.
+
+    >>> isinstance(norch.ones(2), norch.fx.Proxy)
+    False
+    """
 
 
 def wrap(fn_or_name: T) -> T:

@@ -7,6 +7,7 @@ from typing import Any, Callable
 
 from ..functions.generator import default_generator
 from ..functions.joining import cat, stack
+from ..given import given
 from ..random import fork_rng
 from ..tensor import Tensor
 from ..types import shown
@@ -63,7 +64,7 @@ def _checked_dim(leaf: Any, dim: Any) -> int | None:
     if isinstance(dim, bool) or not isinstance(dim, int):
         raise ValueError(f"vmap: in_dims holds {shown(dim)}, expected ints and None")
     if not isinstance(leaf, Tensor):
-        raise ValueError(f"vmap: in_dims is {dim} for a {type(leaf).__name__}, expected None: it is no tensor")
+        raise ValueError(f"vmap: in_dims is {dim} for {given(leaf)}, expected None: it is no tensor")
     if not -leaf.ndim <= dim < leaf.ndim:
         raise ValueError(f"vmap: in_dims is {dim} for a tensor of shape {list(leaf.shape)}")
     return dim

@@ -12,12 +12,10 @@ from typing import Any, Callable, Iterator, Sequence
 from .. import _C
 from .._C import lib
 from ..operation import wrap
-from ..prototypes import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR
+from ..prototypes import OBJECT, PROTOTYPES, RESULT, RESULTS, TENSOR, TENSORS
 from ..tensor import Tensor
 from ..types import DTYPES, dtype
 
-# Arguments that are arrays of tensors.
-POINTERS = {"cat_tensors": 0, "stack_tensors": 0, "index_tensor": 1, "index_put": 1}
 # What ONNX has no operator for: the formula is exported in its place (nn/functional/fused.py, the steps of an LSTM).
 BY_FORMULA = {"class_margin_tensor", "row_pairs_tensor", "ctc_tensor", "lstm_tensor"}
 # What writes into its first operand, beside the functions named `..._into`.
@@ -107,12 +105,12 @@ class Trace:
 
         def call(*arguments: Any) -> Any:
             operands = [int(a or 0) for a, kind in zip(arguments, kinds) if _is_tensor(a, kind)]
-            listed = list(_listed(arguments[POINTERS[name]])) if name in POINTERS else []
+            listed = [int(a or 0) for given, kind in zip(arguments, kinds) if kind is TENSORS for a in given]
             replaced = writes and name not in _PARTLY
             sources = operands[1:] if replaced else operands + listed
             kept = [None, *operands[1:]] if replaced else operands
             record = changes and any(ptr in self.live for ptr in sources if ptr)
-            note = Call(name, [self._value(ptr) for ptr in kept], _plain(name, arguments, kinds)) if record else None
+            note = Call(name, [self._value(ptr) for ptr in kept], _plain(arguments, kinds)) if record else None
             if note is not None and listed:
                 note.operands.append([self._value(ptr) for ptr in listed])
             whole = self._value(self.slices[operands[0]][0]) if note and writes and operands[0] in self.slices else None
@@ -225,12 +223,9 @@ def _is_tensor(argument: Any, kind: Any) -> bool:
     return kind is TENSOR and (argument is None or isinstance(argument, (int, _C.Handle)))
 
 
-def _plain(name: str, arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
+def _plain(arguments: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
     """The arguments that are no tensors, arrays as tuples."""
-    pointers = POINTERS.get(name)
-    plain = [
-        a for place, (a, kind) in enumerate(zip(arguments, kinds)) if place != pointers and not _is_tensor(a, kind)
-    ]
+    plain = [a for a, kind in zip(arguments, kinds) if kind is not TENSORS and not _is_tensor(a, kind)]
     return [a if isinstance(a, (int, float)) else _listed(a) for a in plain]
 
 

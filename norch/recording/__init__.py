@@ -2,7 +2,7 @@
 
 watching.py   what a function may look at that is no argument: modules, optimizers, names
 reading.py    what its code may read
-noted.py      what was noted of that, and whether it still is so
+guards.py     the guards of all that, and whether they hold
 recorder.py   what C notes of a call while it runs
 signature.py  what calls of one form have in common
 call.py       one call that is recorded, and what it left behind

@@ -8,14 +8,15 @@ from weakref import ref
 from .._C import int64_array, lib, raise_error
 from ..autograd.engine import grad
 from ..autograd.function import AccumulateGrad, Function
+from ..autograd.in_place import join
 from ..nn.parameter import Parameter
 from ..operation import mode, structure, wrap
 from ..tensor import Tensor
-from .program import Outcome, ReplayedBackward, rebuilt
+from .program import Outcome, ReplayedBackward, add_gradient, rebuilt
 from .recorder import Recorder
 from .signature import Reason, Signature, form_of
-from .trees import DEEP, flatten, replaced
-from .watching import Watch
+from .trees import DEEP, LEAF, containers_in, flatten, replaced
+from .watching import OF_TENSORS, Watch
 
 
 class StandIn(AccumulateGrad):
@@ -73,7 +74,7 @@ class Call:
         leaves = self.leaves
         # A leaf stands for an argument that requires gradients: what is behind it is none of the function's business.
         needed = {id(x): x for x in leaves if isinstance(x, Tensor) and x._edge is not None}
-        made = {key: x.detach().requires_grad_() if mode.enabled else x for key, x in needed.items()}
+        made = {key: _standing_for(x) if mode.enabled else x for key, x in needed.items()}
         self.stand_ins = {i: made[id(x)] for i, x in enumerate(leaves) if id(x) in made}
         self.stand_in_nodes = {i: x._edge for i, x in self.stand_ins.items()}
         for i, node in self.stand_in_nodes.items():
@@ -94,12 +95,12 @@ class Call:
     def run(self, model: Recorder | None) -> tuple[Any, Reason | None]:
         """The result, and why it cannot be replayed; it is compared with an earlier recording."""
         watch, obstacle = self.watch, self._obstacle()
-        inputs = [*[x for x in self.given if isinstance(x, Tensor)], *self.entry_gradients]
-        self.recorder = Recorder(inputs, model, watch.optimizers)
-        edges = watch.edges()
+        given = [x for x in self.given if isinstance(x, Tensor)]
+        self.recorder = Recorder([*given, *self.entry_gradients], model, watch.optimizers)
+        self.recorder.asked = dict(zip(map(id, self.given), self.leaves))
         if obstacle is not None:
             return self.function(*self.args, **self.kwargs), obstacle
-        version = structure.version
+        version, enabled = structure.version, mode.enabled
         args, kwargs = self.args, self.kwargs
         if self.stand_ins:
             args, kwargs = replaced((args, kwargs), {id(self.leaves[i]): x for i, x in self.stand_ins.items()})
@@ -116,9 +117,16 @@ class Call:
                 reason = self._record_backward()
             return result, ("it changes a container that is an argument", None) if changes else reason
 
+        given = [x for x in given if x._edge is None]
+        edges, addresses = watch.edges(), [x._ptr for x in given]
         result, reason = self.recorder.record(call)
-        if watch.edges() != edges or structure.version != version:
+        self.recorder.asked = {}
+        changed = structure.version != version and not watch.is_made_as_before()
+        changed = changed or any(x._edge is not None for x in given) or [x._ptr for x in given] != addresses
+        if changed or watch.edges() != edges:
             reason = self.recorder.refused() or reason or ("it changes what a module or a tensor is", None)
+        if mode.enabled != enabled:
+            reason = reason or ("it leaves another grad mode behind", None)
         if self.nodes or self.stand_ins:
             self._note_gradients()
         if self.entry:
@@ -137,6 +145,8 @@ class Call:
         for x in self.leaves:
             if isinstance(x, Tensor) and type(x) not in (Tensor, Parameter):
                 return f"an argument is a {type(x).__name__}, not a plain Tensor", None
+            if isinstance(x, Tensor) and not OF_TENSORS.issuperset(vars(x)):
+                return "a tensor that is an argument has attributes; pass them as arguments", None
         return self.watch.obstacle
 
     def _changed(self, args: Any, kwargs: Any) -> bool:
@@ -150,6 +160,10 @@ class Call:
         outcome.form = flatten(result, parts)
         if outcome.form == DEEP:
             return "it returns a container that holds itself, or is nested too deeply", None
+        if outcome.form != LEAF:
+            given = containers_in((self.args, self.kwargs))
+            if any(container in given or self.watch.knows(container) for container in containers_in(result)):
+                return "it returns a container that is an argument, or that it looks at; return a copy", None
         for x in parts:
             if not isinstance(x, Tensor):
                 if not isinstance(x, (int, float, complex, str, bytes, bool, type(None))):
@@ -164,6 +178,8 @@ class Call:
                 return "it returns the .grad of a tensor; return a clone", None
             elif type(x) is not Tensor:
                 return f"it returns a {type(x).__name__}, not a plain Tensor", None
+            elif _is_among(x, outcome.new):
+                outcome.sources.append(("new", next(i for i, y in enumerate(outcome.new) if y is x)))
             else:
                 outcome.sources.append(("new", len(outcome.new)))
                 outcome.new.append(x)
@@ -172,7 +188,33 @@ class Call:
                 if alive:
                     outcome.alive.append(len(outcome.nodes))
                 outcome.nodes.append("alive" if alive else "leaf" if node is not None and node.is_leaf else node)
+        self._note_views()
         return None
+
+    def _note_views(self) -> None:
+        """Which results are views of what others can see: they follow a write to it, and it follows one to them."""
+        outcome, seen = self.outcome, len(self.outcome.new)
+        made = [(k, x._base, x._untracked) for k, x in enumerate(outcome.new) if x._base is not None]
+        bases = [base for _, base, _ in made]
+        for k, base, untracked in made:
+            source = self._source_of(base)
+            if source is None and sum(base is y for y in bases) > 1:  # the results see each other only
+                source = "new", len(outcome.new)
+                outcome.new.append(base)
+                outcome.nodes.append(base._edge if base._edge is not None and base._edge.freed else None)
+            if source is not None:
+                is_hidden = source[0] == "new" and source[1] >= seen
+                outcome.views.append((k, source, untracked or (is_hidden and outcome.nodes[k] == "alive")))
+
+    def _source_of(self, base: Tensor) -> tuple[str, Any] | None:
+        """Where the base of a result comes from, if not from inside of the function alone."""
+        for i, x in enumerate(self.given):
+            if isinstance(x, Tensor) and (x is base or x._base is base):
+                return "input", i
+        for i, x in enumerate(self.outcome.new):
+            if x is base:
+                return "new", i
+        return ("value", base) if _is_among(base, self.watch.tensors) else None
 
     def _record_backward(self) -> Reason | None:
         """Record the gradients of the results with respect to arguments and leaves."""
@@ -188,6 +230,8 @@ class Call:
         self.recorder.begin_backward(gradients)
         found = grad(alive, targets, gradients, retain_graph=True, allow_unused=True)
         outcome.backward_results = list(found)
+        places = {id(node): i for i, node in enumerate(leaves)}
+        outcome.reached = [{places[id(node)] for node in _leaves_behind([x]) or ()} for x in alive]
         return None
 
     def _note_gradients(self) -> None:
@@ -235,14 +279,23 @@ class Call:
                 argument._edge = now
                 if now is not None:
                     now.result = ref(argument)
+            for reference in x._views or ():
+                if (view := reference()) is not None:
+                    join(view, argument)
         self._hand_gradients_over()
         return replaced(result, {id(x): self.leaves[i] for i, x in self.stand_ins.items()})
 
     def _hand_gradients_over(self) -> None:
         """What a backward in the function left in stand-ins goes to the arguments."""
         for i, k in self.outcome.input_gradients:
-            x, gradient = self.leaves[i], self.outcome.new[k]
-            x.grad = gradient if x.grad is None else x.grad + gradient
+            add_gradient(self.leaves[i], self.outcome.new[k])
+
+
+def _standing_for(x: Tensor) -> Tensor:
+    """A leaf in place of an argument that requires gradients."""
+    stand_in = x.detach().requires_grad_()
+    stand_in.__class__ = type(x)
+    return stand_in
 
 
 def _is_among(x: Any, values: list[Any]) -> bool:

@@ -165,9 +165,8 @@ def _names(program: Any) -> dict[int, tuple[str, str]]:
             for name, x in pairs:
                 names.setdefault(x._struct.storage, (name, kind))
     watch = program.watch
-    attributes = [item for values in watch.dicts[1::2] for item in values.items()]
-    for name, x in [*watch.enclosed, *zip(watch.entries[1::3], watch.entries[2::3]), *attributes]:
-        if isinstance(x, Tensor) and isinstance(name, str):
+    for x in watch.tensors:
+        for name in sorted(filter(None, watch.names_for(x))):
             names.setdefault(x._struct.storage, (name, "tensor"))
     for optimizer in watch.optimizers:
         for parameter, state in optimizer.state.items():

@@ -31,6 +31,10 @@ _REMEDIES = {
     "a hook is registered": "; register it before",
     "a hook is called in its backward": "; call backward in the function",
     "the state of a random generator is set": "; set it before the call",
+    "the state of a random generator is read": "; read it before the call",
+    "the number of threads is read": "; read it before the call",
+    "files are looked at": "; look at them before the call",
+    "the graph, the gradient or the memory of an argument is looked at": "; pass what it tells as an argument",
     "ranks communicate": "; let them do so after the call",
     "it works on several devices": "; compile a function for each device",
     "a tensor that is made here outlives the call, other than as a result or a gradient": "; return it",
@@ -128,11 +132,11 @@ class CompiledFunction:
             watch = Watch(self.function, [x for x in leaves if not isinstance(x, Tensor)])
         call = Call(self.function, given, signature, leaves, watch)
         last = signature.last.pop(call.kind, None)
-        if last is not None and last[2] is not watch and not last[2].holds():
+        if last is not None and last[2] is not watch and not last[2].hold():
             last = None  # something changed since: begin anew
         result, reason = call.run(last and last[0])
         signature.recordings += 1
-        signature.changes = 0 if watch.holds() else signature.changes + 1
+        signature.changes = 0 if watch.hold() else signature.changes + 1
         if reason is None and signature.changes > 1:
             reason = self._make_program(signature, call) or (_CHANGES, None)
         if reason is None and last is not None:

@@ -41,6 +41,21 @@ class CompiledModule(Module):
         """For copies and pickles: the module, compiled anew."""
         return CompiledModule, (self._orig_mod, self._compiled.fullgraph)
 
+    def __len__(self) -> int:
+        return len(self._orig_mod)
+
+    def __bool__(self) -> bool:
+        return bool(self._orig_mod)
+
+    def __iter__(self) -> Any:
+        return iter(self._orig_mod)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._orig_mod
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._orig_mod[key]
+
     def __repr__(self) -> str:
         return f"Compiled({self._orig_mod!r})"
 

@@ -10,13 +10,14 @@ from operator import attrgetter, is_, itemgetter
 from typing import Any, Callable, Sequence
 from weakref import WeakSet
 
-from .._C import addresses, int64_array, lib, raise_error
+from .._C import int64_array, lib, raise_error
 from ..autograd.function import MultiOutput
+from ..autograd.in_place import join
 from ..display.graph.formats import lines
 from ..display.graph.reading import Node
 from ..functions.creation import zeros
-from ..operation import array_of, mode, record, wrap
-from ..optim.optimizer import Group, numbers_in, tensors_in
+from ..operation import mode, record, wrap
+from ..optim.groups import Group, numbers_in, tensors_in
 from ..tensor import Tensor
 from .display import header, nodes_of
 from .recorder import Recorder
@@ -64,12 +65,14 @@ class Outcome:
     entry: Sequence[Any] = ()  # the leaves whose gradients before the call are read
     backward_edges: Sequence[Any] = ()  # where the gradients of its backward go: edges, or numbers of inputs
     backward_results: Sequence[Tensor | None] = ()
+    reached: Sequence[set[int]] = ()  # of each result with a backward: which of these edges it leads to
 
     def __init__(self) -> None:
         self.sources: list[Any] = []  # of each leaf of it: ("new", i), ("input", i), ("gradient", i), ("value", x)
         self.new: list[Tensor] = []  # the tensors that the call made and returns
         self.nodes: list[Any] = []  # of each of them: its node, a freed one; None; "leaf"; or "alive"
         self.alive: list[int] = []  # which of them have a backward yet to come
+        self.views: list[tuple[int, tuple[str, Any], bool]] = []  # which are views, of what, and whether no graph knows
         self.leaves: list[tuple[Any, Any]] = []  # nodes of leaves, and the gradient each has now, or None
         self.input_gradients: list[tuple[int, int]] = []  # of an argument, by the number of a new tensor
         self.present: list[Any] = []  # the leaves that came with one, and those that came without
@@ -77,13 +80,19 @@ class Outcome:
 
     def differs(self, other: Outcome) -> tuple[str, None] | None:
         """Why another call of the same function left something else behind."""
-        if self.form != other.form or self.sources != other.sources:
+        views, theirs = ([(k, *_known([source]), x) for k, source, x in each.views] for each in (self, other))
+        if self.form != other.form or _known(self.sources) != _known(other.sources) or views != theirs:
             return "it returns another Python value, or in another form", None
         if self.alive != other.alive:
             return "its result has another graph", None
         if (self.leaves or other.leaves) and _changed(self.leaves) != _changed(other.leaves):
             return "other leaves get a gradient", None
         return None
+
+
+def _known(sources: list[Any]) -> list[Any]:
+    """Sources as they can be compared."""
+    return [(kind, id(x) if isinstance(x, Tensor) else x) for kind, x in sources]
 
 
 def _changed(leaves: list[tuple[Any, Any]]) -> list[tuple[int, bool]]:
@@ -124,14 +133,16 @@ class Program:
         for x in outcome.new:
             if x._edge is not None and x._edge.grad is not None:
                 kinds[3].append(x._edge.grad._ptr)
-        counts, tensors = int64_array(tuple(map(len, kinds))), addresses(sum(kinds, []))
+        counts, tensors = int64_array(tuple(map(len, kinds))), sum(kinds, [])
         self.handle = lib.new_program(recorder.handle, counts, tensors) or raise_error()
-        if lib.set_program_arguments(self.handle, arguments):
+        looked_at = watch.addresses()
+        if lib.set_program_arguments(self.handle, arguments, len(looked_at), looked_at):
             raise_error()
         self.cleared = [node for node, gradient in outcome.leaves if gradient is None]
         self.changed = [node for node, gradient in outcome.leaves if gradient is not None]  # leaves that get a gradient
         self.gradients = [wrap(lib.program_gradient(self.handle, k)) for k in range(len(self.changed))]  # and which
-        self.present = [node for node in outcome.present if not any(node is other for other in self.changed)]
+        changed = set(map(id, self.changed))
+        self.present = [node for node in outcome.present if id(node) not in changed]
         self.usual = [_ALONE + 1] * len(self.changed)  # the references to a gradient that is a leaf's
         self.settings: list[list[Group]] = []  # of each optimizer that takes its step
         self.with_tensors: list[int] = []  # the optimizers that have a tensor among them
@@ -139,9 +150,10 @@ class Program:
             self.settings.append([recorder.settings_of(group) for group in optimizer.param_groups])
             if any(map(tensors_in, optimizer.param_groups)):
                 self.with_tensors.append(k)
-        self.noted = *watch.noted[:4], self._noted_settings(), watch.noted[5]
+        self.guards = *watch.guards[:4], self._guarded_settings(), watch.guards[5]
         self.entry = outcome.entry
-        self.single = outcome.form == LEAF and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
+        is_alone = outcome.form == LEAF and outcome.sources == [("new", 0)] and not outcome.views
+        self.single = is_alone and len(outcome.nodes) == 1 and outcome.nodes[0] not in ("alive", "leaf")
         self.kinds = [_kind_of(outcome.new[i]) for i in outcome.alive] if outcome.alive else []
         kind, number = outcome.sources[0] if outcome.form == LEAF else ("", 0)
         self.from_input = number if kind == "input" and not outcome.new else None  # the whole result is an argument
@@ -159,7 +171,7 @@ class Program:
         """The function's result for flat arguments; MISS if they, or what it looks at, are not as they were."""
         if _modes(vars(mode)) != self.modes or not (self.asks_nothing or self._ready()):
             return MISS
-        if self.watch.reads and not self.watch.holds():
+        if self.watch.reads and not self.watch.hold():
             return MISS
         keeps_gradients = not self.changed or self._keeps_gradients()
         if not keeps_gradients and any(node.grad is None for node in self.outcome.present):
@@ -167,7 +179,7 @@ class Program:
         if self.entry:
             arguments = (*arguments, *[node.grad for node in self.entry])
         results: list[Any] = []
-        while status := lib.replay_program(self.handle, self.noted, arguments, results):
+        while status := lib.replay_program(self.handle, self.guards, arguments, results):
             if status < 0:
                 self._fail()
             if not self._follows(status):
@@ -190,7 +202,7 @@ class Program:
         """Let options and generators be those of the moment; whether the program fits them, and the gradients."""
         for k in self.with_tensors:
             groups = list(map(numbers_in, self.recorder.steps[k].param_groups))
-            if groups != self.settings[k] and not (self.watch.holds() and self._take_settings(k, groups)):
+            if groups != self.settings[k] and not (self.watch.hold() and self._take_settings(k, groups)):
                 return False
         if self.recorder.generators:
             for address, (generator, state) in list(self.recorder.generators.items()):
@@ -218,7 +230,7 @@ class Program:
             for k in range(len(self.gradients)):
                 if not lib.gradient_is_free(self.handle, k):
                     self._renew(k)
-        elif status != _LOOKED_AT_CHANGED or not self.watch.holds():
+        elif status != _LOOKED_AT_CHANGED or not self.watch.hold():
             return False
         else:
             for k, optimizer in enumerate(self.recorder.steps):
@@ -228,7 +240,7 @@ class Program:
 
     def could_fit(self) -> bool:
         """Whether a later call may find everything as this program needs it."""
-        return self.watch.holds()
+        return self.watch.hold()
 
     def _outputs(self, results: list[Any], arguments: tuple[Any, ...]) -> Any:
         outcome = self.outcome
@@ -243,7 +255,7 @@ class Program:
             edges = [arguments[e]._edge if isinstance(e, int) else e for e in outcome.backward_edges]
             ReplayedBackward(edges, [new[i] for i in outcome.alive], partial(self._replay_backward, saved))
         for i, k in outcome.input_gradients:
-            arguments[i].grad = new[k]
+            add_gradient(arguments[i], new[k])
         return rebuilt(outcome, new, arguments, self.gradients)
 
     def _replay_backward(self, saved: Any, gradients: list[Any]) -> Sequence[Any]:
@@ -253,14 +265,16 @@ class Program:
             zeros(shape, dtype=dtype, device=device) if gradient is None else wrap(lib.contiguous_tensor(gradient._ptr))
             for gradient, (shape, dtype, device) in zip(gradients, self.kinds)
         ]
-        status = lib.replay_backward(self.handle, saved, len(given), array_of([x._ptr for x in given]), results)
+        status = lib.replay_backward(self.handle, saved, len(given), [x._ptr for x in given], results)
         if status > 0:
             raise RuntimeError(_CHANGED)
         if status < 0:
             raise_error()
+        used = set[int]().union(*[found for found, x in zip(self.outcome.reached, gradients) if x is not None])
         parts: list[Any] = [None] * len(self.outcome.backward_edges)
         for i, handle in zip(self.backward_slots, results):
-            parts[i] = wrap(handle)
+            if i in used:  # else a zero, where eager code leaves nothing
+                parts[i] = wrap(handle)
         return parts
 
     def _fail(self) -> None:
@@ -272,14 +286,14 @@ class Program:
 
     # ---- What may change between replays ------------------------------------------------------------------------
 
-    def _noted_settings(self) -> list[Group]:
+    def _guarded_settings(self) -> list[Group]:
         """Each group of optimizers with its settings as C has them."""
-        noted: list[Group] = []
+        guarded: list[Group] = []
         for k, optimizer in enumerate(self.recorder.steps):
             if k not in self.with_tensors:
                 for group, settings in zip(optimizer.param_groups, self.settings[k]):
-                    noted += group, settings
-        return noted
+                    guarded += group, settings
+        return guarded
 
     def _take_settings(self, k: int, groups: list[Group]) -> bool:
         """Let the steps of an optimizer have its new settings; whether only numbers changed, and none became 0."""
@@ -294,7 +308,7 @@ class Program:
         if groups != settings:
             lib.set_program_options(self.handle, k, b"".join(map(optimizer.options, groups)))
         self.settings[k] = list(map(dict, groups))
-        self.noted[4][:] = self._noted_settings()
+        self.guards[4][:] = self._guarded_settings()
         return True
 
     def _take_generator(self, address: int, generator: Any) -> None:
@@ -351,8 +365,16 @@ def _zeros(value: Any) -> Any:
     return [x == 0 for x in value] if type(value) is tuple else value == 0
 
 
+def add_gradient(x: Any, gradient: Any) -> None:
+    """Hand an argument what a backward in the function found."""
+    x.grad = gradient if x.grad is None else x.grad + gradient
+
+
 def rebuilt(outcome: Outcome, new: Sequence[Any], arguments: Sequence[Any], gradients: Sequence[Any]) -> Any:
     """The result of a call out of its parts."""
     from_where = {"new": lambda i: new[i], "input": lambda i: arguments[i], "gradient": lambda i: gradients[i]}
+    for i, (kind, x), is_untracked in outcome.views:
+        new[i]._untracked = is_untracked
+        join(new[i], x if kind == "value" else from_where[kind](x))
     leaves = (x if kind == "value" else from_where[kind](x) for kind, x in outcome.sources)
     return unflatten(outcome.form, leaves)

@@ -9,23 +9,37 @@ import os
 import random
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 OWN = __name__.partition(".")[0]
 _STANDARD = os.path.dirname(os.__file__) + os.sep  # where the standard library is
+# What functions of these modules look at, but for the pure ones of them.
+_OUTSIDE = {
+    "time": "the clock",
+    "datetime": "the clock",
+    "genericpath": "files",
+    "uuid": "random numbers that are not norch's",
+    "secrets": "random numbers that are not norch's",
+}
+_OF_SYSTEM = {"getcwd", "listdir", "scandir", "stat", "lstat", "urandom", "getpid"}
+_PURE = {"commonprefix", "UUID", "fromtimestamp", "fromisoformat", "fromordinal", "strptime", "combine"}
 _IMPORT = dis.opmap["IMPORT_NAME"]
 
 
-def names_of(code: types.CodeType) -> set[str]:
-    """The global names that a function, and those inside of it, may read; and of attributes, which may be texts."""
-    names = set(code.co_names)
+@functools.lru_cache(1000)
+def names_in(code: types.CodeType) -> tuple[frozenset[str], bool]:
+    """The names of globals and attributes that a function, and those inside of it, may read, also as texts; and
+    whether it imports modules."""
+    names, imports = set(code.co_names), _IMPORT in code.co_code[::2]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names |= names_of(constant)
+            inner, imports_too = names_in(constant)
+            names |= inner
+            imports |= imports_too
         elif type(constant) is str and constant.isidentifier():
             names.add(constant)
-    return names
+    return frozenset(names), imports
 
 
 def line_of(names: set[Any], codes: list[types.CodeType]) -> tuple[str, int] | None:
@@ -39,12 +53,10 @@ def line_of(names: set[Any], codes: list[types.CodeType]) -> tuple[str, int] | N
     return None
 
 
-def imported(function: types.FunctionType, names: set[str]) -> list[Any]:
-    """The modules that a function may import itself."""
-    package = function.__globals__.get("__package__")
-    texts = (*names, *[f"{package}.{name}" for name in names]) if package else names
-    found = [sys.modules[text] for text in texts if text in sys.modules]
-    return found if found and _IMPORT in function.__code__.co_code[::2] else []
+def modules_named(names: Iterable[str], package: str | None) -> list[tuple[str, Any]]:
+    """The modules that code of a package may import by these names."""
+    texts = [(name, text) for name in names for text in (name, f"{package}.{name}")]
+    return [(name, sys.modules[text]) for name, text in texts if text in sys.modules]
 
 
 def root_of(module: str | None) -> str:
@@ -65,6 +77,17 @@ def is_installed(package: str) -> bool:
         return True
     path = getattr(sys.modules.get(package), "__file__", None) or ""
     return package in sys.builtin_module_names or "site-packages" in path or path.startswith(_STANDARD)
+
+
+def outside(function: Any) -> str | None:
+    """What a function of Python's own looks at that no program sees."""
+    if function is os.getenv:
+        return "the environment"
+    owner = getattr(function, "__self__", None)
+    module = owner.__module__ if isinstance(owner, type) else function.__module__
+    if module == "posix":  # which has names that methods of other objects have, too
+        return "the operating system" if function.__name__ in _OF_SYSTEM else None
+    return None if function.__name__ in _PURE else _OUTSIDE.get(module)
 
 
 def restless(value: Any) -> str | None:

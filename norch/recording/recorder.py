@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import io
 import os
 from typing import Any, Callable, Sequence, TypeVar
 
-from .._C import addresses, lib, raise_error, write_clock
-from ..operation import array_of, mode, refuse_recording
-from ..optim.optimizer import Group, Optimizer, numbers_in, tensors_in
+from .._C import lib, raise_error, write_clock
+from ..operation import mode, refuse_recording
+from ..optim.groups import Group, numbers_in, tensors_in
+from ..optim.optimizer import Optimizer
 from ..tensor import Tensor
 
 T = TypeVar("T")
 Line = tuple[str, int]  # a file, and the number of a line
 
-_print = builtins.print
+
+def _refused(function: Callable[..., T], why: str) -> Callable[..., T]:
+    """What stands for a function while a recording runs: a replay would not call it."""
+
+    def call(*values: Any, **options: Any) -> T:
+        refuse_recording(why)
+        return function(*values, **options)
+
+    return call
 
 
-def _told(*values: Any, **options: Any) -> None:
-    """`print` while a recording runs: a replay would print nothing."""
-    refuse_recording("something is printed")
-    _print(*values, **options)
-
+_IN_RECORDINGS = {
+    "print": _refused(builtins.print, "something is printed"),
+    "open": _refused(builtins.open, "a file is opened"),
+    "input": _refused(builtins.input, "somebody is asked"),
+}
+_FILES = {
+    name: _refused(getattr(os, name), "files are looked at")
+    for name in ("stat", "lstat", "listdir", "scandir", "access", "getcwd")
+}
+_OPENED = {"open": _IN_RECORDINGS["open"]}
 
 _OWN = os.fsencode(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
@@ -35,23 +50,23 @@ class Recorder:
 
     def __init__(self, inputs: Sequence[Tensor], model: Recorder | None, optimizers: Sequence[Optimizer]) -> None:
         self.inputs = inputs
-        self.numbers: list[tuple[Group, Group]] = []
-        for optimizer in optimizers:
-            self.numbers += [(group, numbers_in(group)) for group in optimizer.param_groups if tensors_in(group)]
+        groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+        self.numbers: list[tuple[Group, Group]] = [(group, numbers_in(group)) for group in groups if tensors_in(group)]
         self.began = write_clock.value
         self.steps: list[Optimizer] = []  # whose step ran in C, in their order
         self.generators: dict[int, tuple[Any, Any]] = {}  # by the address of their state
-        given = addresses([x._ptr for x in inputs])
+        self.asked: dict[int, Tensor] = {}  # what an argument is asked for, by the id of it or of what stands for it
+        given = [x._ptr for x in inputs]
         self.handle: Any = lib.new_recording(len(inputs), given, _OWN, model and model.handle) or raise_error()
 
     def record(self, function: Callable[[], T]) -> T:
         """The function's result. One call of C, which ends the recording whatever the function raises."""
-        changes = (mode, {"recorder": self}), (builtins, {"print": _told})
+        changes = (mode, {"recorder": self}), (builtins, _IN_RECORDINGS), (io, _OPENED), (os, _FILES)
         return lib.call_recorded(self.handle, changes, function, (), {})
 
     def begin_backward(self, gradients: Sequence[Tensor]) -> None:
         """What is recorded from now on is the backward of results, from these gradients."""
-        if lib.add_recording_inputs(self.handle, len(gradients), array_of([x._ptr for x in gradients])):
+        if lib.add_recording_inputs(self.handle, len(gradients), [x._ptr for x in gradients]):
             raise_error()
 
     def settings_of(self, group: Group) -> Group:
@@ -70,6 +85,14 @@ class Recorder:
     def uses_inputs(self, first: int) -> bool:
         """Whether one of the inputs from number `first` on is read or written."""
         return bool(lib.recording_uses(self.handle, first))
+
+    def behind(self, x: Tensor) -> Tensor:
+        """The argument that a tensor stands for: what is asked of it may be otherwise in the next call."""
+        argument = self.asked.get(id(x))
+        if argument is None:
+            return x
+        refuse_recording("the graph, the gradient or the memory of an argument is looked at")
+        return argument
 
     def note_draw(self, generator: Any, state: Any) -> None:
         """A random number is drawn."""

@@ -35,15 +35,15 @@ class Signature:
 
     def may_try_again(self) -> bool:
         """Whether something changed since a call could not be replayed: a hook may be gone."""
-        return self.watch is not None and self.recordings < 2 * MOST_RECORDINGS and not self.watch.holds()
+        return self.watch is not None and self.recordings < 2 * MOST_RECORDINGS and not self.watch.hold()
 
     def known(self) -> Watch | None:
         """What an earlier recording found behind the function, if all of it is as it was."""
         for _, _, watch in list(self.last.values()):
-            if watch.holds():
+            if watch.hold():
                 return watch
         for program in self.programs:
-            if program.watch.holds():
+            if program.watch.hold():
                 return program.watch
         return None
 
@@ -56,9 +56,7 @@ def form_of(args: Any, kwargs: Any, leaves: list[Any]) -> tuple[Any, Any]:
 def key_of(value: Any) -> Any:
     """What two arguments have in common that one program serves."""
     if isinstance(value, Tensor):
-        x = value._ptr
-        requires = value._edge is not None
-        return type(value), lib.dtype_of(x), lib.device_of(x), requires, lib.shape_of(x), lib.strides_of(x)
+        return type(value), value._edge is not None, lib.form_of_tensor(value._ptr)
     if isinstance(value, (int, float, complex, str, bytes, bool, type(None))):
         return type(value), value if value and value == value else repr(value)  # 0.0 and -0.0 differ, nan is nan
     return id(value)

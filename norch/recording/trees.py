@@ -77,6 +77,18 @@ def replaced(value: Any, others: dict[int, Any]) -> Any:
     return others.get(id(value), value)
 
 
+def containers_in(value: Any) -> set[int]:
+    """The ids of the containers in a tree that can be changed."""
+    if hasattr(type(value), "__dataclass_fields__"):
+        parts = [getattr(value, name) for name in _attributes(value)]
+    elif isinstance(value, (dict, list, tuple)):
+        parts = [*(value.values() if isinstance(value, dict) else value)]
+    else:
+        return set()
+    own = set() if isinstance(value, tuple) else {id(value)}
+    return own.union(*map(containers_in, parts))
+
+
 def _attributes(value: Any) -> list[str]:
     """The names of a dataclass's fields that have values, and of its other attributes."""
     names = dict.fromkeys((*type(value).__dataclass_fields__, *getattr(value, "__dict__", ())))

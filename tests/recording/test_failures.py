@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import threading
 import warnings
 
 import pytest
 from compiled import shown, state_of
+from concurrently import in_threads
 
 import norch
 from norch import _C, nn, optim
@@ -155,11 +155,7 @@ def test_threads_that_call_one_function():
             if step(inputs[k]).item() != expected[k]:
                 wrong.append(k)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(4, work)
     assert not wrong and step.programs
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compiled import World, beside_eager, state_of
+from compiled import World, beside_eager, state_of, training_step
 
 import norch
 from norch import nn, optim
@@ -37,20 +37,15 @@ def test_hooks_that_compute_are_replayed(kind):
         optimizer = optim.SGD(model.parameters(), lr=0.1)
         handles = [HOOKS[kind](model, optimizer)]
 
-        def step(x):
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
         def before(i):
             if i == 6:
                 handles.pop().remove()
             elif i == 12:
                 handles.append(HOOKS[kind](model, optimizer))
 
-        return World(step, lambda i: (norch.randn(4, 3),), lambda: state_of(model, optimizer), before)
+        return World(
+            training_step(model, optimizer), lambda i: (norch.randn(4, 3),), lambda: state_of(model, optimizer), before
+        )
 
     for steps in (6, 12, 18):
         function, warned = beside_eager(make, steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
-from compiled import World, beside_eager, shown, state_of
+from compiled import World, beside_eager, shown, state_of, training_step
 
 import norch
 from norch import _C, nn, optim
@@ -157,20 +157,13 @@ def test_kept_results_and_gradients():
         optimizer = optim.SGD(model.parameters(), lr=0.1)
         kept = []
 
-        def step(x):
-            optimizer.zero_grad()
-            loss = model(x).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
         def keep(i, loss):
             kept.append([model.weight.grad, model.weight.grad[0], model.bias.grad.detach(), loss][i % 4])
 
         def look():
             return shown(kept), state_of(model, optimizer)
 
-        return World(step, lambda i: (norch.randn(4, 3),), look, after=keep)
+        return World(training_step(model, optimizer), lambda i: (norch.randn(4, 3),), look, after=keep)
 
     compiled, warned = beside_eager(make, steps=16)
     assert not warned and len(compiled.programs) == 1

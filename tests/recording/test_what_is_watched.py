@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import time
 
+import everyday_rows  # noqa: F401 (registers rows)
 import pytest
+import training_rows  # noqa: F401
 from compiled import shown
 from watched_rows import CHANGES, UNSEEN
 

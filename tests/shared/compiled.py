@@ -62,6 +62,19 @@ class World:
         return seen, function
 
 
+def training_step(model: Any, optimizer: Any) -> Callable[[Any], Any]:
+    """A step of training on inputs alone, whose loss is the mean square of what the model makes of them."""
+
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
 def beside_eager(make: Callable[[], World], steps: int = 12, seed: int = 7) -> tuple[Any, list[str]]:
     """Run a program eagerly and compiled, compare all that is seen, and return the compiled function and warnings."""
     runs = []

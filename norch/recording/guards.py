@@ -1,6 +1,7 @@
-"""What is noted of all that a function looks at, and whether it still is so.
+"""Guards: places that a function may look into, and which objects were there when it was recorded.
 
-Before each replay C compares it by identity (csrc/recording/watching.cpp); what is another object is compared here.
+Before each replay C compares them by identity (csrc/recording/watching.cpp); an object that is another one is compared
+here, and may be equal. A change of what a module or a tensor is made of ticks `operation.structure`, one guard for all.
 """
 
 from __future__ import annotations
@@ -17,43 +18,55 @@ from ..types import default
 
 PLAIN = (int, float, complex, str, bytes, bool, type(None))
 PLAIN_TYPES = frozenset(PLAIN)
-ABSENT = object()  # what is noted in place of a value that is not there
-_ENTRIES, _ATTRIBUTES, _DICTS, _LISTS = range(4)  # as C numbers the lists of `noted`
+ABSENT = object()  # what a guard holds in place of a value that is not there
+_ITEMS, _ATTRIBUTES, _DICTS, _LISTS = range(4)  # as C numbers the lists of `guards`
 _KINDS = 5
 _STRUCTURE = vars(operation.structure)
 
 
-class Noted:
-    """Values as they were, and where they are."""
+class Guards:
+    """Places, and what was there."""
 
     def __init__(self) -> None:
         self.modules: list[Module] = []
         self.tensors: list[Tensor] = []
         self.layers: list[tuple[dict[str, Any], dict[str, Any]]] = []  # attributes of norch's own modules, and copies
-        self.entries: list[Any] = [_STRUCTURE, "version", _STRUCTURE.get("version", ABSENT)]  # a dict, a key, a value
+        self.items: list[Any] = [_STRUCTURE, "version", _STRUCTURE.get("version", ABSENT)]  # a dict, a key, a value
         self.attributes: list[Any] = []  # an object, a name, a value
         self.dicts: list[Any] = []  # a dict, and a copy
         self.lists: list[Any] = []
         # for C; the last list is a program's
-        self.noted: tuple[Any, ...] = self.entries, self.attributes, self.dicts, self.lists, [], ABSENT
+        self.guards: tuple[Any, ...] = self.items, self.attributes, self.dicts, self.lists, [], ABSENT
         self.reads: list[tuple[Callable[[], Iterable[Any]], list[Any]]] = []  # what C does not compare
         self.state: list[Any] = []  # what modules and tensors are made of
 
-    def note_entries(self, values: dict[str, Any], keys: Iterable[str]) -> list[Any]:
-        """Note what a dict has under these keys; returns it."""
-        found = []
+    # Each guards a place, and returns what is there.
+
+    def guard_items(self, values: dict[str, Any], keys: Iterable[str]) -> list[tuple[Any, Any]]:
+        """What a dict has under these keys, with the keys."""
+        found, items = [], self.items
         for key in keys:
             value = values.get(key, ABSENT)
-            self.entries += values, key, value
+            items += values, key, value
             if value is not ABSENT:
-                found.append(value)
+                found.append((key, value))
         return found
 
-    def note_dict(self, values: dict[Any, Any]) -> None:
+    def guard_attribute(self, value: Any, name: str) -> Any:
+        found = attribute_of(value, name)
+        self.attributes += value, name, found
+        return found
+
+    def guard_dict(self, values: dict[Any, Any]) -> None:
         self.dicts += values, dict(values)
 
-    def note_read(self, read: Callable[[], Iterable[Any]]) -> None:
-        self.reads.append((read, list(read())))
+    def guard_list(self, values: list[Any]) -> None:
+        self.lists += values, list.copy(values)
+
+    def guard_read(self, read: Callable[[], Iterable[Any]]) -> list[Any]:
+        found = list(read())
+        self.reads.append((read, found))
+        return found
 
     def state_of_all(self) -> list[Any]:
         """What modules and tensors are made of."""
@@ -63,35 +76,32 @@ class Noted:
             state += (x._ptr, id(node), node is not None and (bool(node.hooks), bool(node.after)))
         return state
 
-    def holds(self) -> bool:
+    def hold(self) -> bool:
         """Whether all is as it was."""
         last = -1
-        while (place := lib.first_change(self.noted)) >= 0:
+        while (place := lib.first_change(self.guards)) >= 0:
             if place == last or not self._is_equal(place % _KINDS, place // _KINDS):
                 return False
             last = place
-        for read, before in self.reads:
-            if not _all_same(list(read()), before):
-                return False
-        return True
+        return all(_all_same(list(read()), before) for read, before in self.reads)
 
-    def _is_made_as_before(self) -> bool:
+    def is_made_as_before(self) -> bool:
         return self.state_of_all() == self.state and all(_same_items(values, copy) for values, copy in self.layers)
 
     def _is_equal(self, kind: int, i: int) -> bool:
-        """Whether what C found to be another object is equal; then it is noted instead."""
+        """Whether what C found to be another object is equal; then it is guarded instead."""
         if kind >= _DICTS:
-            noted, place = self.dicts if kind == _DICTS else self.lists, 2 * i + 1
-            holder, before = noted[2 * i : 2 * i + 2]
+            guards, place = self.dicts if kind == _DICTS else self.lists, 2 * i + 1
+            holder, before = guards[2 * i : 2 * i + 2]
             now = holder.copy() if kind == _LISTS else dict(holder)
             equal = _all_same(now, before) if kind == _LISTS else _same_items(now, before)
         else:
-            noted, place = self.attributes if kind == _ATTRIBUTES else self.entries, 3 * i + 2
-            holder, name, before = noted[3 * i : 3 * i + 3]
+            guards, place = self.attributes if kind == _ATTRIBUTES else self.items, 3 * i + 2
+            holder, name, before = guards[3 * i : 3 * i + 3]
             now = attribute_of(holder, name) if kind == _ATTRIBUTES else dict.get(holder, name, ABSENT)
-            equal = self._is_made_as_before() if holder is _STRUCTURE else _same(now, before)
+            equal = self.is_made_as_before() if holder is _STRUCTURE else _same(now, before)
         if equal:
-            noted[place] = now
+            guards[place] = now
         return equal
 
 
