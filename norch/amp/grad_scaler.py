@@ -58,9 +58,8 @@ class GradScaler:
             backoff_factor,
             growth_interval,
         )
-        self._stages: dict[
-            int, tuple[str, bool]
-        ] = {}  # of each optimizer: its stage, and whether a gradient overflowed
+        # of each optimizer: its stage, and whether a gradient overflowed
+        self._stages: dict[int, tuple[str, bool]] = {}
 
     def scale(self, outputs: Any) -> Any:
         """A tensor, or each of a list or tuple of them, times the factor.

@@ -196,12 +196,18 @@ class Softmax(Module):
         return F.softmax(input, self.dim)
 
 
-class LogSoftmax(Softmax):
+class LogSoftmax(Module):
     """log(softmax(x)) along `dim`, finite where softmax would round to 0; see `functional.log_softmax`.
 
     >>> nn.LogSoftmax(dim=1)(norch.zeros(1, 2))
     tensor([[-0.6931, -0.6931]])
     """
+
+    _shown = ("dim",)
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)

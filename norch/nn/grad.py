@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 from .. import autograd
 from ..functions.creation import zeros
+from ..operation import check_tensor
 from . import functional
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def _gradient(
     convolve: Callable[..., Tensor], place: int, size: Sequence[int], other: Tensor, grad_output: Tensor, options: Any
 ) -> Tensor:
     """The gradient of operand `place`; a convolution is linear in it, so that zeros stand for it."""
+    check_tensor(other, f"{convolve.__name__}: {'weight' if place == 0 else 'input'}")
     wanted = zeros(size, dtype=other.dtype, device=other.device, requires_grad=True)
     operands = (wanted, other.detach()) if place == 0 else (other.detach(), wanted)
     with autograd.enable_grad():

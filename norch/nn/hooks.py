@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..autograd.function import HookHandle, Hooks
+from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.multi_output import ModuleBackward, ModuleOutputs
 from ..given import warn
 from ..tensor import Tensor

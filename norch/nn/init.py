@@ -15,7 +15,7 @@ from ..autograd import no_grad
 from ..functions import creation
 from ..functions.creation import empty
 from ..functions.generator import Generator, was_seeded
-from ..given import warn
+from ..given import given, warn
 from ..operation import check_tensor
 from ..tensor import Tensor
 from ..types import float64, shown
@@ -43,14 +43,14 @@ __all__ = [
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw each element evenly from [a, b), into a tensor of any shape and floating dtype.
 
-    Raises ValueError if a > b, RuntimeError for another dtype.
+    Raises RuntimeError if a > b, and for another dtype.
 
     >>> x = nn.init.uniform_(norch.empty(100), -1.0, 1.0)
     >>> x.abs().max() <= 1
     tensor(True)
     """
     if a > b:
-        raise ValueError(f"uniform_: a is {a} and b is {b}, expected a <= b")
+        raise RuntimeError(f"uniform_: a is {a} and b is {b}, expected a <= b")
     with no_grad():
         return _floating("uniform_", tensor).uniform_(a, b, generator=generator)
 
@@ -58,13 +58,13 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Draw each element from the normal distribution, into a tensor of any shape and floating dtype.
 
-    Raises ValueError for a negative std, RuntimeError for another dtype.
+    Raises RuntimeError for a negative std, and for another dtype.
 
     >>> nn.init.normal_(norch.empty(2), mean=5.0, std=0.0)
     tensor([5., 5.])
     """
     if std < 0:
-        raise ValueError(f"normal_: std is {std}, expected at least 0")
+        raise RuntimeError(f"normal_: std is {std}, expected at least 0")
     with no_grad():
         return _floating("normal_", tensor).normal_(mean, std, generator=generator)
 
@@ -332,6 +332,8 @@ def _xavier_std(tensor: Tensor, gain: float) -> float:
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    if check_tensor(tensor, "kaiming").numel() == 0:
+        return 0.0  # nothing is drawn
     fans = dict(zip(("fan_in", "fan_out"), _calculate_fan_in_and_fan_out(tensor)))
     if mode not in fans:
         raise ValueError(f"kaiming: mode is {shown(mode)}, expected 'fan_in' or 'fan_out'")
@@ -341,7 +343,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 def _floating(name: str, tensor: Tensor) -> Tensor:
     """The tensor itself, if it is one of a floating dtype."""
     if not isinstance(tensor, Tensor):
-        raise TypeError(f"{name} was given a {type(tensor).__name__}, expected a Tensor")
+        raise TypeError(f"{name} was given {given(tensor)}, expected a Tensor")
     if not tensor.dtype.is_floating_point:
         raise RuntimeError(f"{name}: tensor has dtype {tensor.dtype}, expected a floating dtype")
     return tensor

@@ -122,13 +122,14 @@ class BCELoss(_WeightedLoss):
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_WeightedLoss):
+class BCEWithLogitsLoss(_Loss):
     """BCELoss of sigmoid(input), safe for large logits; see `functional.binary_cross_entropy_with_logits`.
 
     >>> nn.BCEWithLogitsLoss()(norch.tensor([0.0, 100.0]), norch.tensor([1.0, 1.0]))
     tensor(0.3466)
     """
 
+    weight: Tensor | None
     pos_weight: Tensor | None
 
     def __init__(
@@ -139,7 +140,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -148,7 +150,7 @@ class BCEWithLogitsLoss(_WeightedLoss):
         )
 
 
-class KLDivLoss(Module):
+class KLDivLoss(_Loss):
     """target (log(target) - input), for an input of log-probabilities; see `functional.kl_div` for "batchmean".
 
     >>> nn.KLDivLoss(reduction="sum")(norch.tensor([[0.5, 0.5]]).log(), norch.tensor([[1.0, 0.0]]))
@@ -158,9 +160,9 @@ class KLDivLoss(Module):
     def __init__(
         self, size_average: Flag = None, reduce: Flag = None, reduction: str = "mean", log_target: bool = False
     ) -> None:
-        super().__init__()
         batchmean = reduction == "batchmean" and size_average is None and reduce is None
-        self.reduction = reduction if batchmean else reduction_of(size_average, reduce, reduction)
+        super().__init__(size_average, reduce, "mean" if batchmean else reduction)
+        self.reduction = "batchmean" if batchmean else self.reduction
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from weakref import ref
 from ..arguments import destination, flags
 from ..autograd import no_grad
 from ..functions.creation import empty_like
+from ..given import given
 from ..operation import structure
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
@@ -156,20 +157,20 @@ class Module(Hookable, ModuleState):
             registered = self.__dict__.get(registry, ())
             if name in registered:
                 if value is not None and not (registry == "_buffers" and isinstance(value, (Tensor, SparseTensor))):
-                    raise TypeError(f"{self.get_name()}.{name} was given a {type(value).__name__}, expected {expected}")
+                    raise TypeError(f"{self.get_name()}.{name} was given {given(value)}, expected {expected}")
                 registered[name] = value
 
     def _add(self, registry: dict[str, T | None], kind: str, name: str, value: T | None, expected: type[T]) -> None:
         """Register a value, or None, after checking it and its name."""
         if not isinstance(name, str):
-            raise TypeError(f"{kind} name is a {type(name).__name__}, expected a string")
+            raise TypeError(f"{kind} name is {given(name)}, expected a string")
         if name == "" or "." in name:
             raise KeyError(f"{kind} name is {shown(name)}, expected one without '.' that is not empty")
         if hasattr(self, name) and name not in registry:
             raise KeyError(f"{self.get_name()} already has an attribute {shown(name)}")
         is_sparse = kind == "buffer" and isinstance(value, SparseTensor)
         if value is not None and not isinstance(value, expected) and not is_sparse:
-            raise TypeError(f"{kind} {shown(name)} is a {type(value).__name__}, expected a {expected.__name__} or None")
+            raise TypeError(f"{kind} {shown(name)} is {given(value)}, expected a {expected.__name__} or None")
         self._register(registry, name, value)
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
@@ -204,9 +205,7 @@ class Module(Hookable, ModuleState):
                 raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
             module = getattr(module, name)
             if not isinstance(module, Module):
-                raise AttributeError(
-                    f"{shown(name)} of {shown(target)} is a {type(module).__name__}, expected a Module"
-                )
+                raise AttributeError(f"{shown(name)} of {shown(target)} is {given(module)}, expected a Module")
         return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
@@ -237,7 +236,7 @@ class Module(Hookable, ModuleState):
         if not hasattr(module, name):
             raise AttributeError(f"{module.get_name()} has no attribute {shown(name)}, of {shown(target)}")
         if name not in getattr(module, registry) and not (kind == "Parameter" and hasattr(module, "parametrizations")):
-            raise AttributeError(f"{shown(target)} is a {type(getattr(module, name)).__name__}, expected a {kind}")
+            raise AttributeError(f"{shown(target)} is {given(getattr(module, name))}, expected a {kind}")
         return getattr(module, name)
 
     # ---- Walking the tree: each value once, however many names it has -------------------------------------------

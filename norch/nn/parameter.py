@@ -45,6 +45,12 @@ class Parameter(Tensor):
             super().__init__(data)
         self.requires_grad_(requires_grad)
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        """A copy without the gradient: that of a copied model is its own."""
+        copy = super().__deepcopy__(memo)
+        copy.grad = None
+        return copy
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 
@@ -76,7 +82,7 @@ class _Uninitialized(Tensor):
 
     def materialize(self, shape: Sequence[int], device: str | None = None, dtype: DType | None = None) -> None:
         """Take a shape, with values that are not set yet, and with it the class of an ordinary one."""
-        self.data = empty(shape, dtype=dtype or self.dtype, device=device or self.device)
+        self.data = empty(shape, dtype=self.dtype if dtype is None else dtype, device=device or self.device)
         self.__class__ = self.becomes  # type: ignore[assignment]  # for good
 
     @property

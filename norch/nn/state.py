@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..autograd import no_grad
-from ..autograd.function import HookHandle, Hooks
+from ..autograd.hooks import HookHandle, Hooks
+from ..given import given
 from ..operation import assigning, at_once
 from ..sparse.coo import SparseTensor
 from ..tensor import Tensor
@@ -121,15 +122,15 @@ class ModuleState:
         (missing_keys, unexpected_keys).
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict was given a {type(state_dict).__name__}, expected a dict of tensors")
-        given = OrderedDict(state_dict)
+            raise TypeError(f"load_state_dict was given {given(state_dict)}, expected a dict of tensors")
+        entries = OrderedDict(state_dict)
         keys, problems = _IncompatibleKeys([], []), _Problems()
         hooks: list[tuple[ModuleState, Callable[..., Any]]] = []
         metadata = getattr(state_dict, "_metadata", {})
 
         def load(module: ModuleState, prefix: str) -> None:
             local = dict(metadata.get(prefix[:-1], {}), assign_to_params_buffers=assign)
-            module._load_from_state_dict(given, prefix, local, True, *keys, problems)
+            module._load_from_state_dict(entries, prefix, local, True, *keys, problems)
             for name, child in module._modules.items():
                 if child is not None:
                     load(child, f"{prefix}{name}.")
@@ -140,10 +141,10 @@ class ModuleState:
             problems.make_copies()
             for module, hook in hooks:
                 hook(module, keys)
-        if strict and keys.missing_keys:
-            problems.insert(0, "Missing key(s) in state_dict: " + _quoted(keys.missing_keys))
         if strict and keys.unexpected_keys:
             problems.insert(0, "Unexpected key(s) in state_dict: " + _quoted(keys.unexpected_keys))
+        if strict and keys.missing_keys:
+            problems.insert(0, "Missing key(s) in state_dict: " + _quoted(keys.missing_keys))
         if problems:
             raise RuntimeError(f"Error(s) in loading state_dict for {self.get_name()}:\n\t" + "\n\t".join(problems))
         return keys
@@ -182,26 +183,26 @@ class ModuleState:
                 unexpected_keys.append(key)
 
     def _load(
-        self, name: str, own: Tensor, given: Any, prefix: str, local_metadata: dict[str, Any], error_msgs: list[str]
+        self, name: str, own: Tensor, entry: Any, prefix: str, local_metadata: dict[str, Any], error_msgs: list[str]
     ) -> None:
         """Note the copy of one tensor, or what keeps it from being copied."""
-        if not isinstance(given, SparseTensor if isinstance(own, SparseTensor) else Tensor):
-            error_msgs.append(f"{prefix + name}: given a {type(given).__name__}, expected a Tensor")
+        if not isinstance(entry, SparseTensor if isinstance(own, SparseTensor) else Tensor):
+            error_msgs.append(f"{prefix + name}: given {given(entry)}, expected a Tensor")
             return
-        if own.ndim == 0 and given.shape == [1]:  # a scalar, as older versions saved it
-            given = given.reshape(())
-        if given.shape != own.shape:
-            shapes = f"given shape {list(given.shape)}, expected {list(own.shape)}"
+        if own.ndim == 0 and entry.shape == [1]:  # a scalar, as older versions saved it
+            entry = entry.reshape(())
+        if entry.shape != own.shape:
+            shapes = f"given shape {list(entry.shape)}, expected {list(own.shape)}"
             error_msgs.append(f"size mismatch for {prefix + name}: {shapes}")
         elif local_metadata.get("assign_to_params_buffers"):
-            if isinstance(own, Parameter) and not isinstance(given, Parameter):
-                given = Parameter(given, own.requires_grad)
-            setattr(self, name, given)
+            if isinstance(own, Parameter) and not isinstance(entry, Parameter):
+                entry = Parameter(entry, own.requires_grad)
+            setattr(self, name, entry)
         elif isinstance(error_msgs, _Problems):
-            error_msgs.copies.append((own, given))
+            error_msgs.copies.append((own, entry))
         else:  # called by itself
             with no_grad():
-                own.copy_(given)
+                own.copy_(entry)
 
     # ---- Hooks --------------------------------------------------------------------------------------------------
 

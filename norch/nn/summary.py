@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..autograd import no_grad
+from ..given import given
 from ..guards import Guard
 from ..tensor import Tensor
 from .module import Module
@@ -64,7 +65,7 @@ def summary(model: Module, *inputs: object, **kwargs: object) -> Summary:
     9 parameters, 9 of them trainable
     """
     if not isinstance(model, Module):
-        raise TypeError(f"summary was given a {type(model).__name__}, expected a Module")
+        raise TypeError(f"summary was given {given(model)}, expected a Module")
     outputs = _run(model, inputs, kwargs) if inputs or kwargs else {}
     rows = []
     for name, module in model.named_modules():

@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class Adadelta(Optimizer):
@@ -44,17 +45,7 @@ class Adadelta(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "rho": rho,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "capturable": capturable,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting, or a rho above 1."""
@@ -63,7 +54,6 @@ class Adadelta(Optimizer):
             raise ValueError(f"Invalid rho value: {settings['rho']}, expected 0 to 1")
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         rho, eps = group["rho"], group["eps"]
         s = state["square_avg"] = rho * state["square_avg"] + (1 - rho) * gradient * gradient
         d = (state["acc_delta"] + eps).sqrt() / (s + eps).sqrt() * gradient
@@ -71,7 +61,6 @@ class Adadelta(Optimizer):
         parameter -= group["lr"] * d
 
     def options(self, group: Group) -> bytes:
-        """AdadeltaOptions in csrc."""
         return _OPTIONS.pack(group["lr"], group["rho"], group["eps"], group["weight_decay"], group["maximize"])
 
 

@@ -8,7 +8,8 @@ from typing import cast
 from .._C import lib
 from ..tensor import Tensor
 from .directed import DirectedOptimizer
-from .optimizer import Group, Parameters, State, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Parameters, State
 
 
 class Adafactor(DirectedOptimizer):
@@ -45,16 +46,7 @@ class Adafactor(DirectedOptimizer):
         foreach: bool | None = None,
         maximize: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "beta2_decay": beta2_decay,
-            "eps": eps,
-            "d": d,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a setting out of range."""
@@ -92,7 +84,6 @@ class Adafactor(DirectedOptimizer):
         return rms(parameter).clamp(min=group["eps"][1]) / (rms(change) / group["d"]).clamp(min=1) * change
 
     def options(self, group: Group) -> bytes:
-        """AdafactorOptions in csrc."""
         return _OPTIONS.pack(group["lr"], group["weight_decay"])
 
 

@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class Adagrad(Optimizer):
@@ -44,18 +45,7 @@ class Adagrad(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "lr_decay": lr_decay,
-            "weight_decay": weight_decay,
-            "initial_accumulator_value": initial_accumulator_value,
-            "eps": eps,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def add_param_group(self, group: Group) -> None:
         """Add {"params": tensors, setting: value ...}, with the state of its parameters."""
@@ -74,13 +64,11 @@ class Adagrad(Optimizer):
         return parameter.detach().zeros_like() + group["initial_accumulator_value"]
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
         s = state["sum"] = state["sum"] + gradient * gradient
         parameter -= rate * gradient / (s.sqrt() + group["eps"])
 
     def options(self, group: Group) -> bytes:
-        """AdagradOptions in csrc."""
         return _OPTIONS.pack(group["lr"], group["lr_decay"], group["eps"], group["weight_decay"], group["maximize"])
 
 

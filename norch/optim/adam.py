@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
+from .groups import Group, check_betas, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class Adam(Optimizer):
@@ -49,20 +50,7 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
@@ -78,7 +66,6 @@ class Adam(Optimizer):
         return ("step", *(self.fused_state if group["amsgrad"] else self.fused_state[:2]))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         step, (beta1, beta2) = state["step"].item(), group["betas"]
         m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
         v = state["exp_avg_sq"] = beta2 * state["exp_avg_sq"] + (1 - beta2) * gradient * gradient
@@ -88,7 +75,6 @@ class Adam(Optimizer):
         parameter -= group["lr"] * m / (v.sqrt() + group["eps"])
 
     def options(self, group: Group) -> bytes:
-        """AdamOptions in csrc."""
         switches = group["amsgrad"], group["decoupled_weight_decay"], group["maximize"]
         return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], *switches)
 

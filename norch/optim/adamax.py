@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
+from .groups import Group, check_betas, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class Adamax(Optimizer):
@@ -43,17 +44,7 @@ class Adamax(Optimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
@@ -61,14 +52,12 @@ class Adamax(Optimizer):
         check_betas(settings)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         beta1, beta2 = group["betas"]
         m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
         u = state["exp_inf"] = (beta2 * state["exp_inf"]).maximum(gradient.abs() + group["eps"])
         parameter -= group["lr"] / (1 - beta1 ** state["step"].item()) * m / u
 
     def options(self, group: Group) -> bytes:
-        """AdamaxOptions in csrc."""
         return _OPTIONS.pack(group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["maximize"])
 
 

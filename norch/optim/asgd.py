@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 
 from .._C import lib
-from ..functions.creation import tensor
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State, number_of_state
 
 
 class ASGD(Optimizer):
@@ -46,18 +46,7 @@ class ASGD(Optimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-            "capturable": capturable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate or decay."""
@@ -70,20 +59,18 @@ class ASGD(Optimizer):
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """The first eta is lr, the first mu 1."""
         numbers = {"eta": group["lr"], "mu": 1.0}
-        return tensor(float(numbers[name])) if name in numbers else super().initial(name, parameter, group)
+        return number_of_state(float(numbers[name])) if name in numbers else super().initial(name, parameter, group)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         step, eta, mu = (state[name].item() for name in ("step", "eta", "mu"))
         lr, lambd = group["lr"], group["lambd"]
         parameter *= 1 - lambd * eta
         parameter -= eta * gradient
         state["ax"] = parameter.detach().clone() if mu == 1 else state["ax"] + mu * (parameter - state["ax"])
-        state["eta"] = tensor(float(lr / (1 + lambd * lr * step) ** group["alpha"]))
-        state["mu"] = tensor(1 / max(1.0, step - group["t0"]))
+        state["eta"] = number_of_state(float(lr / (1 + lambd * lr * step) ** group["alpha"]))
+        state["mu"] = number_of_state(1 / max(1.0, step - group["t0"]))
 
     def options(self, group: Group) -> bytes:
-        """ASGDOptions in csrc."""
         rates = group["lr"], group["lambd"], group["alpha"], group["t0"], group["weight_decay"]
         return _OPTIONS.pack(*rates, group["maximize"])
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from ..autograd.mode import no_grad
 from ..operation import assigning
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, State, Work
+from .groups import Group
+from .optimizer import Optimizer, State, Work
 
 
 class DirectedOptimizer(Optimizer):

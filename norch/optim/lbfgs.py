@@ -10,8 +10,9 @@ from ..functions.joining import cat
 from ..operation import refuse_recording
 from ..tensor import Tensor
 from ..types import shown
+from .groups import Group, check_not_negative, settings_of
 from .line_search import strong_wolfe
-from .optimizer import Group, Optimizer, Parameters, check_not_negative, undone
+from .optimizer import Optimizer, Parameters, undone
 
 
 class LBFGS(Optimizer):
@@ -46,16 +47,8 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, defaults)
+        max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, settings_of(locals()))
 
     def add_param_group(self, group: Group) -> None:
         """Set the one group; ValueError for another."""

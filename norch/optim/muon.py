@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from .._C import lib
+from ..arguments import one_size
 from ..operation import wrap
 from ..tensor import Tensor
 from ..types import shown
 from .directed import DirectedOptimizer
-from .optimizer import Group, Parameters, State, Work, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Parameters, State, Work
 from .sgd import OPTIONS
 
 
@@ -44,17 +46,8 @@ class Muon(DirectedOptimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
-        super().__init__(params, defaults)
+        ns_steps = one_size(ns_steps, "Muon: ns_steps")
+        super().__init__(params, settings_of(locals()))
 
     def add_param_group(self, group: Group) -> None:
         """Add {"params": matrices, setting: value ...}; ValueError for a tensor of another number of dimensions."""

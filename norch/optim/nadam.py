@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 
 from .._C import lib
-from ..functions.creation import tensor
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
+from .groups import Group, check_betas, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State, number_of_state
 
 
 class NAdam(Optimizer):
@@ -51,19 +51,7 @@ class NAdam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum_decay": momentum_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting, or a beta outside [0, 1)."""
@@ -76,10 +64,9 @@ class NAdam(Optimizer):
 
     def initial(self, name: str, parameter: Tensor, group: Group) -> Tensor:
         """M begins as 1."""
-        return tensor(1.0) if name == "mu_product" else super().initial(name, parameter, group)
+        return number_of_state(1.0) if name == "mu_product" else super().initial(name, parameter, group)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         step, (beta1, beta2), decay = state["step"].item(), group["betas"], group["momentum_decay"]
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (count * decay)) for count in (step, step + 1))
         state["mu_product"] = state["mu_product"] * mu
@@ -90,7 +77,6 @@ class NAdam(Optimizer):
         parameter -= group["lr"] * ahead / ((v / (1 - beta2**step)).sqrt() + group["eps"])
 
     def options(self, group: Group) -> bytes:
-        """NAdamOptions in csrc."""
         rates = group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["momentum_decay"]
         return _OPTIONS.pack(*rates, group["decoupled_weight_decay"], group["maximize"])
 

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, TypeVar, Union, cast
 
 from .._C import addresses
 from ..arguments import flags
-from ..autograd.function import HookHandle, Hooks
+from ..autograd.hooks import HookHandle, Hooks
 from ..autograd.mode import enable_grad, set_grad_enabled
 from ..functions.creation import tensor
-from ..given import no_parameters, warn
+from ..given import no_parameters
 from ..operation import assigning, at_once, check, check_kind, mode, structure
 from ..tensor import Tensor
-from ..types import shown
+from ..types import float32, shown
 from ..utils.utils import clear_gradient
+from .groups import Group, check_implementation, names_of, required, tensors_and_names
 
-Group = dict[str, Any]  # "params", a list of tensors, and the settings by name
 State = dict[str, Any]  # what an optimizer remembers of one parameter: tensors by name
 Work = tuple[list[Tensor], list[Tensor], list[State], Group]  # parameters, their gradients and states, their group
 StateDict = dict[str, Any]  # what `state_dict` returns, for checkpoints
@@ -30,16 +30,6 @@ Parameters = Union[Iterable[Entry], dict[str, Tensor], Group]
 Loss = TypeVar("Loss")
 Step = TypeVar("Step", bound=Callable[..., Any])
 StepHook = Callable[["Optimizer", tuple[Any, ...], dict[str, Any]], Any]
-
-
-class _Required:
-    """A setting without a default: every group has to give a value."""
-
-    def __repr__(self) -> str:
-        return "<required parameter>"
-
-
-required = _Required()
 
 
 def _with_hooks(step: Step) -> Step:
@@ -103,6 +93,9 @@ class Optimizer:
         if "step" in vars(cls):
             cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
 
+    def _patch_step_function(self) -> None:
+        """Nothing: each `step` runs its hooks anyway. Wrappers call it in place of this class's `__init__`."""
+
     def __init__(self, params: Parameters, defaults: Group | None = None):
         if isinstance(params, Tensor):
             name = type(params).__name__
@@ -116,12 +109,13 @@ class Optimizer:
         if isinstance(params, dict):
             params = [params] if "params" in params else params.items()
         self.defaults = dict(defaults or {})
-        _check_implementation(self.defaults)
+        check_implementation(self.defaults)
         self.state: dict[Tensor, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        if not isinstance(params, Iterable) or hasattr(params, "parameters"):
+        entries: list[Any] = list(params) if isinstance(params, Iterable) else [params]
+        is_module = hasattr(params, "parameters")  # of these only a ParameterList lists tensors
+        if not isinstance(params, Iterable) or is_module and not all(isinstance(x, Tensor) for x in entries):
             raise TypeError(f"the optimizer was given {no_parameters(params)}")
-        entries: list[Any] = list(params)
         if not entries:
             raise ValueError(
                 "the optimizer was given an empty list, expected at least one parameter "
@@ -142,7 +136,7 @@ class Optimizer:
             raise TypeError(f"a parameter group is a dict with the key 'params', given {shown(param_group)}")
         if "params" not in param_group:
             raise KeyError(f"params: a parameter group is a dict with this key, given {sorted(param_group)}")
-        tensors, names = _tensors_and_names(param_group["params"])
+        tensors, names = tensors_and_names(param_group["params"])
         group = {**self.defaults, **param_group, "params": tensors}
         if names:
             group["param_names"] = names
@@ -286,7 +280,7 @@ class Optimizer:
         for name in names:
             for i, parameter in enumerate(parameters):
                 if name not in states[i]:
-                    value = tensor(0.0) if name == "step" else self.initial(name, parameter, group)
+                    value = number_of_state(0) if name == "step" else self.initial(name, parameter, group)
                     states[i] = new[parameter] = {**states[i], name: value}
         return states
 
@@ -339,7 +333,7 @@ class Optimizer:
         if given != expected:
             raise ValueError(f"load_state_dict: groups of {given} parameters were given, expected {expected}")
         groups = [
-            {**self.defaults, **_names_of(ours), **copy.deepcopy(theirs), "params": ours["params"]}
+            {**self.defaults, **names_of(ours), **copy.deepcopy(theirs), "params": ours["params"]}
             for theirs, ours in zip(state_dict["param_groups"], self.param_groups)
         ]
         for group in groups:
@@ -358,7 +352,7 @@ class Optimizer:
     def _restored(self, name: str, value: Any, parameter: Tensor) -> Any:
         """A copy of a saved value; a floating tensor takes the parameter's dtype and device."""
         if name in self.numbers:
-            return tensor(float(value))
+            return number_of_state(float(value))
         if not isinstance(value, Tensor):
             return copy.deepcopy(value)
         value = value.detach().clone().to(parameter.device)
@@ -378,31 +372,9 @@ class Optimizer:
         return f"{type(self).__name__} (\n" + "".join(line + "\n" for line in lines) + ")"
 
 
-_NUMBERS = {float, int, bool, type(None)}
-
-
-def tensors_in(group: Group) -> list[Tensor]:
-    """The tensors among a group's settings."""
-    found: list[Tensor] = []
-    for x in group.values():
-        if type(x) in _NUMBERS:  # most often
-            continue
-        if isinstance(x, Tensor):
-            found.append(x)
-        elif isinstance(x, tuple):  # (the parameters are a list)
-            found += [y for y in x if isinstance(y, Tensor)]
-    return found
-
-
-def numbers_in(group: Group) -> Group:
-    """A group's settings, with the value of a tensor in its place."""
-    if not tensors_in(group):
-        return dict(group)
-    return {name: x if name == "params" else _number_in(x) for name, x in group.items()}
-
-
-def _number_in(x: Any) -> Any:
-    return tuple(map(_number_in, x)) if isinstance(x, tuple) else x.item() if isinstance(x, Tensor) else x
+def number_of_state(value: float) -> Tensor:
+    """One of `numbers`: float32, which C reads, whatever the default dtype is."""
+    return tensor(value, dtype=float32)
 
 
 def _alike(x: Any, y: Any) -> bool:
@@ -422,71 +394,3 @@ class undone:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             at_once(*self.calls)
-
-
-def check_number(name: str, value: Any) -> None:
-    """Raise TypeError if a setting is text, a list or something else that has no order."""
-    if not hasattr(value, "__float__"):
-        raise TypeError(f"{name} is {shown(value)} ({type(value).__name__}), expected a number")
-
-
-def check_not_negative(settings: Group, *names: str) -> None:
-    """Raise ValueError if one of the settings of these names is below 0, or NaN."""
-    labels = {"lr": "learning rate", "eps": "epsilon value"}
-    for name in names:
-        check_number(name, settings[name])
-        if not settings[name] >= 0:
-            raise ValueError(f"Invalid {labels.get(name, f'{name} value')}: {settings[name]}, expected at least 0")
-
-
-def check_betas(settings: Group) -> None:
-    """Raise TypeError if "betas" are no pair, and ValueError if they are not two numbers from 0 to below 1."""
-    if not isinstance(settings["betas"], (list, tuple)):
-        raise TypeError(f"Invalid betas: {settings['betas']}, expected two")
-    if len(settings["betas"]) != 2:
-        raise ValueError(f"Invalid betas: {settings['betas']}, expected two")
-    if len({isinstance(beta, Tensor) for beta in settings["betas"]}) == 2:
-        raise ValueError(f"betas are {settings['betas']}, expected two floats or two tensors")
-    for index, beta in enumerate(settings["betas"]):
-        if isinstance(beta, Tensor) and beta.numel() != 1:
-            raise ValueError(f"betas[{index}] is a tensor of {beta.numel()} elements, expected one")
-        if not 0 <= beta < 1:
-            raise ValueError(f"Invalid beta parameter at index {index}: {beta}, expected 0 to below 1")
-
-
-def _check_implementation(settings: Group) -> None:
-    """Raise RuntimeError for a choice of implementation that contradicts itself."""
-    if settings.get("fused") and (settings.get("foreach") or settings.get("differentiable")):
-        raise RuntimeError("fused=True was given with foreach=True or differentiable=True, expected one of them")
-
-
-def _tensors_and_names(entries: object) -> tuple[list[Tensor], list[str]]:
-    """The tensors of a group, each once, out of tensors, (name, tensor) pairs and (module, name, tensor) triples.
-
-    The names are those of pairs, which all of the group have to be then.
-    """
-    if isinstance(entries, Tensor):
-        entries = [entries]
-    if isinstance(entries, (set, frozenset)) or not isinstance(entries, Iterable):
-        raise TypeError(f"parameters are a {type(entries).__name__}, expected a list or another ordered iterable")
-    unique: dict[int, Tensor] = {}
-    names: dict[int, str] = {}
-    named = 0
-    listed = list(entries)
-    for entry in listed:
-        parameter = entry[-1] if isinstance(entry, tuple) and len(entry) in (2, 3) else entry
-        if not isinstance(parameter, Tensor):
-            raise TypeError(f"the optimizer was given {no_parameters(parameter)}")
-        unique[id(parameter)] = parameter
-        if isinstance(entry, tuple) and len(entry) == 2:
-            names[id(parameter)] = entry[0]
-            named += 1
-    if names and named < len(listed):
-        raise ValueError("some parameters of a group have names and others have none, expected names for all or none")
-    if len(unique) < len(listed):
-        warn("a parameter group with duplicate parameters was given: each is kept once")
-    return list(unique.values()), list(names.values())
-
-
-def _names_of(group: Group) -> Group:
-    return {"param_names": group["param_names"]} if "param_names" in group else {}

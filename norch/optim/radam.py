@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
+from .groups import Group, check_betas, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class RAdam(Optimizer):
@@ -48,18 +49,7 @@ class RAdam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "decoupled_weight_decay": decoupled_weight_decay,
-            "foreach": foreach,
-            "maximize": maximize,
-            "capturable": capturable,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
@@ -67,7 +57,6 @@ class RAdam(Optimizer):
         check_betas(settings)
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         step, (beta1, beta2) = state["step"].item(), group["betas"]
         m = state["exp_avg"] = beta1 * state["exp_avg"] + (1 - beta1) * gradient
         v = state["exp_avg_sq"] = beta2 * state["exp_avg_sq"] + (1 - beta2) * gradient * gradient
@@ -80,7 +69,6 @@ class RAdam(Optimizer):
         parameter -= change
 
     def options(self, group: Group) -> bytes:
-        """RAdamOptions in csrc."""
         rates = group["lr"], *group["betas"], group["eps"], group["weight_decay"]
         return _OPTIONS.pack(*rates, group["decoupled_weight_decay"], group["maximize"])
 

@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class RMSprop(Optimizer):
@@ -46,19 +47,7 @@ class RMSprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "alpha": alpha,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "centered": centered,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative setting."""
@@ -70,7 +59,6 @@ class RMSprop(Optimizer):
         return ("step", *(name for name in self.fused_state if needed.get(name, True)))
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         alpha = group["alpha"]
         s = state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * gradient * gradient
         if group["centered"]:
@@ -82,7 +70,6 @@ class RMSprop(Optimizer):
         parameter -= group["lr"] * v
 
     def options(self, group: Group) -> bytes:
-        """RMSpropOptions in csrc."""
         rates = group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"]
         return _OPTIONS.pack(*rates, group["centered"], group["maximize"])
 

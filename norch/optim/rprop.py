@@ -6,7 +6,9 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_not_negative
+from ..types import shown
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class Rprop(Optimizer):
@@ -42,20 +44,13 @@ class Rprop(Optimizer):
         maximize: bool = False,
         differentiable: bool = False,
     ):
-        defaults = {
-            "lr": lr,
-            "etas": etas,
-            "step_sizes": step_sizes,
-            "capturable": capturable,
-            "foreach": foreach,
-            "maximize": maximize,
-            "differentiable": differentiable,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or etas that are not on both sides of 1."""
         check_not_negative(settings, "lr")
+        if not isinstance(settings["etas"], (list, tuple)) or len(settings["etas"]) != 2:
+            raise TypeError(f"Invalid etas: {shown(settings['etas'])}, expected two")
         smaller, larger = settings["etas"]
         if not 0 < smaller < 1 < larger:
             raise ValueError(f"Invalid eta values: {smaller}, {larger}, expected 0 < etas[0] < 1 < etas[1]")
@@ -66,7 +61,6 @@ class Rprop(Optimizer):
         return start + float(group["lr"]) if name == "step_size" else start
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         smaller, larger = group["etas"]
         agreement = (gradient * state["prev"]).sign()
         factor = agreement.masked_fill(agreement > 0, larger).masked_fill(agreement < 0, smaller)
@@ -76,7 +70,6 @@ class Rprop(Optimizer):
         parameter -= size * gradient.sign()
 
     def options(self, group: Group) -> bytes:
-        """RpropOptions in csrc."""
         return _OPTIONS.pack(*group["etas"], *group["step_sizes"], group["maximize"])
 
 

@@ -6,7 +6,8 @@ import struct
 
 from .._C import lib
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, Work, check_not_negative
+from .groups import Group, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State, Work
 
 OPTIONS = struct.Struct("4d2i0d")  # SGDOptions in csrc, padded as an element of an array
 
@@ -44,18 +45,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ):
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or for nesterov without momentum or with dampening."""
@@ -67,7 +57,6 @@ class SGD(Optimizer):
             )
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         momentum = group["momentum"]
         if momentum:
             v = state.get("momentum_buffer")
@@ -92,6 +81,5 @@ class SGD(Optimizer):
         return entries, self.options(group)
 
     def options(self, group: Group) -> bytes:
-        """SGDOptions in csrc."""
         rates = group["lr"], group["momentum"], group["dampening"], group["weight_decay"]
         return OPTIONS.pack(*rates, group["nesterov"], group["maximize"])

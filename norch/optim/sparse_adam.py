@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..tensor import Tensor
-from .optimizer import Group, Optimizer, Parameters, State, check_betas, check_not_negative
+from .groups import Group, check_betas, check_not_negative, settings_of
+from .optimizer import Optimizer, Parameters, State
 
 
 class SparseAdam(Optimizer):
@@ -33,7 +34,7 @@ class SparseAdam(Optimizer):
         eps: float = 1e-8,
         maximize: bool = False,
     ):
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
+        super().__init__(params, settings_of(locals()))
 
     def check_settings(self, settings: Group) -> None:
         """Raise ValueError for a negative rate, or a beta outside [0, 1)."""
@@ -45,7 +46,6 @@ class SparseAdam(Optimizer):
         return ("step", "exp_avg", "exp_avg_sq")
 
     def update(self, parameter: Tensor, gradient: Tensor, state: State, group: Group) -> None:
-        """One step of one parameter."""
         rows = gradient.reshape(len(gradient), -1).any(1).nonzero().flatten()
         step, (beta1, beta2) = state["step"].item(), group["betas"]
         g, m, v = gradient[rows], state["exp_avg"], state["exp_avg_sq"]

@@ -18,9 +18,8 @@ from .lr_scheduler.scheduler import LRScheduler, check_optimizer, for_each_group
 from .optimizer import Optimizer
 
 if TYPE_CHECKING:
-    Average = Callable[
-        [Tensor, Tensor, Tensor], Tensor
-    ]  # of the mean so far, a new value, and how many are in the mean
+    # of the mean so far, a new value, and how many are in the mean
+    Average = Callable[[Tensor, Tensor, Tensor], Tensor]
     ManyAverages = Callable[[list[Tensor], list[Tensor], Tensor], None]  # the same of lists, in place
 
 __all__ = [

@@ -23,6 +23,8 @@ def parts_of(sizes: Sequence[int], ranks: int) -> list[int]:
     >>> parts_of([5, 9, 3, 2], 2)
     [1, 0, 1, 1]
     """
+    if ranks < 1:
+        raise ValueError(f"parts_of: ranks is {ranks}, expected at least 1")
     loads = [(0, rank) for rank in range(min(ranks, max(len(sizes), 1)))]  # a heap
     owners = [0] * len(sizes)
     for index in sorted(range(len(sizes)), key=lambda i: (-sizes[i], i)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...arguments import flag
+from ...arguments import flag, plain_number
 from ...autograd.derivatives import activations as kernels
 from ...functions.out import Out, into
 from ...functions.promotion import fitting
@@ -175,6 +175,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: 
     tensor([0.3133, 2.1269])
     """
     check_floats("softplus", input)
+    beta = plain_number(beta, "softplus: beta")
     return into(
         out,
         kernels.softplus(input, threshold) if beta == 1 else kernels.softplus(input * beta, threshold) / beta,

@@ -11,6 +11,7 @@ from ...autograd.derivatives import pooling as kernels
 from ...functions.creation import arange
 from ...functions.joining import cat
 from ...functions.random import rand
+from ...operation import check_tensor
 from ...tensor import Tensor
 from ...types import Sizes, int64
 from .checks import check_floats
@@ -209,7 +210,7 @@ def _fractional(
     sizes = per_axis(output_size, axes, f"{name}: output_size")
     if samples is None:
         samples = rand(*batch.shape[:2], axes, dtype=x.dtype, device=x.device)
-    samples, seen = samples[: batch.shape[0]], []
+    samples, seen = check_tensor(samples, f"{name}: _random_samples")[: batch.shape[0]], []
     for which, size, out, width in zip(order, batch.shape[2:], sizes, kernel):
         if out < 1 or width < 1 or out + width - 1 > size:
             raise ShapeError(f"{name}: {out} windows of {width} along an axis of {size}, expected room for them")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 
 from ..._C import ShapeError
-from ...arguments import flags
+from ...arguments import broadcast_shapes, flags
 from ...autograd.derivatives import attention as kernels
 from ...autograd.derivatives.attention import Settings, attention_weights
 from ...functions.generator import draw_of
+from ...given import given
 from ...tensor import Tensor
 from ...types import bool_
 from .checks import check_floats, check_probability
@@ -74,6 +75,10 @@ def attended(
         return (dropout(weights, dropout_p) if dropout_p else weights) @ value
     if mask is not None and mask.dtype.itemsize == 2:  # before it is expanded
         mask = mask.float()
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:  # the kernel's gradients have the common shape
+        operands = (query, key, value)
+        common = broadcast_shapes(*(x.shape[:-2] for x in operands), name="scaled_dot_product_attention")
+        query, key, value = (x.expand(*common, *x.shape[-2:]) for x in operands)
     settings = Settings(scale, causal, dropout_p, *(draw_of(None) if dropout_p else (0, 0)))
     return kernels.attention(query, key, value, mask, settings)
 
@@ -91,7 +96,7 @@ def checked_mask(name: str, mask: Tensor | None, query: Tensor) -> Tensor | None
     if mask is None:
         return None
     if not isinstance(mask, Tensor):
-        raise TypeError(f"{name} is a {type(mask).__name__}, expected a Tensor or None")
+        raise TypeError(f"{name} is {given(mask)}, expected a Tensor or None")
     if mask.dtype is bool_:
         return mask
     if not mask.is_floating_point():

@@ -17,8 +17,9 @@ def check_tensors(name: str, *values: object) -> None:
 
 def check_floats(name: str, *values: Tensor) -> None:
     """Raise TypeError if a value is not a Tensor, RuntimeError if its dtype is not floating."""
-    check_tensors(name, *values)
     for value in values:
+        if not isinstance(value, Tensor):
+            check_tensors(name, value)
         if not value.is_floating_point():  # asked here, for the sake of small layers
             operation.check_floating(value, name)
 

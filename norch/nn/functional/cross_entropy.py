@@ -44,9 +44,16 @@ def cross_entropy(
     check_smoothing(label_smoothing)
     check_tensors("cross_entropy", input, target)
     dim = _class_dim("cross_entropy", input)
-    if target.shape != input.shape:
+    alike = target.shape == input.shape
+    if not alike:
         target = _labels(input, target)
     soft = target.is_floating_point()
+    if alike and not soft and input.ndim > 1:
+        shape, kind = list(target.shape), target.dtype
+        raise ShapeError(
+            f"cross_entropy: target of shape {shape} has dtype {kind}, expected probabilities (target.float()) or "
+            f"one class for each sample, {shape[:dim] + shape[dim + 1 :]}"
+        )
     if weight is None and not soft:
         return losses.cross_entropy(input, target, ignore_index, reduction, label_smoothing)
     log_p = input.log_softmax(dim)
@@ -88,6 +95,9 @@ def linear_cross_entropy(
     tensor(1.0986)
     """
     check_tensors("linear_cross_entropy", input, linear_weight, target)
+    if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim != 2):
+        shapes = f"linear_weight has shape {list(linear_weight.shape)} for an input of {list(input.shape)}"
+        raise ShapeError(f"linear_cross_entropy: {shapes}, expected [C, size], or [C, d1, ..., size] for [N, size]")
     outputs = linear_weight.shape[:-1]
     bias = None if linear_bias is None else check_tensor(linear_bias, "linear_cross_entropy").flatten()
     logits = linear(input, linear_weight.flatten(0, -2) if linear_weight.ndim > 2 else linear_weight, bias)

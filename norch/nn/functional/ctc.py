@@ -11,7 +11,7 @@ from math import inf
 from typing import Sequence, Union
 
 from ..._C import ShapeError
-from ...arguments import flags
+from ...arguments import flags, sizes_of
 from ...autograd.derivatives import by_formula
 from ...functions.creation import arange, full, tensor, where
 from ...functions.joining import cat, stack
@@ -131,7 +131,7 @@ def _lengths(name: str, given: Lengths, samples: int, largest: int | None) -> li
     if isinstance(lengths, Tensor):
         check_range(lengths, 0, inf if largest is None else largest, message)
         return lengths
-    listed = [int(length) for length in lengths]
+    listed = sizes_of((list(lengths),), f"ctc_loss: {name}")
     for length in listed:
         if length < 0 or (largest is not None and length > largest):
             raise RuntimeError(message.format(length))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..._C import ShapeError, lib
-from ...arguments import flags
+from ...arguments import flags, one_size
 from ...autograd import no_grad
 from ...functions.creation import arange, tensor, where
 from ...given import warn
@@ -80,9 +80,10 @@ def _renormalize(weight: Tensor, index: Tensor, max_norm: float, norm_type: floa
 
 def check_padding_idx(padding_idx: int, rows: int) -> int:
     """The row that `padding_idx` means, counted from 0; ValueError if the table does not have it."""
-    if not -rows <= padding_idx < rows:
-        raise ValueError(f"embedding: padding_idx is {padding_idx}, expected {-rows} to {rows - 1}")
-    return padding_idx % rows
+    row = one_size(padding_idx, "embedding: padding_idx")
+    if not -rows <= row < rows:
+        raise ValueError(f"embedding: padding_idx is {row}, expected {-rows} to {rows - 1}")
+    return row % rows
 
 
 # ---- Bags -----------------------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ _CONVERT = {float32: ".float()", float64: ".double()"}
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """x W^T + b for an input x: rows [..., in] give [..., out] for a weight of [out, in] and a bias of [out].
 
-    A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1].
-    All have one dtype. Raises ShapeError if the shapes do not fit, RuntimeError for two dtypes.
+    A column [..., in, 1] with in > 1, the article's form, gives W x + b of shape [..., out, 1]. A weight of [in] with a
+    scalar bias gives [...]. Raises ShapeError if the shapes do not fit, RuntimeError for two dtypes.
 
     >>> F.linear(norch.tensor([[1.0, 2.0]]), norch.tensor([[3.0, 4.0]]), norch.tensor([0.5]))
     tensor([[11.5000]])
@@ -31,26 +31,25 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Te
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The same in tensor operations; columns too, and integers."""
     check_tensors("linear", x, weight, *(() if bias is None else (bias,)))
-    if weight.ndim != 2:
-        raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in]")
-    inputs = weight.shape[1]
+    if weight.ndim not in (1, 2):
+        raise ShapeError(f"linear: weight has shape {list(weight.shape)}, expected [out, in] or [in]")
+    inputs = weight.shape[-1]
     if x.dtype is not weight.dtype:
         convert = _CONVERT.get(weight.dtype, f".to({weight.dtype})")
         raise RuntimeError(f"linear: input is {x.dtype}, the weight {weight.dtype}; {convert} converts the input")
     if x.shape[-1:] == (inputs,):
         product = x @ weight.T
-    elif inputs > 1 and x.shape[-2:] == (inputs, 1):
+    elif weight.ndim == 2 and inputs > 1 and x.shape[-2:] == (inputs, 1):
         product = weight @ x
         bias = None if bias is None else bias.unsqueeze(-1)
     else:
-        raise ShapeError(
-            f"linear: input has shape {list(x.shape)}, expected [..., {inputs}] or a column [..., {inputs}, 1]"
-        )
+        column = f" or a column [..., {inputs}, 1]" if weight.ndim == 2 else ""
+        raise ShapeError(f"linear: input has shape {list(x.shape)}, expected [..., {inputs}]{column}")
     if bias is None:
         return product
     result = product + bias
     if result.shape != product.shape:
-        raise ShapeError(f"linear: bias has shape {list(bias.shape)}, expected [{weight.shape[0]}]")
+        raise ShapeError(f"linear: bias has shape {list(bias.shape)}, expected {list(weight.shape[:-1])}")
     return result
 
 

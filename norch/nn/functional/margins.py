@@ -83,6 +83,7 @@ def hinge_embedding_loss(
     """
     reduction = reduction_of(size_average, reduce, reduction)
     check_tensors("hinge_embedding_loss", input, target)
+    target = target.detach()  # it chooses
     formula = _hinge if reduction == "none" else partial(fused_or, losses.hinge_embedding_loss, _hinge)
     return formula(input, target, reduction, margin)
 

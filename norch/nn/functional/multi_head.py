@@ -78,6 +78,10 @@ def multi_head_attention_forward(
         q, k, v = (x.unsqueeze(1) for x in (q, k, v))
     q, k, v = (x.transpose(0, 1) for x in (q, k, v))  # [N, ., E]
 
+    rows = q.shape[0] * num_heads
+    for name, x in (("static_k", static_k), ("static_v", static_v)):
+        if x is not None and (x.ndim != 3 or x.shape[0] != rows):
+            raise ShapeError(f"{_NAME}: {name} has shape {list(x.shape)}, expected [{rows}, S, E / H]")
     keys = k.shape[1] if static_k is None else static_k.shape[1]
     mask = _mask(q, keys, num_heads, batched, key_padding_mask, attn_mask)
     if bias_k is not None and bias_v is not None:

@@ -80,12 +80,12 @@ def _batch_norm(
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("batch_norm: expected running_mean and running_var when not training")
-        scale = (running_var + eps).rsqrt()
-        scale = scale if weight is None else scale * weight
-        shift = -running_mean * scale if bias is None else bias - running_mean * scale
-        return kernels.scale_and_shift(
-            input, *(by_channel.reshape(_by_channel(input)) for by_channel in (scale, shift))
-        )
+        given = [x for x in (input, running_mean, running_var, weight, bias) if x is not None]
+        if all(x.dtype is input.dtype for x in given) and running_mean._edge is running_var._edge is None:
+            return kernels.normalize_by(input, weight, bias, running_mean, running_var, eps)
+        shape = _by_channel(input)
+        rate = (running_var + eps).rsqrt()
+        return _affine((input - running_mean.reshape(shape)) * rate.reshape(shape), weight, bias, shape)
     count = input.numel // max(channels, 1)
     if count < 2:
         raise ValueError(
@@ -174,7 +174,7 @@ def layer_norm(
     """
     check_floats("layer_norm", input)
     shape = sizes_of((normalized_shape,), "layer_norm")
-    if not shape or input.ndim < len(shape) or list(input.shape[-len(shape) :]) != shape:
+    if not shape or list(input.shape)[-len(shape) :] != shape:
         raise ShapeError(f"layer_norm: input has shape {list(input.shape)}, expected one that ends in {shape}")
     _check_sizes("layer_norm", shape, weight=weight, bias=bias)
     if input.numel == 0:
@@ -281,7 +281,7 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequen
 def _check_sizes(name: str, shape: list[int], **tensors: Tensor | None) -> None:
     size = tuple(shape)
     for what, tensor in tensors.items():
-        if tensor is None or getattr(tensor, "shape", None) == size:
+        if tensor is None or tuple.__eq__(getattr(tensor, "shape", ()), size) is True:
             continue
         check_tensors(f"{name}: {what}", tensor)
         raise ShapeError(f"{name}: {what} has shape {list(tensor.shape)}, expected {shape}")

@@ -9,7 +9,7 @@ from ..._C import ShapeError
 from ...arguments import flags, one_size, sizes_of
 from ...autograd.derivatives import pooling as kernels
 from ...functions.out import into
-from ...operation import own
+from ...operation import check_tensor, own
 from ...tensor import Tensor
 from ...types import Sizes, int64, shown
 from .checks import check_tensors
@@ -209,7 +209,7 @@ def lp_pool1d(
     >>> F.lp_pool1d(norch.tensor([[[3.0, 4.0, 6.0, 8.0]]]), 2, kernel_size=2)
     tensor([[[ 5., 10.]]])
     """
-    averages = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    averages = avg_pool1d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 1, "lp_pool1d: kernel_size")))
 
 
@@ -222,7 +222,7 @@ def lp_pool2d(
     >>> F.lp_pool2d(norch.ones(8, 3, 28, 28), 2, kernel_size=2).shape
     norch.Size([8, 3, 14, 14])
     """
-    averages = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    averages = avg_pool2d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 2, "lp_pool2d: kernel_size")))
 
 
@@ -235,7 +235,7 @@ def lp_pool3d(
     >>> F.lp_pool3d(norch.ones(2, 3, 8, 8, 8), 2, kernel_size=2).shape
     norch.Size([2, 3, 4, 4, 4])
     """
-    averages = avg_pool3d(input**norm_type, kernel_size, stride, 0, ceil_mode)
+    averages = avg_pool3d(check_tensor(input, "lp_pool") ** norm_type, kernel_size, stride, 0, ceil_mode)
     return _root(averages, norm_type, math.prod(per_axis(kernel_size, 3, "lp_pool3d: kernel_size")))
 
 

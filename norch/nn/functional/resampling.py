@@ -10,7 +10,7 @@ import math
 from typing import Any, Callable, Sequence
 
 from ..._C import ShapeError
-from ...arguments import flags
+from ...arguments import flags, sizes_of
 from ...autograd.in_place import copied
 from ...functions.creation import arange, zeros
 from ...tensor import Tensor
@@ -103,7 +103,7 @@ def _sizes(
     if len(numbers) != axes:
         raise ValueError(f"interpolate: expected a number or {axes} of them for shape {list(x.shape)}, got {given}")
     if scale is None:
-        return [int(number) for number in numbers], [None] * axes
+        return sizes_of((numbers,), "interpolate: size"), [None] * axes
     wanted = [float(now) * factor for now, factor in zip(x.shape[2:], numbers)]
     if not all(map(math.isfinite, wanted)):
         raise RuntimeError(f"interpolate: scale_factor is {shown(scale)}, expected finite numbers")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._C import ShapeError
 from ...functions.creation import empty, zeros
+from ...given import given
 from ...tensor import Tensor
 from ...types import DType
 from .. import functional as F
@@ -145,7 +146,7 @@ class MultiheadAttention(Module):
         sizes = {"query": self.embed_dim, "key": self.kdim, "value": self.vdim}
         for (name, size), x in zip(sizes.items(), (query, key, value)):
             if not isinstance(x, Tensor):
-                raise TypeError(f"MultiheadAttention: {name} is a {type(x).__name__}, expected a Tensor")
+                raise TypeError(f"MultiheadAttention: {name} is {given(x)}, expected a Tensor")
             if x.ndim not in (2, 3) or x.ndim != query.ndim or x.shape[-1] != size:
                 order = f"[N, length, {size}]" if self.batch_first else f"[length, N, {size}]"
                 raise ShapeError(

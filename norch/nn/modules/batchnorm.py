@@ -2,3 +2,5 @@
 
 from .normalization import *  # noqa: F403
 from .normalization import _BatchNorm as _BatchNorm
+from .normalization import _NormBase as _NormBase
+from .sync_batchnorm import SyncBatchNorm as SyncBatchNorm

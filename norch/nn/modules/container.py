@@ -103,9 +103,7 @@ class _List(_Container[T]):
         """Add each of `values` at the end; returns self."""
         one = isinstance(values, (Module, Tensor)) and not isinstance(values, _List)
         if one or not isinstance(values, Iterable):
-            raise TypeError(
-                f"extend was given a {type(values).__name__}, expected an iterable of {self.kind.__name__}s"
-            )
+            raise TypeError(f"extend was given {given(values)}, expected an iterable of {self.kind.__name__}s")
         for value in list(values):
             self.append(value)
         return self

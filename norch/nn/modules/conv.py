@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Callable, Sequence
 
 from ..._C import ShapeError
 from ...arguments import sizes_of
@@ -12,6 +12,9 @@ from ...tensor import Tensor
 from ...types import DType, Sizes, shown
 from .. import functional as F
 from .. import init
+from ..common_types import _size_1_t as _size_1_t
+from ..common_types import _size_2_t as _size_2_t
+from ..common_types import _size_3_t as _size_3_t
 from ..functional.convolution import padding_of
 from ..functional.windows import per_axis
 from ..module import Module
@@ -31,7 +34,7 @@ __all__ = [
 _MODES = ("zeros", "reflect", "replicate", "circular")  # of the padding
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What convolutions and their transposes share."""
 
     axes: int
@@ -67,6 +70,7 @@ class _Convolution(Module):
         self.dilation = per_axis(dilation, axes, f"{name}: dilation")
         self._sides = padding_of(name, padding, self.kernel_size, self.stride, self.dilation)  # or it raises
         self.padding = padding if isinstance(padding, str) else self._sides[0]
+        self._reversed_padding_repeated_twice = [side for pair in reversed(list(zip(*self._sides))) for side in pair]
         self.output_padding = (0,) * axes
         self.padding_mode = padding_mode
         if min(self.kernel_size) < 1:
@@ -116,15 +120,20 @@ class _Convolution(Module):
         words += [] if self.bias is not None else ["bias=False"]
         return ", ".join(words + ([f"padding_mode={self.padding_mode}"] if self.padding_mode != "zeros" else []))
 
-    def _padded(self, x: Tensor) -> tuple[Tensor, Sizes | str]:
-        """The input, and the padding that is left to do: with zeros alone, the function itself pads."""
-        if self.padding_mode == "zeros":
-            return x, self.padding
-        sides = [side for pair in reversed(list(zip(*self._sides))) for side in pair]
-        return F.pad(x, sides, self.padding_mode), 0
 
+class _Convolution(_ConvNd):
+    """What Conv1d, 2d and 3d share: all but the function. Programs call and override `_conv_forward`, as in PyTorch."""
 
-_ConvNd = _Convolution  # PyTorch's name
+    function: Callable[..., Tensor]
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        padding: Sizes | str = self.padding
+        if self.padding_mode != "zeros":  # with zeros, the function itself pads
+            input, padding = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode), 0
+        return self.function(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
 class Conv1d(_Convolution):
@@ -138,11 +147,7 @@ class Conv1d(_Convolution):
     norch.Size([8, 16, 96])
     """
 
-    axes = 1
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv1d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    axes, function = 1, staticmethod(F.conv1d)
 
 
 class Conv2d(_Convolution):
@@ -156,11 +161,7 @@ class Conv2d(_Convolution):
     norch.Size([8, 16, 14, 14])
     """
 
-    axes = 2
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv2d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    axes, function = 2, staticmethod(F.conv2d)
 
 
 class Conv3d(_Convolution):
@@ -172,17 +173,13 @@ class Conv3d(_Convolution):
     norch.Size([2, 4, 8, 8, 8])
     """
 
-    axes = 3
-
-    def forward(self, input: Tensor) -> Tensor:
-        x, padding = self._padded(input)
-        return F.conv3d(x, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    axes, function = 3, staticmethod(F.conv3d)
 
 
 # ---- Transposed -------------------------------------------------------------------------------------------------
 
 
-class _TransposedConvolution(_Convolution):
+class _ConvTransposeNd(_ConvNd):
     """What ConvTranspose1d, 2d and 3d share."""
 
     transposed = True
@@ -225,7 +222,7 @@ class _TransposedConvolution(_Convolution):
         return extra
 
 
-class ConvTranspose1d(_TransposedConvolution):
+class ConvTranspose1d(_ConvTransposeNd):
     """[N, in_channels, length] to [N, out_channels, length']; without N too. See `functional.conv_transpose1d`.
 
     length' = (length - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1. Weight
@@ -243,7 +240,7 @@ class ConvTranspose1d(_TransposedConvolution):
         return F.conv_transpose1d(input, self.weight, self.bias, *settings)
 
 
-class ConvTranspose2d(_TransposedConvolution):
+class ConvTranspose2d(_ConvTransposeNd):
     """[N, in_channels, height, width] to [N, out_channels, height', width'], or without N; see
     `functional.conv_transpose2d`. Otherwise as `ConvTranspose1d`.
 
@@ -259,7 +256,7 @@ class ConvTranspose2d(_TransposedConvolution):
         return F.conv_transpose2d(input, self.weight, self.bias, *settings)
 
 
-class ConvTranspose3d(_TransposedConvolution):
+class ConvTranspose3d(_ConvTransposeNd):
     """[N, in_channels, depth, height, width] to [N, out_channels, ...], or without N.
 
     See `functional.conv_transpose3d`. Otherwise as `ConvTranspose1d`.
@@ -278,7 +275,17 @@ class ConvTranspose3d(_TransposedConvolution):
 # ---- Columns ----------------------------------------------------------------------------------------------------
 
 
-class Unfold(Module):
+class _Columns(Module):
+    """What Unfold and Fold share."""
+
+    _shown: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
+
+    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
+        super().__init__()
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+
+class Unfold(_Columns):
     """[N, C, height, width] to the columns [N, C * kernel elements, L] that a window sees at its L positions.
 
     See `functional.unfold` for dtypes and errors.
@@ -287,17 +294,11 @@ class Unfold(Module):
     norch.Size([1, 12, 9])
     """
 
-    _shown: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
-
-    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
-        super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
-
     def forward(self, input: Tensor) -> Tensor:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
 
-class Fold(Unfold):
+class Fold(_Columns):
     """Columns [N, C * kernel elements, L] added up to [N, C, *output_size], at the places where Unfold takes them.
 
     See `functional.fold` for dtypes and errors.
@@ -306,7 +307,7 @@ class Fold(Unfold):
     norch.Size([1, 1, 3, 3])
     """
 
-    _shown = ("output_size", *Unfold._shown)
+    _shown = ("output_size", *_Columns._shown)
 
     def __init__(
         self, output_size: Sizes, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1

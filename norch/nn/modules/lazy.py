@@ -17,8 +17,8 @@ from .conv import (
     ConvTranspose1d,
     ConvTranspose2d,
     ConvTranspose3d,
-    _Convolution,
-    _TransposedConvolution,
+    _ConvNd,
+    _ConvTransposeNd,
 )
 from .linear import Linear
 from .normalization import (
@@ -28,7 +28,7 @@ from .normalization import (
     InstanceNorm1d,
     InstanceNorm2d,
     InstanceNorm3d,
-    _Norm,
+    _NormBase,
 )
 
 __all__ = [
@@ -116,7 +116,7 @@ class LazyLinear(_Lazy, Linear):
 # ---- Convolutions -----------------------------------------------------------------------------------------------
 
 
-class _LazyConvolution(_Lazy, _Convolution):
+class _LazyConvolution(_Lazy, _ConvNd):
     def _make_parameters(self, bias: bool) -> None:
         self.weight = UninitializedParameter()
         self.register_parameter("bias", UninitializedParameter() if bias else None)
@@ -189,7 +189,7 @@ class LazyConv3d(_LazyConv, Conv3d):
     cls_to_become = Conv3d
 
 
-class _LazyConvTranspose(_LazyConvolution, _TransposedConvolution):
+class _LazyConvTranspose(_LazyConvolution, _ConvTransposeNd):
     def __init__(
         self,
         out_channels: int,
@@ -251,7 +251,21 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
 # ---- Normalizations ---------------------------------------------------------------------------------------------
 
 
-class _LazyNorm(_Lazy, _Norm):
+class _LazyNorm(_Lazy, _NormBase):
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: str | None = None,
+        dtype: DType | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        settings = eps, momentum, affine, track_running_stats, device, dtype
+        super().__init__(0, *settings, bias=bias)
+
     def _make_state(self, affine: bool, bias: bool, tracked: bool) -> None:
         super()._make_state(affine, bias, tracked)
         for name in ("weight", "bias"):
@@ -269,23 +283,7 @@ class _LazyNorm(_Lazy, _Norm):
             self.reset_parameters()
 
 
-class _LazyBatchNorm(_LazyNorm):
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        super().__init__(0, *settings, bias=bias)
-
-
-class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
     """BatchNorm1d whose num_features are the channels of its first input; otherwise as `BatchNorm1d`.
 
     >>> nn.LazyBatchNorm1d()(norch.rand(8, 3, 5)).shape
@@ -295,7 +293,7 @@ class LazyBatchNorm1d(_LazyBatchNorm, BatchNorm1d):
     cls_to_become = BatchNorm1d
 
 
-class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
     """BatchNorm2d whose num_features are the channels of its first input; otherwise as `BatchNorm2d`.
 
     >>> nn.LazyBatchNorm2d()(norch.rand(8, 3, 4, 4)).shape
@@ -305,7 +303,7 @@ class LazyBatchNorm2d(_LazyBatchNorm, BatchNorm2d):
     cls_to_become = BatchNorm2d
 
 
-class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
     """BatchNorm3d whose num_features are the channels of its first input; otherwise as `BatchNorm3d`.
 
     >>> nn.LazyBatchNorm3d()(norch.rand(2, 3, 2, 4, 4)).shape
@@ -315,23 +313,7 @@ class LazyBatchNorm3d(_LazyBatchNorm, BatchNorm3d):
     cls_to_become = BatchNorm3d
 
 
-class _LazyInstanceNorm(_LazyNorm):
-    def __init__(
-        self,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: str | None = None,
-        dtype: DType | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        settings = eps, momentum, affine, track_running_stats, device, dtype
-        super().__init__(0, *settings, bias=bias)
-
-
-class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
+class LazyInstanceNorm1d(_LazyNorm, InstanceNorm1d):
     """InstanceNorm1d whose num_features are the channels of its first input; otherwise as `InstanceNorm1d`.
 
     >>> nn.LazyInstanceNorm1d()(norch.rand(8, 3, 5)).shape
@@ -341,7 +323,7 @@ class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
     cls_to_become = InstanceNorm1d
 
 
-class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
+class LazyInstanceNorm2d(_LazyNorm, InstanceNorm2d):
     """InstanceNorm2d whose num_features are the channels of its first input; otherwise as `InstanceNorm2d`.
 
     >>> nn.LazyInstanceNorm2d()(norch.rand(8, 3, 4, 4)).shape
@@ -351,7 +333,7 @@ class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
     cls_to_become = InstanceNorm2d
 
 
-class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
+class LazyInstanceNorm3d(_LazyNorm, InstanceNorm3d):
     """InstanceNorm3d whose num_features are the channels of its first input; otherwise as `InstanceNorm3d`.
 
     >>> nn.LazyInstanceNorm3d()(norch.rand(2, 3, 2, 4, 4)).shape

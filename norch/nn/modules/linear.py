@@ -74,13 +74,21 @@ class Linear(Module):
 
     @property
     def in_features(self) -> int:
-        """PyTorch's name for input_dim."""
+        """PyTorch's name for input_dim; as there it may be set, by code that replaces the weight."""
         return self.input_dim
+
+    @in_features.setter
+    def in_features(self, size: int) -> None:
+        self.input_dim = size
 
     @property
     def out_features(self) -> int:
-        """PyTorch's name for output_dim."""
+        """PyTorch's name for output_dim; as there it may be set, by code that replaces the weight."""
         return self.output_dim
+
+    @out_features.setter
+    def out_features(self, size: int) -> None:
+        self.output_dim = size
 
     def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
@@ -101,6 +109,14 @@ def _one_size(ours: int | None, theirs: int | None, our_name: str, their_name: s
     if size < 0:
         raise ShapeError(f"Linear: {our_name} is {size}, expected no negative size")
     return size
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear under the name that PyTorch gives the last one of an attention, so that copies of that layer run.
+
+    >>> nn.modules.linear.NonDynamicallyQuantizableLinear(3, 2)(norch.ones(1, 3)).shape
+    norch.Size([1, 2])
+    """
 
 
 class Identity(Module):

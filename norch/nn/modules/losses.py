@@ -7,9 +7,8 @@ from typing import Callable
 from ...tensor import Tensor
 from .. import functional as F
 from ..functional.ctc import Lengths
-from ..functional.losses import Flag, check_reduction
+from ..functional.losses import Flag
 from ..loss import _Loss, _WeightedLoss
-from ..module import Module
 
 __all__ = [
     "CTCLoss",
@@ -116,7 +115,7 @@ class TripletMarginLoss(_MarginLoss):
         )
 
 
-class TripletMarginWithDistanceLoss(Module):
+class TripletMarginWithDistanceLoss(_Loss):
     """TripletMarginLoss with a distance of one's own; see `functional.triplet_margin_with_distance_loss`.
 
     Raises ValueError for a margin that is not above 0.
@@ -134,11 +133,10 @@ class TripletMarginWithDistanceLoss(Module):
         swap: bool = False,
         reduction: str = "mean",
     ) -> None:
-        super().__init__()
+        super().__init__(reduction=reduction)
         if not margin > 0:
             raise ValueError(f"TripletMarginWithDistanceLoss: margin is {margin}, expected above 0")
         self.distance_function, self.margin, self.swap = distance_function, margin, swap
-        self.reduction = check_reduction(reduction)
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         return F.triplet_margin_with_distance_loss(

@@ -6,3 +6,13 @@ from ..hooks import register_module_forward_pre_hook as register_module_forward_
 from ..hooks import register_module_full_backward_hook as register_module_full_backward_hook
 from ..hooks import register_module_full_backward_pre_hook as register_module_full_backward_pre_hook
 from ..module import Module as Module
+from ..state import _IncompatibleKeys as _IncompatibleKeys
+
+
+def _addindent(s_: str, numSpaces: int) -> str:
+    """Text whose lines after the first begin with so many spaces, for a `__repr__` of one's own.
+
+    >>> norch.nn.modules.module._addindent("a\\nb", 2)
+    'a\\n  b'
+    """
+    return s_.replace("\n", "\n" + " " * numSpaces)

@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-class _Norm(Module):
+class _NormBase(Module):
     """What BatchNorm and InstanceNorm share; they differ in the ranks of their inputs and in the function they call."""
 
     ranks: tuple[int, ...]
@@ -91,7 +91,7 @@ class _Norm(Module):
         return f"{words}, bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
 
 
-class _BatchNorm(_Norm):
+class _BatchNorm(_NormBase):
     """What BatchNorm1d, 2d and 3d share."""
 
     def forward(self, input: Tensor) -> Tensor:
@@ -151,7 +151,7 @@ class BatchNorm3d(_BatchNorm):
     ranks, expected = (5,), "[N, C, depth, height, width]"
 
 
-class _InstanceNorm(_Norm):
+class _InstanceNorm(_NormBase):
     """What InstanceNorm1d, 2d and 3d share."""
 
     def __init__(

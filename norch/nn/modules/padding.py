@@ -44,17 +44,8 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class ConstantPad1d(_Pad):
-    """[..., length] with elements of one value around it.
-
-    `padding` is a number for every side, or (left, right).
-    See `functional.pad`, mode "constant", for dtypes and errors.
-
-    >>> nn.ConstantPad1d((1, 2), 9.0)(norch.tensor([[1.0, 2.0, 3.0]]))
-    tensor([[9., 1., 2., 3., 9., 9.]])
-    """
-
-    mode, axes = "constant", 1
+class _ConstantPadNd(_Pad):
+    mode = "constant"
 
     def __init__(self, padding: Sizes, value: float) -> None:
         super().__init__(padding)
@@ -67,7 +58,20 @@ class ConstantPad1d(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad2d(ConstantPad1d):
+class ConstantPad1d(_ConstantPadNd):
+    """[..., length] with elements of one value around it.
+
+    `padding` is a number for every side, or (left, right).
+    See `functional.pad`, mode "constant", for dtypes and errors.
+
+    >>> nn.ConstantPad1d((1, 2), 9.0)(norch.tensor([[1.0, 2.0, 3.0]]))
+    tensor([[9., 1., 2., 3., 9., 9.]])
+    """
+
+    axes = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
     """[..., height, width] with elements of one value around it.
 
     `padding` is a number for every side, or (left, right, top, bottom).
@@ -80,7 +84,7 @@ class ConstantPad2d(ConstantPad1d):
     axes = 2
 
 
-class ConstantPad3d(ConstantPad1d):
+class ConstantPad3d(_ConstantPadNd):
     """[..., depth, height, width] with elements of one value around it.
 
     `padding` is a number for every side, or (left, right, top, bottom, front, back).
@@ -93,7 +97,15 @@ class ConstantPad3d(ConstantPad1d):
     axes = 3
 
 
-class ZeroPad1d(ConstantPad1d):
+class _ZeroPad(_ConstantPadNd):
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """[..., length] with zeros around it.
 
     `padding` is a number for every side, or (left, right).
@@ -103,14 +115,8 @@ class ZeroPad1d(ConstantPad1d):
     tensor([[0., 1., 2., 3., 0., 0.]])
     """
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """[..., height, width] with zeros around it.
 
     `padding` is a number for every side, or (left, right, top, bottom).
@@ -120,14 +126,8 @@ class ZeroPad2d(ConstantPad2d):
     norch.Size([2, 3, 6, 7])
     """
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """[..., depth, height, width] with zeros around it.
 
     `padding` is a number for every side, or (left, right, top, bottom, front, back).
@@ -137,14 +137,12 @@ class ZeroPad3d(ConstantPad3d):
     norch.Size([2, 3, 6, 7, 8])
     """
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
+class _ReflectionPadNd(_Pad):
+    mode = "reflect"
 
 
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_ReflectionPadNd):
     """[..., length] with its mirror image around it.
 
     `padding` is a number for every side, or (left, right).
@@ -154,10 +152,10 @@ class ReflectionPad1d(_Pad):
     tensor([[2., 1., 2., 3., 2., 1.]])
     """
 
-    mode, axes = "reflect", 1
+    axes = 1
 
 
-class ReflectionPad2d(ReflectionPad1d):
+class ReflectionPad2d(_ReflectionPadNd):
     """[..., height, width] with its mirror image around it.
 
     `padding` is a number for every side, or (left, right, top, bottom).
@@ -170,7 +168,7 @@ class ReflectionPad2d(ReflectionPad1d):
     axes = 2
 
 
-class ReflectionPad3d(ReflectionPad1d):
+class ReflectionPad3d(_ReflectionPadNd):
     """[..., depth, height, width] with its mirror image around it.
 
     `padding` is a number for every side, or (left, right, top, bottom, front, back).
@@ -183,7 +181,11 @@ class ReflectionPad3d(ReflectionPad1d):
     axes = 3
 
 
-class ReplicationPad1d(_Pad):
+class _ReplicationPadNd(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
     """[..., length] with its outermost elements around it.
 
     `padding` is a number for every side, or (left, right).
@@ -193,10 +195,10 @@ class ReplicationPad1d(_Pad):
     tensor([[1., 1., 2., 3., 3., 3.]])
     """
 
-    mode, axes = "replicate", 1
+    axes = 1
 
 
-class ReplicationPad2d(ReplicationPad1d):
+class ReplicationPad2d(_ReplicationPadNd):
     """[..., height, width] with its outermost elements around it.
 
     `padding` is a number for every side, or (left, right, top, bottom).
@@ -209,7 +211,7 @@ class ReplicationPad2d(ReplicationPad1d):
     axes = 2
 
 
-class ReplicationPad3d(ReplicationPad1d):
+class ReplicationPad3d(_ReplicationPadNd):
     """[..., depth, height, width] with its outermost elements around it.
 
     `padding` is a number for every side, or (left, right, top, bottom, front, back).
@@ -222,7 +224,11 @@ class ReplicationPad3d(ReplicationPad1d):
     axes = 3
 
 
-class CircularPad1d(_Pad):
+class _CircularPadNd(_Pad):
+    mode = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
     """[..., length] with what stands at the other end around it.
 
     `padding` is a number for every side, or (left, right).
@@ -232,10 +238,10 @@ class CircularPad1d(_Pad):
     tensor([[3., 1., 2., 3., 1., 2.]])
     """
 
-    mode, axes = "circular", 1
+    axes = 1
 
 
-class CircularPad2d(CircularPad1d):
+class CircularPad2d(_CircularPadNd):
     """[..., height, width] with what stands at the other end around it.
 
     `padding` is a number for every side, or (left, right, top, bottom).
@@ -248,7 +254,7 @@ class CircularPad2d(CircularPad1d):
     axes = 2
 
 
-class CircularPad3d(CircularPad1d):
+class CircularPad3d(_CircularPadNd):
     """[..., depth, height, width] with what stands at the other end around it.
 
     `padding` is a number for every side, or (left, right, top, bottom, front, back).

@@ -37,7 +37,7 @@ __all__ = [
 # ---- The largest element ----------------------------------------------------------------------------------------
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     """What MaxPool1d, 2d and 3d share. With `return_indices` they return the pair (values, indices)."""
 
     _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
@@ -60,7 +60,7 @@ class _MaxPool(Module):
         return self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode, self.return_indices
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest element that each window sees, of [N, C, length] or [C, length]; see `functional.max_pool1d`.
 
     >>> nn.MaxPool1d(2)(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
@@ -71,7 +71,7 @@ class MaxPool1d(_MaxPool):
         return F.max_pool1d(input, *self._arguments())
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest element that each window sees, of [N, C, height, width] or without N; see `functional.max_pool2d`.
 
     >>> nn.MaxPool2d(2)(norch.ones(8, 3, 28, 28)).shape
@@ -82,7 +82,7 @@ class MaxPool2d(_MaxPool):
         return F.max_pool2d(input, *self._arguments())
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest element that each window sees, of [N, C, depth, height, width] or without N.
 
     See `functional.max_pool3d`.
@@ -95,7 +95,7 @@ class MaxPool3d(_MaxPool):
         return F.max_pool3d(input, *self._arguments())
 
 
-class _MaxUnpool(Module):
+class _MaxUnpoolNd(Module):
     """What MaxUnpool1d, 2d and 3d share."""
 
     axes: int
@@ -110,7 +110,7 @@ class _MaxUnpool(Module):
         self.padding = per_axis(padding, axes, f"{name}: padding")
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """What MaxPool1d found, back at its place, and zeros elsewhere; see `functional.max_unpool1d`.
 
     >>> values, indices = nn.MaxPool1d(2, return_indices=True)(norch.ones(8, 3, 28))
@@ -124,7 +124,7 @@ class MaxUnpool1d(_MaxUnpool):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """What MaxPool2d found, back at its place, and zeros elsewhere; see `functional.max_unpool2d`.
 
     >>> values, indices = nn.MaxPool2d(2, return_indices=True)(norch.ones(8, 3, 28, 28))
@@ -138,7 +138,7 @@ class MaxUnpool2d(_MaxUnpool):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """What MaxPool3d found, back at its place, and zeros elsewhere; see `functional.max_unpool3d`.
 
     >>> values, indices = nn.MaxPool3d(2, return_indices=True)(norch.ones(2, 3, 8, 8, 8))
@@ -155,14 +155,18 @@ class MaxUnpool3d(_MaxUnpool):
 # ---- The average ------------------------------------------------------------------------------------------------
 
 
-class AvgPool1d(Module):
+class _AvgPoolNd(Module):
+    """What AvgPool1d, 2d and 3d share."""
+
+    _shown = ("kernel_size", "stride", "padding")
+
+
+class AvgPool1d(_AvgPoolNd):
     """The average of what each window sees: [N, C, length] or [C, length]. See `functional.avg_pool1d`.
 
     >>> nn.AvgPool1d(2)(norch.tensor([[[1.0, 3.0, 5.0, 7.0]]]))
     tensor([[[2., 6.]]])
     """
-
-    _shown = ("kernel_size", "stride", "padding")
 
     def __init__(
         self,
@@ -183,14 +187,8 @@ class AvgPool1d(Module):
         return F.avg_pool1d(input, *settings)
 
 
-class AvgPool2d(Module):
-    """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`.
-
-    >>> nn.AvgPool2d(2)(norch.ones(8, 3, 28, 28)).shape
-    norch.Size([8, 3, 14, 14])
-    """
-
-    _shown = ("kernel_size", "stride", "padding")
+class _WindowsOfAxes(_AvgPoolNd):
+    """What AvgPool2d and 3d share."""
 
     def __init__(
         self,
@@ -206,15 +204,23 @@ class AvgPool2d(Module):
         self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad
         self.divisor_override = divisor_override
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(input, *self._arguments())
-
     def _arguments(self) -> tuple[Sizes, Sizes, Sizes, bool, bool, int | None]:
         settings = self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad
         return *settings, self.divisor_override
 
 
-class AvgPool3d(AvgPool2d):
+class AvgPool2d(_WindowsOfAxes):
+    """The average of what each window sees, of [N, C, height, width] or without N; see `functional.avg_pool2d`.
+
+    >>> nn.AvgPool2d(2)(norch.ones(8, 3, 28, 28)).shape
+    norch.Size([8, 3, 14, 14])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool2d(input, *self._arguments())
+
+
+class AvgPool3d(_WindowsOfAxes):
     """The average of what each window sees, of [N, C, depth, height, width] or without N.
 
     See `functional.avg_pool3d`.
@@ -227,7 +233,7 @@ class AvgPool3d(AvgPool2d):
         return F.avg_pool3d(input, *self._arguments())
 
 
-class _LPPool(Module):
+class _LPPoolNd(Module):
     """What LPPool1d, 2d and 3d share."""
 
     _shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
@@ -239,7 +245,7 @@ class _LPPool(Module):
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """(The sum of x^p over each window)^(1/p), of [N, C, length] or [C, length]; see `functional.lp_pool1d`.
 
     >>> nn.LPPool1d(2, 2)(norch.tensor([[[3.0, 4.0, 6.0, 8.0]]]))
@@ -250,7 +256,7 @@ class LPPool1d(_LPPool):
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """(The sum of x^p over each window)^(1/p), of [N, C, height, width] or without N; see `functional.lp_pool2d`.
 
     >>> nn.LPPool2d(2, 2)(norch.ones(8, 3, 28, 28)).shape
@@ -261,7 +267,7 @@ class LPPool2d(_LPPool):
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """(The sum of x^p over each window)^(1/p), of [N, C, depth, height, width] or without N.
 
     See `functional.lp_pool3d`.
@@ -287,7 +293,11 @@ class _AdaptivePool(Module):
         self.output_size = output_size
 
 
-class AdaptiveAvgPool1d(_AdaptivePool):
+class _AdaptiveAvgPoolNd(_AdaptivePool):
+    """The averages among them."""
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Averages of windows that divide [N, C, length] or [C, length] evenly.
 
     See `functional.adaptive_avg_pool2d`.
@@ -300,7 +310,7 @@ class AdaptiveAvgPool1d(_AdaptivePool):
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
-class AdaptiveAvgPool2d(_AdaptivePool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Averages of windows that divide [N, C, height, width] or without N evenly.
 
     See `functional.adaptive_avg_pool2d`.
@@ -313,7 +323,7 @@ class AdaptiveAvgPool2d(_AdaptivePool):
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
-class AdaptiveAvgPool3d(_AdaptivePool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Averages of windows that divide [N, C, depth, height, width] or without N evenly.
 
     See `functional.adaptive_avg_pool2d`.
@@ -326,7 +336,7 @@ class AdaptiveAvgPool3d(_AdaptivePool):
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(_AdaptivePool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     """What AdaptiveMaxPool1d, 2d and 3d share. With `return_indices` they return the pair (values, indices)."""
 
     def __init__(self, output_size: OutputSize, return_indices: bool = False) -> None:
@@ -334,7 +344,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         self.return_indices = return_indices
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide [N, C, length] or [C, length] evenly.
 
     See `functional.adaptive_max_pool2d`.
@@ -347,7 +357,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide [N, C, height, width] or without N evenly.
 
     See `functional.adaptive_max_pool2d`.
@@ -360,7 +370,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """The largest elements of windows that divide [N, C, depth, height, width] or without N evenly.
 
     See `functional.adaptive_max_pool2d`.

@@ -16,7 +16,7 @@ from ...autocasting import lowered
 from ...autograd.derivatives import recurrent
 from ...functions.creation import empty, zeros
 from ...functions.joining import cat, stack
-from ...given import warn
+from ...given import given, warn
 from ...tensor import Tensor
 from ...types import DType, shown
 from .. import functional as F
@@ -84,13 +84,11 @@ class _Recurrent(Module):
             return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
         states = (hx,) if len(names) == 1 else hx
         if not isinstance(states, (tuple, list)) or len(states) != len(names):
-            raise TypeError(
-                f"{self.get_name()}: the initial state is a {type(hx).__name__}, expected ({', '.join(names)})"
-            )
+            raise TypeError(f"{self.get_name()}: the initial state is {given(hx)}, expected ({', '.join(names)})")
         checked = []
         for name, state, shape in zip(names, states, shapes):
             if not isinstance(state, Tensor):
-                raise TypeError(f"{self.get_name()}: {name} is a {type(state).__name__}, expected a Tensor")
+                raise TypeError(f"{self.get_name()}: {name} is {given(state)}, expected a Tensor")
             if state.shape != shape:
                 raise ShapeError(f"{self.get_name()}: {name} has shape {list(state.shape)}, expected {shape}")
             checked.append(state)

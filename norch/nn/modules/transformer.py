@@ -35,6 +35,18 @@ _ACTIVATIONS: dict[str, Activation] = {"relu": F.relu, "gelu": F.gelu}
 # ---- Layers ---------------------------------------------------------------------------------------------------------
 
 
+def _get_activation_fn(activation: str) -> Activation:
+    """The function of a name. Raises RuntimeError for another one."""
+    if activation not in _ACTIVATIONS:
+        raise RuntimeError(f"activation is {shown(activation)}, expected 'relu' or 'gelu'")
+    return _ACTIVATIONS[activation]
+
+
+def _get_clones(module: Module, N: int) -> ModuleList:
+    """So many copies of a module."""
+    return ModuleList(copy.deepcopy(module) for _ in range(N))
+
+
 class _Layer(Module):
     """What the two layers share: self-attention, and two Linears with an activation between."""
 
@@ -53,8 +65,6 @@ class _Layer(Module):
         dtype: DType | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(activation, str) and activation not in _ACTIVATIONS:
-            raise RuntimeError(f"{self.get_name()}: activation is {shown(activation)}, expected 'relu' or 'gelu'")
         self._add_attention(lambda: MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first))
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
@@ -64,7 +74,7 @@ class _Layer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias))
         for i in range(1, self.parts + 1):
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _ACTIVATIONS[activation] if isinstance(activation, str) else activation
+        self.activation = _get_activation_fn(activation) if isinstance(activation, str) else activation
         self.to(device=device, dtype=dtype)
 
     parts = 2  # with a norm and a dropout each
@@ -185,7 +195,7 @@ class _Stack(Module):
         super().__init__()
         if num_layers < 1:
             raise ValueError(f"{self.get_name()}: num_layers is {num_layers}, expected at least 1")
-        self.layers = ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
+        self.layers = _get_clones(layer, num_layers)
         self.num_layers = num_layers
         self.add_module("norm", norm)
 

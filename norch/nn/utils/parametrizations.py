@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from ... import linalg
 from ...arguments import flags, one_size
 from ...autograd import no_grad
 from ...functions.creation import empty, eye
@@ -11,7 +10,6 @@ from ...functions.joining import cat
 from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import float32, shown
-from ..init import orthogonal_
 from ..module import Module
 from .parametrize import register_parametrization
 
@@ -24,6 +22,8 @@ def norm_except(v: Tensor, dim: int) -> Tensor:
     """The norms of the slices along `dim`, which keep the number of dimensions; of all of v if dim is -1."""
     if dim == -1:
         return v.norm()
+    if not -v.ndim <= dim < v.ndim:
+        raise IndexError(f"weight_norm: dim is {dim}, out of range for a weight of shape {list(v.shape)}")
     return v.norm(2, [d for d in range(v.ndim) if d != dim % v.ndim], keepdim=True) if v.ndim > 1 else v.abs()
 
 
@@ -120,11 +120,16 @@ def spectral_norm(
     >>> (layer.weight.norm() - 1).abs() < 1e-5
     tensor(True)
     """
-    if name not in check_kind(module, Module, "spectral_norm")._parameters or module._parameters[name] is None:
-        raise ValueError(f"spectral_norm: {module.get_name()} has no parameter {shown(name)}")
-    weight = module._parameters[name]
+    weight = _tensor_of(module, name, "spectral_norm")
     made = _SpectralNorm(weight, n_power_iterations, default_dim(module) if dim is None else dim, eps)
     return register_parametrization(module, name, made)
+
+
+def _tensor_of(module: Module, name: str, function: str) -> Tensor:
+    weight = getattr(check_kind(module, Module, function), name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"{function}: {module.get_name()} has no parameter or buffer {shown(name)}")
+    return weight
 
 
 def default_dim(module: Module) -> int:
@@ -136,107 +141,94 @@ def default_dim(module: Module) -> int:
 
 
 class _Orthogonal(Module):
-    """Q(X) B for a square or wide weight, and its transpose for a tall one: Q is orthogonal, and B fixed at first."""
+    """A map from [..., n, k] to matrices with orthonormal columns, or rows if they are fewer; with a `base` that times
+    it. Under the diagonal of X are the numbers of the map; the diagonal has signs, of which "householder" makes use."""
 
     base: Tensor | None
 
     def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
         super().__init__()
-        self.orthogonal_map = orthogonal_map
-        self.register_buffer("base", _tall(_near(weight)) if use_trivialization else None)
+        self.shape, self.orthogonal_map, self.use_trivialization = weight.shape, orthogonal_map, use_trivialization
+        self.register_buffer("base", None)
 
     def forward(self, X: Tensor) -> Tensor:
         tall = _tall(X)
         n, k = tall.shape[-2:]
-        lower = tall.tril(-1)
         if self.orthogonal_map == "householder":
-            Q = _reflections(lower)
+            lower = tall.tril(-1)
+            Q = linalg.householder_product(lower, 2 / (1 + (lower * lower).sum(-2)))
+            Q = Q * tall.diagonal(dim1=-2, dim2=-1).detach().sign().unsqueeze(-2)
         else:
-            if n > k:
-                lower = cat([lower, lower.new_zeros(n, n - k)], -1)
+            lower = cat([tall.tril(-1), tall.new_zeros(*tall.shape[:-1], n - k)], -1)
             skew = lower - lower.mT  # whose exponential, and whose Cayley transform, are orthogonal
-            Q = _exponential(skew) if self.orthogonal_map == "matrix_exp" else _cayley(skew)
-        result = Q[..., :k] if self.base is None else Q @ self.base
-        return result.mT if X.shape[-2] < X.shape[-1] else result
+            Q = linalg.matrix_exp(skew) if self.orthogonal_map == "matrix_exp" else _cayley(skew)
+            Q = Q[..., :k]
+        if self.base is not None:
+            Q = self.base @ Q
+        return Q.mT if X.shape[-2] < X.shape[-1] else Q
 
+    @no_grad()
     def right_inverse(self, Q: Tensor) -> Tensor:
-        if self.base is None:
+        if Q.shape != self.shape:
+            raise ValueError(f"orthogonal: expected matrices of shape {list(self.shape)}, got {list(Q.shape)}")
+        tall = _tall(Q)
+        n, k = tall.shape[-2:]
+        if self.use_trivialization:
+            if n > k:
+                tall = cat([tall, empty(*tall.shape[:-1], n - k, dtype=Q.dtype, device=Q.device).normal_()], -1)
+            self.base = tall.clone() if n == k and _is_orthogonal(tall) else _columns(tall)
+            X = Q.zeros_like()
+            X.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # of which "householder" makes the unit matrix
+            return X
+        if self.orthogonal_map != "householder":
             raise NotImplementedError("orthogonal: assigning a value needs use_trivialization=True")
-        self.base.copy_(_tall(_near(Q)))
-        return Q.zeros_like()
+        reflections, tau = tall.geqrf()
+        diagonal = reflections.diagonal(dim1=-2, dim2=-1)
+        diagonal.copy_(diagonal.sign() * (1 - 2 * (tau == 0).to(Q.dtype)))  # LAPACK leaves out a reflection
+        return reflections.mT if Q.shape[-2] < Q.shape[-1] else reflections
 
 
 def _tall(x: Tensor) -> Tensor:
     return x.mT if x.shape[-2] < x.shape[-1] else x
 
 
-def _near(weight: Tensor) -> Tensor:
-    """The weight itself if its rows or columns are orthonormal, else a random one of its shape."""
-    x = _tall(weight.detach())
-    tolerance = 10 * x.shape[-2] * (1.2e-7 if x.dtype is float32 else 2.3e-16)
-    if (x.mT @ x - eye(x.shape[-1], dtype=x.dtype, device=x.device)).abs().max() <= tolerance:
-        return weight.detach().clone()
-    return orthogonal_(weight.detach().clone())
+def _is_orthogonal(Q: Tensor) -> bool:
+    tolerance = 10 * Q.shape[-2] * (1.2e-7 if Q.dtype is float32 else 2.3e-16)
+    return bool((Q.mT @ Q).isclose(eye(Q.shape[-1], dtype=Q.dtype, device=Q.device), rtol=0.0, atol=tolerance).all())
 
 
-def _reflections(lower: Tensor) -> Tensor:
-    """The product of the reflections along e_j + column j, which is the unit matrix if the columns are 0."""
-    n, k = lower.shape
-    unit = eye(n, dtype=lower.dtype, device=lower.device)
-    result = unit
-    for j in range(k):
-        v = (unit[:, j] + lower[:, j]).unsqueeze(1)
-        result = result - (result @ v) @ v.mT * (2 / (v * v).sum())
-    return cat([-result[:, :k], result[:, k:]], 1)  # a reflection turns e_j
-
-
-def _exponential(A: Tensor) -> Tensor:
-    """The exponential of a matrix: its Taylor series at A / 2^s, squared s times."""
-    size = float(A.detach().abs().sum(-1).max()) if A.numel else 0.0
-    squarings = max(0, math.ceil(math.log2(size)) + 1) if size > 0 else 0
-    x = A / 2.0**squarings
-    unit = eye(A.shape[-1], dtype=A.dtype, device=A.device)
-    result = unit
-    for k in range(18, 0, -1):  # of norm at most 1/2: 2^-18 / 18! is below the last digit
-        result = unit + (x @ result) / k
-    for _ in range(squarings):
-        result = result @ result
-    return result
+def _columns(A: Tensor) -> Tensor:
+    """The Q of A = Q R with an R whose diagonal is not negative."""
+    reflections, tau = A.geqrf()
+    return linalg.householder_product(reflections, tau) * reflections.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
 
 
 def _cayley(A: Tensor) -> Tensor:
-    """(I - A / 2)^-1 (I + A / 2) for a skew A, by elimination, which needs no pivots there."""
-    n = A.shape[-1]
-    unit = eye(n, dtype=A.dtype, device=A.device)
-    rows = cat([unit - A / 2, unit + A / 2], 1)
-    for k in range(n):
-        pivot = rows[k : k + 1] / rows[k, k]
-        keep = unit[:, k : k + 1]
-        rows = rows - (rows[:, k : k + 1] - keep) @ pivot
-    return rows[:, n:]
+    """(I - A / 2)^-1 (I + A / 2) for a skew A."""
+    unit = eye(A.shape[-1], dtype=A.dtype, device=A.device)
+    return linalg.solve(unit - A / 2, unit + A / 2)
 
 
 @flags
 def orthogonal(
     module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Module:
-    """Keep the rows of a weight [n, m] (its columns if there are fewer) orthonormal; returns the module.
+    """Keep the rows of matrices [..., n, m] (their columns if there are fewer) orthonormal; returns the module.
 
     The weight is the exponential of a skew matrix ("matrix_exp", for square weights the default), its Cayley transform
-    ("cayley"), or a product of reflections ("householder"). With `use_trivialization` the first value is the weight's
-    own, or a random one if that is not orthogonal. Raises ValueError if the module has no such weight, if it is no
-    matrix, and for another map.
+    ("cayley"), or a product of reflections ("householder"). With `use_trivialization` it is a fixed matrix times that,
+    and begins with the weight itself, made orthonormal. Raises ValueError if the module has no such weight, if it has
+    fewer than two dimensions, and for another map. Computed by NumPy's LAPACK, as the other factorizations are.
 
     >>> layer = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3))
     >>> (layer.weight @ layer.weight.T - norch.eye(3)).abs().max() < 1e-5
     tensor(True)
     """
-    weight = check_kind(module, Module, "orthogonal")._parameters.get(name)
-    if weight is None:
-        raise ValueError(f"orthogonal: {module.get_name()} has no parameter {shown(name)}")
-    if weight.ndim != 2:
-        raise ValueError(f"orthogonal: {name} has shape {list(weight.shape)}, expected a matrix")
-    chosen = orthogonal_map or ("matrix_exp" if weight.shape[0] == weight.shape[1] else "householder")
+    weight = _tensor_of(module, name, "orthogonal")
+    if weight.ndim < 2:
+        raise ValueError(f"orthogonal: {name} has shape {list(weight.shape)}, expected matrices")
+    best = "matrix_exp" if weight.shape[-2] == weight.shape[-1] else "householder"
+    chosen = best if orthogonal_map is None else orthogonal_map
     if chosen not in ("matrix_exp", "cayley", "householder"):
         raise ValueError(
             f"orthogonal: orthogonal_map is {shown(orthogonal_map)}, expected 'matrix_exp', 'cayley' or 'householder'"

@@ -46,6 +46,14 @@ def cached() -> Guard:
     return Guard((sys.modules[__name__], {"_cache": {} if _cache is None else _cache}))
 
 
+@no_grad()
+def _write(own: Tensor, new: Tensor) -> None:
+    if own.shape == new.shape and own.dtype is new.dtype:
+        own.copy_(new)
+    else:
+        own.data = new
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one parameter, in the order of their calls, and its original values.
 
@@ -72,11 +80,14 @@ class ParametrizationList(ModuleList):
         trained = isinstance(original, Parameter)
         for name, value in zip(self._names(), [values] if self.is_tensor else values):
             check_tensor(value, "right_inverse")
-            if trained:
-                same = value is original  # which the optimizer may hold already
-                self.register_parameter(name, value if same else Parameter(value.detach(), original.requires_grad))
-            else:
-                self.register_buffer(name, value)
+            if self.is_tensor and value.dtype is not original.dtype:
+                raise ValueError(f"right_inverse gives {value.dtype}, expected {original.dtype}, as the parameter")
+            if self.is_tensor:  # the optimizer may hold it already
+                _write(original, value)
+                value = original
+            elif trained:
+                value = Parameter(value.detach(), original.requires_grad)
+            (self.register_parameter if trained else self.register_buffer)(name, value)
         if not unsafe:
             result = self()
             if not isinstance(result, Tensor) or result.shape != original.shape or result.dtype is not original.dtype:
@@ -98,11 +109,7 @@ class ParametrizationList(ModuleList):
                     raise RuntimeError(f"{type(module).__name__} has no right_inverse, which assigning needs")
                 values = module.right_inverse(values)
             for name, new in zip(self._names(), [values] if self.is_tensor else values):
-                own = getattr(self, name)
-                if own.shape == new.shape and own.dtype is new.dtype:
-                    own.copy_(new)
-                else:
-                    own.data = new
+                _write(getattr(self, name), new)
 
     def forward(self) -> Tensor:
         modules = iter(self)
@@ -134,11 +141,9 @@ def register_parametrization(
         if not unsafe:
             before = getattr(module, tensor_name)
             after = parametrization(before)
-            if after.shape != before.shape or after.dtype is not before.dtype:
-                raise ValueError(f"a parametrization gives {list(after.shape)}, expected {list(before.shape)}")
-        if hasattr(parametrization, "right_inverse"):
-            value = parametrization.right_inverse(getattr(module, tensor_name).detach())
-            chain.right_inverse(value)
+            for given in (after, *_undone(parametrization, after)):
+                if not isinstance(given, Tensor) or given.shape != before.shape or given.dtype is not before.dtype:
+                    raise ValueError(f"a parametrization gives {shown(given)}, expected a tensor like {shown(before)}")
         chain.append(parametrization)
         chain.unsafe |= unsafe
         return module
@@ -154,6 +159,13 @@ def register_parametrization(
         module.parametrizations[tensor_name] = chain
         setattr(type(module), tensor_name, _property(tensor_name))
     return module
+
+
+def _undone(parametrization: Module, value: Tensor) -> list[Any]:
+    """What the parametrization's `right_inverse` makes of a value, if it has one."""
+    with suppress(NotImplementedError):
+        return [parametrization.right_inverse(value)] if hasattr(parametrization, "right_inverse") else []
+    return []
 
 
 def _chains(module: Module) -> list[Module]:
@@ -258,9 +270,9 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Give a module the parametrizations of another one, and their values; returns it.
+    """Let a module share the parametrizations of another one, and the parameters behind them; returns it.
 
-    Raises ValueError if the other one has none.
+    Does nothing if the other one is not parametrized; raises KeyError if it is, but not `tensor_name`.
 
     >>> source = nn.utils.parametrizations.weight_norm(nn.Linear(1, 1))
     >>> target = nn.utils.parametrize.transfer_parametrizations_and_params(source, nn.Linear(1, 1))
@@ -268,13 +280,14 @@ def transfer_parametrizations_and_params(
     True
     """
     check_kind(from_module, Module, "transfer_parametrizations_and_params")
-    if not is_parametrized(from_module, tensor_name):
-        raise ValueError(f"{from_module.get_name()} has no parametrization of {shown(tensor_name or 'any parameter')}")
+    if not is_parametrized(from_module):
+        return to_module
     for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
-        for module in from_module.parametrizations[name]:
-            register_parametrization(to_module, name, copy.deepcopy(module), unsafe=True)
-        with no_grad():
-            chain = to_module.parametrizations[name]
-            for own in chain._names():
-                getattr(chain, own).copy_(getattr(from_module.parametrizations[name], own))
+        source = from_module.parametrizations[name]
+        if not hasattr(to_module, name):
+            to_module.register_parameter(name, Parameter(getattr(from_module, name).detach().clone()))
+        for module in list(source):
+            register_parametrization(to_module, name, module)
+        for own in source._names():
+            setattr(to_module.parametrizations[name], own, getattr(source, own))
     return to_module

@@ -14,6 +14,7 @@ from ...operation import check_kind
 from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
+from ..parameter import Parameter
 from .undoing import all_or_nothing
 
 __all__ = [
@@ -61,6 +62,8 @@ class BasePruningMethod:
         method._tensor_name = name
         previous = _method_of(module, name)
         weights = getattr(module, name)
+        if previous is None and not isinstance(weights, Parameter):
+            raise TypeError(f"prune: {shown(name)} of {module.get_name()} is no Parameter")
         scores = weights if importance_scores is None else importance_scores
         if scores.shape != weights.shape:
             raise ValueError(f"prune: scores have the shape {list(scores.shape)}, expected {list(weights.shape)}")

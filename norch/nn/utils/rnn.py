@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._C import ShapeError
-from ...arguments import flags
+from ...arguments import flags, sizes_of
 from ...functions.creation import tensor
 from ...functions.joining import cat, stack
 from ...operation import check_kind, check_tensor
@@ -139,7 +139,8 @@ def pack_padded_sequence(
     >>> nn.utils.rnn.pack_padded_sequence(padded, [3, 1], batch_first=True).data
     tensor([1, 4, 2, 3])
     """
-    sizes = [int(n) for n in (lengths.tolist() if isinstance(lengths, Tensor) else lengths)]
+    given = lengths.tolist() if isinstance(lengths, Tensor) else list(lengths)
+    sizes = sizes_of((given,), "pack_padded_sequence: lengths")
     check_tensor(input, "pack_padded_sequence")
     steps_first = input.transpose(0, 1) if batch_first else input
     if len(sizes) != steps_first.shape[1]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...arguments import one_size
 from ...functions.creation import empty
 from ...given import warn
 from ...operation import check_kind
+from ...tensor import Tensor
 from ...types import shown
 from ..module import Module
 from ..parameter import Parameter
@@ -27,11 +29,27 @@ class _ByHook:
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute(module))
 
-    def add_to(self, module: Module) -> Module:
-        """Compute the weight from now on."""
-        self(module, None)
+    def check_alone(self, module: Module) -> None:
+        """Raise RuntimeError if the weight is computed already."""
+        own = vars(module).get("_hooks")
+        hooks = [] if own is None else [getattr(call, "hook", None) for call in own.before.values()]
+        if any(isinstance(hook, type(self)) and hook.name == self.name for hook in hooks):
+            raise RuntimeError(f"{shown(self.name)} has this norm already: remove it first")
+
+    def add_to(self, module: Module, now: Tensor) -> Module:
+        """Compute the weight at each forward from the next on; until then it is `now`."""
+        setattr(module, self.name, now)
         module.register_forward_pre_hook(self)
         return module
+
+
+def _parameter_of(module: Module, name: str, function: str) -> Parameter:
+    if name not in module._parameters:
+        raise KeyError(f"{function}: {module.get_name()} has no parameter {shown(name)}")
+    parameter = module._parameters[name]
+    if parameter is None:
+        raise ValueError(f"{function}: the parameter {shown(name)} is None")
+    return parameter
 
 
 def _remove(kind: type[_ByHook], module: Module, name: str, leftovers: tuple[str, ...]) -> Module:
@@ -61,7 +79,8 @@ class _WeightNorm(_ByHook):
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Split a weight into its length `weight_g` and its direction `weight_v`; `parametrizations.weight_norm` is newer.
 
-    Returns the module.
+    Returns the module. Raises AttributeError or KeyError if there is no such parameter, RuntimeError if it is
+    split already.
 
     >>> import warnings
     >>> with warnings.catch_warnings():
@@ -74,12 +93,15 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
     )
-    made = _WeightNorm(name, -1 if dim is None else dim)
-    weight = getattr(check_kind(module, Module, "weight_norm"), name).detach()
+    made = _WeightNorm(name, -1 if dim is None else one_size(dim, "weight_norm: dim"))
+    made.check_alone(check_kind(module, Module, "weight_norm"))
+    if not hasattr(module, name):
+        raise AttributeError(f"weight_norm: {module.get_name()} has no attribute {shown(name)}")
+    weight = _parameter_of(module, name, "weight_norm").detach()
     delattr(module, name)
     module.register_parameter(name + "_g", Parameter(norm_except(weight, made.dim)))
     module.register_parameter(name + "_v", Parameter(weight))
-    return made.add_to(module)
+    return made.add_to(module, made.compute(module))
 
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
@@ -109,7 +131,7 @@ def spectral_norm(
     """Divide a weight, kept as `weight_orig`, by its largest singular value before each forward.
 
     `parametrizations.spectral_norm` is newer, and says more. Returns the module. Raises ValueError unless
-    n_power_iterations is above 0.
+    n_power_iterations is above 0, KeyError if there is no such parameter, RuntimeError if it is divided already.
 
     >>> layer = nn.utils.spectral_norm(nn.Linear(3, 2))
     >>> list(layer.state_dict())
@@ -119,13 +141,14 @@ def spectral_norm(
         raise ValueError(f"spectral_norm: n_power_iterations is {n_power_iterations}, expected above 0")
     check_kind(module, Module, "spectral_norm")
     made = _SpectralNorm(name, default_dim(module) if dim is None else dim, n_power_iterations, eps)
-    weight = getattr(module, name)
+    made.check_alone(module)
+    weight = _parameter_of(module, name, "spectral_norm")
     delattr(module, name)
     module.register_parameter(name + "_orig", weight)
     for suffix, size in zip(("_u", "_v"), as_matrix(weight.detach(), made.dim).shape):
         drawn = empty(size, dtype=weight.dtype, device=weight.device).normal_()
         module.register_buffer(name + suffix, normalized(drawn, eps))
-    return made.add_to(module)
+    return made.add_to(module, weight.detach())
 
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:

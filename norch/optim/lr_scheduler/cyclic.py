@@ -8,7 +8,15 @@ from collections.abc import Callable, Sequence
 from ...arguments import flags
 from ...types import shown
 from ..optimizer import Optimizer
-from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer, set_rate
+from .scheduler import (
+    LRScheduler,
+    check_has_momentum,
+    check_optimizer,
+    for_each_group,
+    positive_integer,
+    set_momentum,
+    set_rate,
+)
 
 
 class CyclicLR(LRScheduler):
@@ -63,15 +71,14 @@ class CyclicLR(LRScheduler):
         self.mode, self.gamma, self._scale_fn = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
-        if cycle_momentum and not any(key in optimizer.defaults for key in ("momentum", "betas")):
-            raise ValueError(
-                f"{type(optimizer).__name__} has neither momentum nor betas: expected cycle_momentum=False"
-            )
+        if cycle_momentum:
+            check_has_momentum(optimizer)
         self.base_momentums = for_each_group(base_momentum, optimizer, "base_momentum")
         self.max_momentums = for_each_group(max_momentum, optimizer, "max_momentum")
         if last_epoch == -1:
-            for group, low in zip(groups, lows):
+            for group, low, least, most in zip(groups, lows, self.base_momentums, self.max_momentums):
                 set_rate(group, low)
+                group.update({"max_momentum": most, "base_momentum": least} if cycle_momentum else {})
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lows
 
@@ -89,8 +96,7 @@ class CyclicLR(LRScheduler):
         height = share * self.scale_fn(cycle + 1 if self.scale_mode == "cycle" else batch)
         if self.cycle_momentum:
             for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
-                value = high - (high - low) * height
-                group.update({"betas": (value, *group["betas"][1:])} if "betas" in group else {"momentum": value})
+                set_momentum(group, high - (high - low) * height)
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs)]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...arguments import flags
 from ...types import shown
 from ..optimizer import Optimizer
-from .scheduler import LRScheduler, check_optimizer, for_each_group, positive_integer
+from .scheduler import LRScheduler, check_has_momentum, check_optimizer, for_each_group, positive_integer, set_momentum
 
 
 class OneCycleLR(LRScheduler):
@@ -55,10 +55,8 @@ class OneCycleLR(LRScheduler):
         self.pct_start, self.anneal_strategy, self.three_phase = pct_start, anneal_strategy, three_phase
         self.cycle_momentum = cycle_momentum
         groups = check_optimizer(optimizer).param_groups
-        if cycle_momentum and not any(key in optimizer.defaults for key in ("momentum", "betas")):
-            raise ValueError(
-                f"{type(optimizer).__name__} has neither momentum nor betas: expected cycle_momentum=False"
-            )
+        if cycle_momentum:
+            check_has_momentum(optimizer)
         if last_epoch == -1:
             rates = for_each_group(max_lr, optimizer, "max_lr")
             lows = for_each_group(base_momentum, optimizer, "base_momentum")
@@ -96,11 +94,7 @@ class OneCycleLR(LRScheduler):
         for group in self.optimizer.param_groups:
             rates.append(self._between(group[first_lr], group[last_lr], part))
             if self.cycle_momentum:
-                momentum = self._between(group[first_momentum], group[last_momentum], part)
-                if "betas" in group:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+                set_momentum(group, self._between(group[first_momentum], group[last_momentum], part))
         return rates
 
     def _between(self, start: float, end: float, part: float) -> float:

@@ -49,6 +49,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold, self.threshold_mode = threshold, threshold_mode
         self.cooldown, self.eps = cooldown, eps
         self.min_lrs = for_each_group(min_lr, optimizer, "min_lr")
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr  # of groups that come later
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
         self._last_lr = self._rates()
@@ -65,12 +66,20 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+            for group, least in zip(self.optimizer.param_groups, self._least()):
                 lr = max(group["lr"] * self.factor, least)
                 if group["lr"] - lr > self.eps:
                     set_rate(group, lr)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _least(self) -> list[float]:
+        count = len(self.optimizer.param_groups)
+        if count != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(f"min_lrs has {len(self.min_lrs)} rates, expected {count}, one for each group")
+            self.min_lrs = [self.default_min_lr] * count
+        return self.min_lrs
 
     def is_better(self, value: float, best: float) -> bool:
         """Whether a metric is better than the best by more than the threshold."""

@@ -6,11 +6,12 @@ from typing import Any
 
 from ...arguments import index_of
 from ...autograd.mode import no_grad
-from ...given import settings
+from ...given import given, settings
 from ...operation import check_kind, refuse_recording
 from ...tensor import Tensor
 from ...types import shown
-from ..optimizer import Group, Optimizer, StateDict
+from ..groups import Group
+from ..optimizer import Optimizer, StateDict
 
 
 class LRScheduler:
@@ -67,7 +68,7 @@ class LRScheduler:
 
     def take_turn(self) -> None:
         """Begin at epoch 0 where another scheduler ends."""
-        self.restart()
+        self.step(0)
 
     def get_lr(self) -> list[float]:
         """The rate of each group at the epoch `last_epoch`, which `step` sets."""
@@ -78,12 +79,16 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch: int | None = None) -> None:
-        """Advance to the next epoch, or to the one given, and set its rates."""
+        """Advance to the next epoch, or to the one given, and set its rates.
+
+        A subclass whose `get_lr` goes on from the last rates gives those of any epoch in `_get_closed_form_lr`.
+        """
         own, groups, rates = dict(vars(self)), self.optimizer.param_groups, self._rates()
+        rates_of = self.get_lr if epoch is None else getattr(self, "_get_closed_form_lr", self.get_lr)
         try:
             self._step_count += 1
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-            for group, lr in zip(groups, self.get_lr()):
+            for group, lr in zip(groups, self._for_groups(rates_of())):
                 set_rate(group, lr)
             self._last_lr = self._rates()
         except BaseException:  # an interrupt, too: the schedule is where it was
@@ -91,6 +96,13 @@ class LRScheduler:
             for group, lr in zip(groups, rates):
                 set_rate(group, lr)
             raise
+
+    def _for_groups(self, rates: list[float]) -> list[float]:
+        """The rates; ValueError if they are not one for each group, because groups were added later."""
+        count = len(self.optimizer.param_groups)
+        if len(rates) != count:
+            raise ValueError(f"{type(self).__name__} has {len(rates)} rates, expected {count}, one for each group")
+        return rates
 
     def _rates(self) -> list[float]:
         return [_copied(group["lr"]) for group in self.optimizer.param_groups]
@@ -114,7 +126,7 @@ class LRScheduler:
 def check_optimizer(optimizer: Optimizer) -> Optimizer:
     """Return the optimizer; raise TypeError for anything else."""
     if not isinstance(optimizer, Optimizer):
-        raise TypeError(f"a scheduler was given a {type(optimizer).__name__}, expected an Optimizer")
+        raise TypeError(f"a scheduler was given {given(optimizer)}, expected an Optimizer")
     return optimizer
 
 
@@ -126,6 +138,17 @@ def set_rate(group: Group, lr: Any) -> None:
             group["lr"].fill_(float(lr))
     else:
         group["lr"] = lr
+
+
+def check_has_momentum(optimizer: Optimizer) -> None:
+    """Raise ValueError for an optimizer whose momentum `set_momentum` cannot set."""
+    if not any(key in optimizer.defaults for key in ("momentum", "betas")):
+        raise ValueError(f"{type(optimizer).__name__} has neither momentum nor betas: expected cycle_momentum=False")
+
+
+def set_momentum(group: Group, momentum: float) -> None:
+    """Set the momentum of a group (SGD, RMSprop), or its beta1 (Adam)."""
+    group.update({"betas": (momentum, *group["betas"][1:])} if "betas" in group else {"momentum": momentum})
 
 
 def _copied(lr: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import types
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 from ...types import shown
@@ -13,18 +14,8 @@ from .scheduler import LRScheduler, check_optimizer, for_each_group, positive
 Factor = Callable[[int], float]  # of an epoch
 
 
-class LambdaLR(LRScheduler):
-    """initial_lr * lr_lambda(epoch), for one function or one for each group.
-
-    A state_dict keeps the attributes of callable objects, but no functions.
-
-    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
-    >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
-    >>> optimizer.step()
-    >>> scheduler.step()
-    >>> scheduler.get_last_lr()
-    [0.5]
-    """
+class _ByFunctions(LRScheduler):
+    """What LambdaLR and MultiplicativeLR share: functions of the epoch."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1):
         self.lr_lambdas = for_each_group(lr_lambda, check_optimizer(optimizer), "lr_lambda")
@@ -32,10 +23,6 @@ class LambdaLR(LRScheduler):
             if not callable(factor):
                 raise TypeError(f"lr_lambda is {shown(factor)}, expected a function, such as lambda epoch: 0.9**epoch")
         super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        """The initial rates times the functions of the epoch."""
-        return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
 
     def state_dict(self) -> StateDict:
         """The settings, with None for a function and a dict for a callable object."""
@@ -50,7 +37,25 @@ class LambdaLR(LRScheduler):
                 vars(function).update(attributes)
 
 
-class MultiplicativeLR(LambdaLR):
+class LambdaLR(_ByFunctions):
+    """initial_lr * lr_lambda(epoch), for one function or one for each group.
+
+    A state_dict keeps the attributes of callable objects, but no functions.
+
+    >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
+    >>> scheduler = optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch))
+    >>> optimizer.step()
+    >>> scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.5]
+    """
+
+    def get_lr(self) -> list[float]:
+        """The initial rates times the functions of the epoch."""
+        return [base * factor(self.last_epoch) for base, factor in zip(self.base_lrs, self.lr_lambdas)]
+
+
+class MultiplicativeLR(_ByFunctions):
     """The rate times lr_lambda(epoch) at every epoch, for one function or one for each group.
 
     >>> optimizer = optim.SGD([nn.Parameter([1.0])], lr=1.0)
@@ -63,11 +68,6 @@ class MultiplicativeLR(LambdaLR):
     0.5
     0.25
     """
-
-    def take_turn(self) -> None:
-        """Begin at epoch 0, from the current rates: it knows no others."""
-        self.last_epoch = -1
-        self.step()
 
     def get_lr(self) -> list[float]:
         """The current rates times the functions of the epoch."""
@@ -103,6 +103,9 @@ class ConstantLR(LRScheduler):
         ends = self.last_epoch == self.total_iters and not self._starting
         return [lr / self.factor if ends else lr for lr in self._rates()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * (1 if self.last_epoch >= self.total_iters else self.factor) for base in self.base_lrs]
+
 
 class PolynomialLR(LRScheduler):
     """initial_lr * (1 - epoch / total_iters)^power, which is 0 from `total_iters` on.
@@ -129,6 +132,10 @@ class PolynomialLR(LRScheduler):
         left = self.total_iters - self.last_epoch
         return [lr * (left / (left + 1)) ** self.power for lr in self._rates()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
+
 
 class StepLR(LRScheduler):
     """The rate times gamma after every `step_size` epochs.
@@ -153,6 +160,9 @@ class StepLR(LRScheduler):
         """The current rates, times gamma if a stair begins."""
         factor = self.gamma if self.last_epoch > 0 and self.last_epoch % self.step_size == 0 else 1
         return [lr * factor for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
 
 
 class MultiStepLR(LRScheduler):
@@ -179,6 +189,9 @@ class MultiStepLR(LRScheduler):
         factor = self.gamma ** self.milestones.count(self.last_epoch)
         return [lr * factor for lr in self._rates()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma ** bisect_right(self.milestones, self.last_epoch) for base in self.base_lrs]
+
 
 class ExponentialLR(LRScheduler):
     """The rate times gamma at every epoch.
@@ -201,6 +214,9 @@ class ExponentialLR(LRScheduler):
     def get_lr(self) -> list[float]:
         """The current rates times gamma."""
         return [lr if self._starting else lr * self.gamma for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class LinearLR(LRScheduler):
@@ -243,6 +259,10 @@ class LinearLR(LRScheduler):
             factor = 1.0 + rise / (self.total_iters * self.start_factor + (epoch - 1) * rise)
         return [lr * factor for lr in self._rates()]
 
+    def _get_closed_form_lr(self) -> list[float]:
+        rise = (self.end_factor - self.start_factor) * min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * (self.start_factor + rise) for base in self.base_lrs]
+
 
 class CosineAnnealingLR(LRScheduler):
     """eta_min + (initial_lr - eta_min) (1 + cos(pi epoch / T_max)) / 2: down to eta_min in T_max epochs, then up again.
@@ -273,6 +293,9 @@ class CosineAnnealingLR(LRScheduler):
             steps = [(base - self.eta_min) * now for base in self.base_lrs]
             return [lr + step for lr, step in zip(self._rates(), steps)]
         return [self.eta_min + (lr - self.eta_min) * (now / before) for lr in self._rates()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        return [self.eta_min + (base - self.eta_min) * self._height(self.last_epoch) for base in self.base_lrs]
 
     def _height(self, epoch: int) -> float:
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2

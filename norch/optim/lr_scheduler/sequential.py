@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ...given import given
 from ..optimizer import Optimizer, StateDict
 from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler, check_optimizer
@@ -16,6 +17,10 @@ class _Several(LRScheduler):
 
     _not_saved = ("optimizer", "_schedulers")
     _schedulers: list[LRScheduler]
+
+    def take_turn(self) -> None:
+        """Begin at epoch 0, each of the schedulers from the initial rates."""
+        self.restart()
 
     def state_dict(self) -> StateDict:
         """The settings and the state of each scheduler."""
@@ -118,7 +123,7 @@ def check_schedulers(schedulers: Sequence[LRScheduler], optimizer: Optimizer | N
     """Raise TypeError or ValueError if one of the schedulers cannot step with the others."""
     for number, scheduler in enumerate(schedulers):
         if not hasattr(scheduler, "optimizer"):
-            raise TypeError(f"scheduler {number} is a {type(scheduler).__name__}, expected one with an optimizer")
+            raise TypeError(f"scheduler {number} is {given(scheduler)}, expected one with an optimizer")
         if isinstance(scheduler, ReduceLROnPlateau):
             raise ValueError(f"scheduler {number} is a ReduceLROnPlateau, whose steps need a metric")
         if scheduler.optimizer is not optimizer:
