@@ -111,7 +111,9 @@ def _frequencies(
     device: str | None,
     requires_grad: bool,
 ) -> Tensor:
-    kind = check_dtype(dtype or (get_default_dtype() if out is None else check_tensor(out, f"{name}: out").dtype))
+    if dtype is None:
+        dtype = get_default_dtype() if out is None else check_tensor(out, f"{name}: out").dtype
+    kind = check_dtype(dtype)
     if not kind.is_floating_point:
         raise RuntimeError(f"{name}: expected a floating dtype, got {kind}")
     result = (steps / (n * d)).to(kind) if n else steps.to(kind)

@@ -10,6 +10,7 @@ import multiprocessing as _python
 from multiprocessing.context import BaseContext, ForkContext
 from typing import Any, Callable, Iterable
 
+from .distributed import is_initialized, mpi
 from .types import shown
 
 _fork: ForkContext = _python.get_context("fork")
@@ -118,11 +119,17 @@ def spawn(
 ) -> ProcessContext | None:
     """Run `fn(i, *args)` in `nprocs` processes; wait for them, or return a context that can.
 
+    If `python -m norch.distributed.run` or mpirun started that many ranks, they are the processes, unless they have
+    a process group already: each calls `fn` with its own number.
+
     Raises RuntimeError if one of them fails.
 
     >>> norch.multiprocessing.spawn(print, args=("in a process",), nprocs=0)
     """
     _check(start_method)
+    if nprocs > 1 and nprocs == mpi.launched_size() and not is_initialized():
+        fn(mpi.told(mpi.RANKS, 0), *args)
+        return None if join else ProcessContext([])
     context = ProcessContext(Process(target=fn, args=(i, *args), daemon=daemon) for i in range(nprocs))
     for process in context.processes:
         process.start()

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence
 from .functions.random import rand, randint
 from .methods.interop import as_tensor
 from .tensor import Tensor
-from .types import bfloat16, check_dtype, dtype, float16, float32, float64, shown
+from .types import bfloat16, check_dtype, dtype, float16, float32, float64, index_in, shown
 
 __all__ = ["assert_allclose", "assert_close", "make_tensor"]
 
@@ -136,20 +136,11 @@ def _description(name: str, a: Tensor, b: Tensor, close: Tensor, rtol: float, at
     lines = []
     for kind, values, limit in (("absolute", absolute, atol), ("relative", relative, rtol)):
         at = int(values.argmax().item())
-        index = _index(at, a.shape)
+        index = index_in(a.shape, at)
         place = f" at index {index}" if a.ndim else ""
         allowed = f" (up to {limit} allowed)" if rtol or atol else ""
         lines.append(f"Greatest {kind} difference: {values.reshape(-1)[at].item()}{place}{allowed}")
     return head + "\n".join(lines)
-
-
-def _index(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
-    """The index of the element that lies at this place in row order."""
-    found = []
-    for size in reversed(shape):
-        flat, part = divmod(flat, size)
-        found.append(part)
-    return tuple(reversed(found))
 
 
 def make_tensor(

@@ -20,6 +20,7 @@ from .group import (
     get_backend,
     get_global_rank,
     get_group_rank,
+    get_node_local_rank,
     get_process_group_ranks,
     get_rank,
     get_world_size,
@@ -29,15 +30,23 @@ from .group import (
     new_group,
 )
 from .mpi import is_available
-from .objects import all_gather_object, broadcast_object_list, gather_object
+from .objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
 from .work import DistBackendError, DistError, Work
 
 __all__ = [
     "DistBackendError", "DistError", "GroupMember", "ProcessGroup", "Work", "all_gather_object",
     "broadcast_object_list", "destroy_process_group", "gather_object", "get_backend", "get_global_rank",
-    "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group",
-    "is_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
-    "is_torchelastic_launched", "new_group", *_collectives, *_exchange,
+    "get_group_rank", "get_node_local_rank", "get_process_group_ranks", "get_rank", "get_world_size", "group",
+    "init_process_group", "is_available", "is_gloo_available", "is_initialized", "is_mpi_available",
+    "is_nccl_available", "is_torchelastic_launched", "new_group", "recv_object_list", "scatter_object_list",
+    "send_object_list", *_collectives, *_exchange,
 ]  # fmt: skip
 
 

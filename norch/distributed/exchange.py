@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from ..arguments import flags
 from ..functions.creation import empty
 from ..tensor import Tensor
+from ..types import shown
 from .group import ProcessGroup, _groups, of
 from .places import Group, alone, checked, copy_each, description, memory_of, placed, run, written_back
 from .work import Work
 
-__all__ = ["all_to_all", "all_to_all_single", "irecv", "isend", "recv", "send"]
+__all__ = ["P2POp", "all_to_all", "all_to_all_single", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 # ---- Each to each ---------------------------------------------------------------------------------------------------
 
@@ -203,3 +204,37 @@ def recv(tensor: Tensor, src: int | None = None, group: Group = None, tag: int =
         return -1
     work.wait()
     return work.source_rank()  # type: ignore[attr-defined]
+
+
+class P2POp:
+    """A message for `batch_isend_irecv`: `op`, which is `isend` or `irecv`, of a tensor to or from rank `peer`.
+
+    Raises ValueError for another op.
+
+    >>> norch.distributed.P2POp(norch.distributed.isend, norch.ones(2), 1).peer
+    1
+    """
+
+    def __init__(
+        self, op: Callable[..., Any], tensor: Tensor, peer: int | None = None, group: Group = None, tag: int = 0
+    ) -> None:
+        if op not in (isend, irecv):
+            raise ValueError(f"P2POp: expected norch.distributed.isend or irecv as op, got {shown(op)}")
+        self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+
+
+def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
+    """Start all these messages, and return a Work for each: of a ring, in which each rank sends and receives.
+
+    Raises ValueError for an empty list or what is no P2POp, and as `isend` and `irecv`.
+
+    >>> norch.distributed.init_process_group()
+    >>> norch.distributed.batch_isend_irecv([norch.distributed.P2POp(norch.distributed.isend, norch.ones(2), 0)])
+    Traceback (most recent call last):
+    ValueError: send: rank 0 is this rank
+    >>> norch.distributed.destroy_process_group()
+    """
+    if not p2p_op_list or not all(isinstance(message, P2POp) for message in p2p_op_list):
+        raise ValueError(f"batch_isend_irecv: expected a list of P2POp, got {shown(p2p_op_list)}")
+    works = [each.op(each.tensor, each.peer, each.group, each.tag) for each in p2p_op_list]
+    return [work for work in works if work is not None]

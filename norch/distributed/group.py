@@ -234,7 +234,8 @@ def init_process_group(
         _tell_environment(0, 1, 0, 1)
     if world_size not in (-1, world.size()) or rank not in (-1, world.rank()):
         raise ValueError(
-            f"init_process_group: rank {rank} of {world_size}, but MPI says rank {world.rank()} of {world.size()}"
+            f"init_process_group: rank {rank} of {world_size}, but MPI says rank {world.rank()} of {world.size()}; "
+            f"python -m norch.distributed.run --nproc-per-node {max(world_size, 1)} script.py starts the ranks"
         )
     _groups.world, _groups.backend = world, "mpi"
     if world.size() > 1:
@@ -373,6 +374,21 @@ def get_rank(group: ProcessGroup | None = None) -> int:
     """
     found = of(group)
     return -1 if found is None else found.rank()
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """This process's number among those of its machine: LOCAL_RANK, or what to return if no launcher said it.
+
+    Raises RuntimeError without both.
+
+    >>> norch.distributed.get_node_local_rank(fallback_rank=0)
+    0
+    """
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is None:
+        raise RuntimeError("get_node_local_rank: LOCAL_RANK is not in the environment, and no fallback_rank was given")
+    return int(fallback_rank)
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:

@@ -93,21 +93,98 @@ def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: in
         return
     mine = ranks.ranks[ranks.rank()]
     if mine != dst:
-        content = _bytes(obj)
-        send(tensor([content.numel()], dtype=int64), dst, group, OBJECTS)
-        send(content, dst, group, OBJECTS)
+        _send(obj, dst, group)
         return
-    if object_gather_list is None or len(object_gather_list) != ranks.size():
-        raise ValueError(f"gather_object: rank {dst} gives a list of length {ranks.size()}")
+    places = _places(object_gather_list, ranks.size(), f"gather_object: rank {dst}")
     for place, rank in enumerate(ranks.ranks):
+        places[place] = obj if rank == mine else _received(rank, group)[0]
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any],
+    scatter_object_input_list: list[Any] | None = None,
+    src: int = 0,
+    group: Group = None,
+) -> None:
+    """Put the object that rank `src` has for this rank into the first place of the list; the others give no input.
+
+    Raises ValueError for an output list without a place, or an input list of another length.
+
+    >>> norch.distributed.init_process_group()
+    >>> mine = [None]
+    >>> norch.distributed.scatter_object_list(mine, ["a part"], src=0)
+    >>> mine
+    ['a part']
+    >>> norch.distributed.destroy_process_group()
+    """
+    ranks = of(group)
+    if ranks is None:
+        return
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError("scatter_object_list: expected an output list with a place for this rank's object")
+    mine = ranks.ranks[ranks.rank()]
+    if mine != src:
+        scatter_object_output_list[0] = _received(src, group)[0]
+        return
+    for rank, obj in zip(
+        ranks.ranks, _places(scatter_object_input_list, ranks.size(), f"scatter_object_list: rank {src}")
+    ):
         if rank == mine:
-            object_gather_list[place] = obj
-            continue
-        length = tensor([0], dtype=int64)
-        recv(length, rank, group, OBJECTS)
-        content = empty(length.item(), dtype=uint8)
-        recv(content, rank, group, OBJECTS)
-        object_gather_list[place] = _object(content)
+            scatter_object_output_list[0] = obj
+        else:
+            _send(obj, rank, group)
+
+
+def send_object_list(object_list: list[Any], dst: int, group: Group = None, device: Any = None) -> None:
+    """Send the list's objects to rank `dst`, which calls `recv_object_list`: anything that pickle takes.
+
+    Raises as `send`.
+
+    >>> norch.distributed.init_process_group()
+    >>> norch.distributed.send_object_list([{"lr": 0.1}], dst=0)
+    Traceback (most recent call last):
+    ValueError: send: rank 0 is this rank
+    >>> norch.distributed.destroy_process_group()
+    """
+    _send(list(object_list), dst, group)
+
+
+def recv_object_list(object_list: list[Any], src: int | None = None, group: Group = None, device: Any = None) -> int:
+    """Replace the list's objects by those that rank `src` (or any) sends; return the sender's rank.
+
+    Outside of the group the list stays, and -1 is returned. Raises as `recv`.
+
+    >>> norch.distributed.init_process_group()
+    >>> norch.distributed.recv_object_list([None], src=0)
+    Traceback (most recent call last):
+    ValueError: recv: rank 0 is this rank
+    >>> norch.distributed.destroy_process_group()
+    """
+    if of(group) is None:
+        return -1
+    object_list[:], rank = _received(src, group)
+    return rank
+
+
+def _places(objects: Any, count: int, who: str) -> list[Any]:
+    if not isinstance(objects, list) or len(objects) != count:
+        raise ValueError(f"{who} gives a list of length {count}")
+    return objects
+
+
+def _send(obj: object, dst: int, group: Group) -> None:
+    content = _bytes(obj)
+    send(tensor([content.numel()], dtype=int64), dst, group, OBJECTS)
+    send(content, dst, group, OBJECTS)
+
+
+def _received(src: int | None, group: Group) -> tuple[Any, int]:
+    """The object that a rank sent, and which."""
+    length = tensor([0], dtype=int64)
+    rank = recv(length, src, group, OBJECTS)
+    content = empty(length.item(), dtype=uint8)
+    recv(content, rank, group, OBJECTS)
+    return _object(content), rank
 
 
 def first_error(error: BaseException | None, group: Group = None) -> None:

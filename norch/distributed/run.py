@@ -18,6 +18,8 @@ import threading
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
+from .. import cuda
+from ..types import shown
 from .board import VARIABLE, size_of
 from .mpi import INSTALL, processors
 from .watch import Watch
@@ -30,19 +32,23 @@ LEAVING = 30  # seconds
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m norch.distributed.run", description=__doc__)
     add = parser.add_argument
-    add("--nproc-per-node", "--nproc_per_node", default="1", help="ranks on each machine: a number, or auto")
-    add("--nnodes", default="1", help="machines")
+    add("--nproc-per-node", "--nproc_per_node", type=_per_node, default=1, help="ranks on each machine, or auto, gpu")
+    add("--nnodes", type=_count, default=1, help="machines")
     add("--hosts", help="host1,host2,...: where mpirun starts them, by ssh; under Slurm it knows them itself")
     add("--hostfile", help="a file with a host a line, as mpirun reads it")
     add("--master-addr", "--master_addr", default=None, help="this machine's address for the others")
+    add("--master-port", "--master_port", default="29500", help="what scripts find in MASTER_PORT; norch needs no port")
     add("-m", "--module", action="store_true", help="the script is the name of a module, as for python -m")
     add("--standalone", action="store_true", help=argparse.SUPPRESS)  # torchrun's, for which MPI has its own ways
     for name in (
-        "master-port",
         "node-rank",
+        "local-addr",
         "rdzv-backend",
         "rdzv-endpoint",
         "rdzv-id",
+        "rdzv-conf",
+        "role",
+        "start-method",
         "max-restarts",
         "monitor-interval",
     ):
@@ -50,6 +56,20 @@ def _arguments() -> argparse.ArgumentParser:
     add("script")
     add("arguments", nargs=argparse.REMAINDER)
     return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:  # torchrun's 1:4 too: MPI starts a number that is known before
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no number of 1 or more")
+    return int(text)
+
+
+def _per_node(text: str) -> int:
+    counts = {"auto": lambda: len(processors()), "cpu": lambda: len(processors()), "gpu": cuda.device_count}
+    found = counts[text]() if text in counts else _count(text)
+    if not found:
+        raise argparse.ArgumentTypeError("this machine has no GPU that norch could use")
+    return found
 
 
 def mpirun() -> str:
@@ -86,17 +106,15 @@ def is_open_mpi(version: str) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Start the ranks, and return 0 if all of them came to their end."""
     options = _arguments().parse_args(arguments)
-    per_node = len(processors()) if options.nproc_per_node in ("auto", "cpu") else int(options.nproc_per_node)
-    nodes = int(options.nnodes)
+    per_node, nodes = options.nproc_per_node, options.nnodes
     ranks = per_node * nodes
-    if ranks < 1:
-        raise SystemExit("norch.distributed.run: expected at least one rank")
     program = mpirun()
     version = subprocess.run([program, "--version"], capture_output=True, text=True, errors="replace").stdout
     watch = Watch(ranks, "127.0.0.1" if nodes == 1 else options.master_addr or "")
     given = {
         **{name: value for name, value in os.environ.items() if name.startswith("NORCH_")},
         **watch.environment, "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(per_node),
+        "GROUP_WORLD_SIZE": str(nodes), "MASTER_PORT": options.master_port,
         "MASTER_ADDR": options.master_addr or ("127.0.0.1" if nodes == 1 else socket.getfqdn()),
     }  # fmt: skip
     board = os.memfd_create("norch-board") if nodes == 1 and hasattr(os, "memfd_create") else -1

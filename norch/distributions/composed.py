@@ -145,8 +145,8 @@ class TransformedDistribution(Distribution):
         return value, sign
 
     def cdf(self, value: Tensor) -> Tensor:
-        self._check_value(value)
         x, sign = self._monotonic(value)
+        self.base_dist._check_value(x)
         return sign * (self.base_dist.cdf(x) - 0.5) + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -269,7 +269,8 @@ class _LogitRelaxedBernoulli(_TwoOutcomes):
         return (u.log() - (-u).log1p() + logits) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
-        difference = self.logits - value * self.temperature
+        logits, value = broadcast_all(self.logits, value)
+        difference = logits - value * self.temperature
         scale = (
             self.temperature.log() if isinstance(self.temperature, Tensor) else value.new_tensor(self.temperature).log()
         )

@@ -35,17 +35,17 @@ class ConstraintRegistry:
 
     def __call__(self, constraint: Any) -> Transform:
         """The transform whose results a constraint allows."""
-        for kind in type(constraint).__mro__:
-            if kind in self._factories:
-                return self._factories[kind](constraint)
-        raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+        factory = self._factories.get(type(constraint))
+        if factory is None:
+            raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
+        return factory(constraint)
 
 
 biject_to, transform_to = ConstraintRegistry(), ConstraintRegistry()
 
 
 def _above(constraint: Any) -> Transform:
-    if constraint.lower_bound == 0:
+    if isinstance(constraint.lower_bound, (int, float)) and constraint.lower_bound == 0:
         return transforms.ExpTransform()
     return transforms.ComposeTransform(
         [transforms.ExpTransform(), transforms.AffineTransform(constraint.lower_bound, 1)]
@@ -75,7 +75,8 @@ for _registry in (biject_to, transform_to):
 biject_to.register(constraints.simplex, lambda constraint: transforms.StickBreakingTransform())
 transform_to.register(constraints.simplex, lambda constraint: transforms.SoftmaxTransform())
 transform_to.register(constraints.lower_cholesky, lambda constraint: transforms.LowerCholeskyTransform())
-transform_to.register(constraints.positive_definite, lambda constraint: transforms.PositiveDefiniteTransform())
+for _constraint in (constraints.positive_definite, constraints.positive_semidefinite):
+    transform_to.register(_constraint, lambda constraint: transforms.PositiveDefiniteTransform())
 
 
 @biject_to.register(constraints.independent)

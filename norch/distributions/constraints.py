@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..functions.creation import full
+from ..linalg.factorizations import cholesky_ex, eigvalsh
 from ..tensor import Tensor
+from ..types import bool_
 
 
 class Constraint:
@@ -170,12 +173,29 @@ class _LowerCholesky(Constraint):
         return lower & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
 
 
-class _PositiveDefinite(Constraint):
+class _Square(Constraint):
     event_dim = 2
 
     def check(self, value: Any) -> Tensor:
-        symmetric = ((value - value.transpose(-1, -2)).abs() < 1e-6).flatten(-2).all(-1)
-        return symmetric & (value.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+        return full(value.shape[:-2], value.shape[-2] == value.shape[-1], dtype=bool_, device=value.device)
+
+
+class _Symmetric(_Square):
+    def check(self, value: Any) -> Tensor:
+        square = super().check(value)
+        return value.isclose(value.mT, atol=1e-6).all(-1).all(-1) if square.all() else square
+
+
+class _PositiveSemidefinite(_Symmetric):
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        return (eigvalsh(value) >= 0).all(-1) if symmetric.all() else symmetric
+
+
+class _PositiveDefinite(_Symmetric):
+    def check(self, value: Any) -> Tensor:
+        symmetric = super().check(value)
+        return cholesky_ex(value)[1] == 0 if symmetric.all() else symmetric
 
 
 class _Independent(Constraint):
@@ -192,6 +212,8 @@ class _Independent(Constraint):
 
     def check(self, value: Any) -> Tensor:
         result = self.base.check(value)
+        if result.ndim < self.count:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.ndim}")
         return result.flatten(-self.count).all(-1) if self.count else result
 
 
@@ -234,7 +256,8 @@ unit_interval = _Interval(0.0, 1.0)
 simplex = _Simplex()
 one_hot = _OneHot()
 lower_cholesky = _LowerCholesky()
-positive_definite = _PositiveDefinite()
+square, symmetric = _Square(), _Symmetric()
+positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
 greater_than, greater_than_eq, less_than = _GreaterThan, _GreaterThanEq, _LessThan
 interval, half_open_interval = _Interval, _HalfOpenInterval
 integer_interval, multinomial = _IntegerInterval, _Multinomial

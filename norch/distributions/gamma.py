@@ -14,7 +14,7 @@ from ..tensor import Tensor
 from ..types import float64
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, digamma
+from .utils import as_value, broadcast_all, digamma
 
 
 def _draw_gamma(concentration: Tensor) -> Tensor:
@@ -101,9 +101,14 @@ class Gamma(Distribution):
         return standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
     def log_prob(self, value: Tensor) -> Tensor:
+        value = as_value(value, self.rate)
         self._check_value(value)
         a, rate = self.concentration, self.rate
         return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._check_value(value)
+        return self.concentration.igamma(self.rate * value)
 
     def entropy(self) -> Tensor:
         a = self.concentration

@@ -13,7 +13,7 @@ from .discrete import Bernoulli, Categorical, Geometric, OneHotCategorical, Pois
 from .distribution import Distribution
 from .gamma import Beta, Dirichlet, Gamma
 from .multivariate_normal import MultivariateNormal, solve_lower
-from .positive import HalfNormal
+from .positive import HalfCauchy, HalfNormal
 from .utils import digamma, softplus, sum_rightmost
 
 Formula = Callable[[Any, Any], Tensor]
@@ -65,8 +65,9 @@ def _normal(p: Normal, q: Normal) -> Tensor:
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
+@register_kl(HalfCauchy, HalfCauchy)
 @register_kl(HalfNormal, HalfNormal)
-def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
+def _halves(p: Any, q: Any) -> Tensor:
     return kl_divergence(p._both_sides, q._both_sides)
 
 

@@ -14,7 +14,7 @@ from .discrete import _one_given
 from .distribution import Distribution
 from .gamma import Gamma
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import EULER, broadcast_all, clamp_probs
+from .utils import EULER, as_value, broadcast_all, clamp_probs
 
 
 class _Half(Distribution):
@@ -40,6 +40,7 @@ class _Half(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check_value(value)
+        value = as_value(value, self.scale)
         return (value >= 0)._choose(self._both_sides.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -162,7 +163,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
-        base = Uniform(self.concentration0.detach() * 0, self.concentration0.detach() * 0 + 1, validate_args=False)
+        zeros = self.concentration0.detach().zeros_like()
+        base = Uniform(zeros, zeros + 1, validate_args=validate_args)
         powers = self.concentration0.reciprocal(), self.concentration1.reciprocal()
         transforms = [PowerTransform(powers[0]), AffineTransform(1.0, -1.0), PowerTransform(powers[1])]
         super().__init__(base, transforms, validate_args=validate_args)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from typing import Any, Sequence
 
+from ..functions.promotion import finfo
 from ..nn import functional
 from ..operation import check_kind
 from ..tensor import Tensor
 from . import constraints
 from .utils import smallest_step, softplus, sum_rightmost
+
+_NOT_COMPARED = ("_cache_size", "_last", "domain", "codomain", "bijective", "event_dim")
+
+
+def _same(x: Any, y: Any) -> bool:
+    return bool((x == y).all()) if isinstance(x, Tensor) or isinstance(y, Tensor) else x == y
 
 
 class Transform:
@@ -24,7 +31,6 @@ class Transform:
     """
 
     bijective = True
-    sign: Any = 1
     domain: constraints.Constraint = constraints.real
     codomain: constraints.Constraint = constraints.real
     event_dim = 0
@@ -44,9 +50,24 @@ class Transform:
         return y
 
     @property
+    def sign(self) -> Any:
+        """1 if y grows with x, -1 if it falls. Raises NotImplementedError if neither is so."""
+        raise NotImplementedError(f"{type(self).__name__} has no sign")
+
+    @property
     def inv(self) -> Transform:
         """The inverse transform."""
         return _Inverse(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is of the same class, and has the same parameters."""
+        if type(self) is not type(other):
+            return False
+        own, others = ({k: v for k, v in vars(x).items() if k not in _NOT_COMPARED} for x in (self, other))
+        return own.keys() == others.keys() and all(_same(value, others[name]) for name, value in own.items())
+
+    def __hash__(self) -> int:
+        return hash(type(self))
 
     def _inv_call(self, y: Tensor) -> Tensor:
         if self._cache_size and y is self._last[1]:
@@ -76,7 +97,10 @@ class _Inverse(Transform):
         super().__init__()
         self._transform = transform
         self.domain, self.codomain, self.event_dim = transform.codomain, transform.domain, transform.event_dim
-        self.sign = transform.sign
+
+    @property
+    def sign(self) -> Any:
+        return self._transform.sign
 
     @property
     def inv(self) -> Transform:
@@ -100,6 +124,7 @@ class ExpTransform(Transform):
     """
 
     codomain = constraints.positive
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return x.exp()
@@ -111,6 +136,12 @@ class ExpTransform(Transform):
         return x
 
 
+def _inside(y: Tensor) -> Tensor:
+    """Probabilities kept off 0 and 1."""
+    info = finfo(y.dtype)
+    return y.clamp(min=info.tiny, max=1 - info.eps)
+
+
 class SigmoidTransform(Transform):
     """y = 1 / (1 + exp(-x)).
 
@@ -119,13 +150,13 @@ class SigmoidTransform(Transform):
     """
 
     codomain = constraints.unit_interval
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.sigmoid().clamp(
-            min=1.1754943508222875e-38, max=1 - 2.0**-24 if x.element_size() == 4 else 1 - 2.0**-53
-        )
+        return _inside(x.sigmoid())
 
     def _inverse(self, y: Tensor) -> Tensor:
+        y = _inside(y)
         return y.log() - (-y).log1p()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
@@ -140,6 +171,7 @@ class TanhTransform(Transform):
     """
 
     codomain = constraints.interval(-1.0, 1.0)
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return x.tanh()
@@ -159,6 +191,7 @@ class SoftplusTransform(Transform):
     """
 
     codomain = constraints.positive
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return softplus(x)
@@ -187,6 +220,10 @@ class AbsTransform(Transform):
         return y
 
 
+def _sign(x: Any) -> Any:
+    return x.sign() if isinstance(x, Tensor) else (x > 0) - (x < 0)
+
+
 class PowerTransform(Transform):
     """y = x to the power of a number, of positive x.
 
@@ -199,6 +236,11 @@ class PowerTransform(Transform):
     def __init__(self, exponent: Any, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.exponent = exponent
+
+    @property
+    def sign(self) -> Any:
+        """1 if y grows with x, -1 if it falls."""
+        return _sign(self.exponent)
 
     def _call(self, x: Tensor) -> Tensor:
         return x.pow(self.exponent)
@@ -224,7 +266,7 @@ class AffineTransform(Transform):
     @property
     def sign(self) -> Any:
         """1 if y grows with x, -1 if it falls."""
-        return self.scale.sign() if isinstance(self.scale, Tensor) else (self.scale > 0) - (self.scale < 0)
+        return _sign(self.scale)
 
     def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
@@ -234,7 +276,7 @@ class AffineTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         slope = self.scale.abs().log() if isinstance(self.scale, Tensor) else math.log(abs(self.scale))
-        return sum_rightmost(x.detach() * 0 + slope, self.event_dim)
+        return sum_rightmost(x.detach().zeros_like() + slope, self.event_dim)
 
 
 class SoftmaxTransform(Transform):
@@ -274,13 +316,13 @@ class StickBreakingTransform(Transform):
         return functional.pad(z, (0, 1), value=1.0) * functional.pad(left, (1, 0), value=1.0)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        parts = y.narrow(-1, 0, y.shape[-1] - 1)
+        parts = y[..., :-1]
         left = (1 - parts.cumsum(-1)).clamp(min=smallest_step(y))
         return parts.log() - left.log() + self._offsets(parts)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         x = x - self._offsets(x)
-        return (-softplus(x) + y.narrow(-1, 0, y.shape[-1] - 1).log()).sum(-1)
+        return (-softplus(x) + y[..., :-1].log()).sum(-1)
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
         return (*shape[:-1], shape[-1] + 1)
@@ -332,16 +374,25 @@ class IndependentTransform(Transform):
         super().__init__(cache_size)
         self.base_transform = check_kind(base_transform, Transform, "IndependentTransform")
         self.reinterpreted_batch_ndims, base = reinterpreted_batch_ndims, base_transform
-        self.bijective, self.sign = base.bijective, base.sign
+        self.bijective = base.bijective
         self.event_dim = base.event_dim + reinterpreted_batch_ndims
         self.domain = constraints.independent(base.domain, reinterpreted_batch_ndims)
         self.codomain = constraints.independent(base.codomain, reinterpreted_batch_ndims)
 
+    @property
+    def sign(self) -> Any:
+        return self.base_transform.sign
+
     def _call(self, x: Tensor) -> Tensor:
-        return self.base_transform(x)
+        return self.base_transform(self._whole(x))
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return self.base_transform.inv(y)
+        return self.base_transform.inv(self._whole(y))
+
+    def _whole(self, x: Tensor) -> Tensor:
+        if x.ndim < self.event_dim:
+            raise ValueError(f"Too few dimensions on input: {x.ndim}, expected at least {self.event_dim}")
+        return x
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)

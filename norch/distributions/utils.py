@@ -8,6 +8,7 @@ from typing import Any, Callable
 from ..autograd.mode import enable_grad
 from ..functions.creation import tensor
 from ..functions.joining import broadcast_tensors
+from ..methods.interop import as_tensor
 from ..nn import functional
 from ..tensor import Tensor
 from ..types import float64
@@ -33,6 +34,15 @@ def broadcast_all(*values: Any) -> tuple[Any, ...]:
         for value in values
     ]
     return tuple(broadcast_tensors(*made))
+
+
+def as_value(value: Any, like: Tensor) -> Tensor:
+    """A value of which the density is asked, as a tensor like a parameter.
+
+    >>> norch.distributions.utils.as_value(1, norch.ones(2))
+    tensor(1.)
+    """
+    return as_tensor(value, dtype=like.dtype, device=like.device)
 
 
 def smallest_step(x: Tensor) -> float:

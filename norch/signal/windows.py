@@ -200,7 +200,7 @@ def made(
     pin_memory: bool = False,
 ) -> Tensor:
     """The window of `size` numbers that values() computes in double, in the dtype and on the device asked for."""
-    count, kind = one_size(size, name), check_dtype(dtype or get_default_dtype())
+    count, kind = one_size(size, name), check_dtype(get_default_dtype() if dtype is None else dtype)
     if count < 0:
         raise ValueError(f"{name}: expected a size that is not negative, got {size}")
     if kind not in (float32, float64):

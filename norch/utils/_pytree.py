@@ -81,6 +81,9 @@ def register_pytree_node(
     _NODES[cls] = flatten, unflatten_fn
 
 
+_register_pytree_node = register_pytree_node  # the name that it had first
+
+
 def _kind(tree: Any) -> Any:
     """The row of _NODES that a value belongs to, None for a leaf."""
     kind = type(tree)

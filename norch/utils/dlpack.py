@@ -19,4 +19,4 @@ def to_dlpack(tensor: Tensor) -> object:
     >>> norch.utils.dlpack.from_dlpack(norch.utils.dlpack.to_dlpack(norch.ones(2)))
     tensor([1., 1.])
     """
-    return check_tensor(tensor, "to_dlpack").__dlpack__()
+    return check_tensor(tensor, "to_dlpack").detach().__dlpack__()

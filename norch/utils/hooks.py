@@ -1,5 +1,5 @@
 """The handle that registers of hooks return, by the name that PyTorch gives it here."""
 
-from ..autograd.function import HookHandle as RemovableHandle
+from ..autograd.hooks import HookHandle as RemovableHandle
 
 __all__ = ["RemovableHandle"]

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from ..functions.generator import Generator, get_rng_state, set_rng_state
 from ..functions.serialization import File, load, save
+from ..given import given
 
 Item = TypeVar("Item")
 
@@ -92,7 +93,7 @@ def _restore(name: str, target: object, state: Any) -> None:
     elif hasattr(target, "load_state_dict"):
         target.load_state_dict(state)
     else:
-        raise TypeError(f"load_checkpoint: {name} is a {type(target).__name__}, which has no load_state_dict")
+        raise TypeError(f"load_checkpoint: {name} is {given(target)}, which has no load_state_dict")
 
 
 # ---- Progress --------------------------------------------------------------------------------------------------------

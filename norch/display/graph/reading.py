@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Callable, Iterable, Mapping, NamedTuple, Seque
 
 from ..._C import Number
 from ...autograd.function import Function
+from ...given import given
 from ...operation import check_tensor
 from ...prototypes import operations
 from ...tensor import Tensor
@@ -111,7 +112,7 @@ class _Names:
         self.count = 0
         for name, tensor in _pairs(params):
             if not isinstance(tensor, Tensor):
-                raise TypeError(f"draw_graph: params[{shown(name)}] is a {type(tensor).__name__}, expected a Tensor")
+                raise TypeError(f"draw_graph: params[{shown(name)}] is {given(tensor)}, expected a Tensor")
             name = "".join(c if c.isprintable() else "?" for c in str(name))
             self.of_tensor.setdefault(id(tensor), name)
             if tensor._edge is not None:
@@ -131,9 +132,7 @@ def _pairs(params: object) -> list[tuple[str, object]]:
     if hasattr(params, "items"):
         return list(params.items())
     if isinstance(params, (Tensor, str)) or not isinstance(params, Iterable):
-        raise TypeError(
-            f"draw_graph: params is a {type(params).__name__}, expected a Module, a dict or pairs of name and tensor"
-        )
+        raise TypeError(f"draw_graph: params is {given(params)}, expected a Module, a dict or pairs of name and tensor")
     pairs = list(params)
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:

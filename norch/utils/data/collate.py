@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Iterable, Sequence
 
 from ..._C import ShapeError
 from ...functions.creation import tensor
 from ...functions.joining import cat, stack
+from ...given import given
 from ...methods.interop import as_tensor
 from ...tensor import Tensor
 
@@ -15,10 +17,10 @@ from ...tensor import Tensor
 def default_collate(batch: Iterable[Any]) -> Any:
     """A batch of samples that are built alike, with a new first dimension for the samples.
 
-    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay; dicts, lists and
-    tuples are collated place by place (tuples become lists, as in PyTorch; named tuples stay). Floats become float32,
-    norch's dtype of floats (PyTorch: float64). Raises TypeError for samples of another type, RuntimeError if samples
-    differ in shape or length.
+    Tensors and arrays are stacked; numbers become a tensor (int64, float32, bool); strings stay; dicts and sequences
+    are collated place by place. A dict stays in its class, a named tuple too; other sequences become lists, as in
+    PyTorch. Floats become float32, norch's dtype of floats (PyTorch: float64). Raises TypeError for samples of another
+    type, RuntimeError if samples differ in shape or length.
 
     >>> norch.utils.data.default_collate([(norch.tensor([1, 2]), 0), (norch.tensor([3, 4]), 1)])
     [tensor([[1, 2],
@@ -38,15 +40,15 @@ def default_collate(batch: Iterable[Any]) -> Any:
         return _stacked([as_tensor(sample) for sample in samples])
     if isinstance(first, Mapping):
         found = {key: default_collate([sample[key] for sample in samples]) for key in first}
-        return found if type(first) is dict else _like(first, found)
-    if isinstance(first, (list, tuple)):
+        return _like(first, found)
+    if isinstance(first, Sequence):
         lengths = sorted({len(sample) for sample in samples})
         if len(lengths) > 1:
             raise RuntimeError(f"default_collate: samples of {lengths} parts, expected equally many in each")
         places = [default_collate(place) for place in zip(*samples)]
         return type(first)(*places) if hasattr(first, "_fields") else places
     raise TypeError(
-        f"default_collate: a sample holds a {type(first).__name__}, expected tensors, arrays, numbers, strings, or "
+        f"default_collate: a sample holds {given(first)}, expected tensors, arrays, numbers, strings, or "
         "lists, tuples and dicts of them; give the DataLoader your own collate_fn"
     )
 
@@ -63,7 +65,7 @@ def default_convert(data: object) -> Any:
         return as_tensor(data)
     if isinstance(data, Mapping):
         return _like(data, {key: default_convert(value) for key, value in data.items()})
-    if isinstance(data, (list, tuple)):
+    if isinstance(data, Sequence):
         places = [default_convert(value) for value in data]
         return type(data)(*places) if hasattr(data, "_fields") else places
     return data
@@ -74,9 +76,15 @@ def _is_array(value: object) -> bool:
     return hasattr(value, "__array_interface__")
 
 
-def _like(mapping: object, found: dict[object, object]) -> object:
-    """The dict in the sample's own class, if that can be made from a dict."""
+def _like(mapping: Mapping[Any, Any], found: dict[Any, Any]) -> Mapping[Any, Any]:
+    """The dict in the sample's own class, with what else a copy of the sample keeps: a defaultdict's factory."""
+    if type(mapping) is dict:
+        return found
     try:
+        if isinstance(mapping, MutableMapping):
+            made = copy.copy(mapping)
+            MutableMapping.update(made, found)  # a Counter's own would add
+            return made
         return type(mapping)(found)  # type: ignore[call-arg]
     except TypeError:
         return found
@@ -86,6 +94,6 @@ def _stacked(tensors: Sequence[Tensor]) -> Tensor:
     shape = tensors[0].shape
     for x in tensors:
         if not isinstance(x, Tensor) or x.shape != shape:
-            found = list(x.shape) if isinstance(x, Tensor) else f"a {type(x).__name__}"
+            found = list(x.shape) if isinstance(x, Tensor) else given(x)
             raise ShapeError(f"default_collate: samples of shape {list(shape)} and {found}, expected one shape")
     return cat(tensors).reshape(len(tensors), *shape) if shape else stack(tensors)  # faster than a view for each

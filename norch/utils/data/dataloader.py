@@ -117,6 +117,9 @@ class DataLoader:
         if not self._iterable and sampler is None and batch_sampler is None and not hasattr(self.dataset, "__len__"):
             raise TypeError(f"DataLoader: {given(self.dataset)} has no len(), expected a Dataset or an IterableDataset")
 
+    def __class_getitem__(cls, item: object) -> type[DataLoader]:
+        return cls  # DataLoader[Tensor], for annotations
+
     def __iter__(self) -> Iterator[Any]:
         if self.num_workers == 0:
             return _Iterator(self)

@@ -12,7 +12,7 @@ from typing import Any
 from ..._C import ShapeError
 from ...functions.generator import Generator
 from ...functions.random import randperm
-from ...given import length_of, no_tensor, settings, warn
+from ...given import given, length_of, no_tensor, settings, warn
 from ...tensor import Tensor
 
 
@@ -80,7 +80,7 @@ class ChainDataset(IterableDataset):
     def __iter__(self) -> Iterator[Any]:
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
-                raise TypeError(f"ChainDataset was given a {type(dataset).__name__}, expected IterableDatasets")
+                raise TypeError(f"ChainDataset was given {given(dataset)}, expected IterableDatasets")
             yield from dataset
 
     def __len__(self) -> int:
@@ -131,7 +131,7 @@ class ConcatDataset(Dataset):
             raise ValueError("ConcatDataset was given no datasets, expected at least one")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
-                raise TypeError(f"ConcatDataset was given a {type(dataset).__name__}, which has no indices")
+                raise TypeError(f"ConcatDataset was given {given(dataset)}, which has no indices")
         self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, index: int) -> Any:
